@@ -1,23 +1,18 @@
-"""Parse the input that each host sends to a hook, and format the answer that it expects. Standard library only.
-
-The events of all hosts come down to five: a session begins, a person sent a prompt, a file is about to be read, the
-agent wrote to memento, and a stretch of the session is over.
-"""
+"""Parse the input that each host sends to a hook, and format the answer that it expects. Standard library only."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memento_tui.hosts.registry import HOSTS, HookMoment
+from memento_tui.hooks.moments import FLAT_ANSWER_HOSTS, MOMENT_OF_EVENT
 
 __all__ = ["MAX_ANSWER_CHARS", "HookCall", "format_answer", "moment_of", "parse_call"]
 
-_MOMENT_OF_EVENT: dict[str, HookMoment] = {
-    event.name.lower(): event.moment for host in HOSTS.values() for event in host.events
-}
-"""The meaning of each event of any host, by its name in lower case."""
+if TYPE_CHECKING:
+    from memento_tui.hosts.registry import HookMoment
+
 
 _READING_TOOLS = frozenset({"read", "read_file", "readfile", "view", "read_many_files", "notebookread"})
 """The names of the tools that read files, of any host, in lower case."""
@@ -49,6 +44,7 @@ class HookCall(NamedTuple):
     event: str
     """The event's name as the host calls it."""
     moment: HookMoment
+    """What the event stands for; see `memento_tui.hooks.moments`."""
     session: str
     cwd: str
     transcript: str
@@ -60,7 +56,7 @@ class HookCall(NamedTuple):
 
 def moment_of(event: str) -> HookMoment | None:
     """Return the moment that an event of any host stands for; ``None`` for an event that memento does not answer."""
-    return _MOMENT_OF_EVENT.get(event.lower())
+    return MOMENT_OF_EVENT.get(event.lower())
 
 
 def parse_call(host: str, event: str, raw: bytes) -> HookCall | None:
@@ -102,8 +98,7 @@ def format_answer(call: HookCall, text: str) -> str:
     if not text:
         return ""
     shortened = text[:MAX_ANSWER_CHARS]
-    host = HOSTS.get(call.host)
-    if host is not None and host.answer == "flat":
+    if call.host in FLAT_ANSWER_HOSTS:
         return json.dumps({"additional_context": shortened})
     return json.dumps({"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": shortened}})
 

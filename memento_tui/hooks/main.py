@@ -8,10 +8,11 @@ import os
 import sys
 from time import monotonic
 
+from memento_tui.hooks.moments import MOMENT_OF_EVENT
 from memento_tui.locations import check_socket_folder, data_location, database_location, socket_location
 from memento_tui.version import __version__
 
-__all__ = ["Arguments", "main", "run", "write_all"]
+__all__ = ["Arguments", "main", "run"]
 
 TYPE_CHECKING = False  # as in `typing`, whose import takes longer than all else here
 if TYPE_CHECKING:
@@ -27,18 +28,6 @@ _MAX_ANSWER_SECONDS = max(_ANSWER_SECONDS.values())
 _ENGINE_SECONDS = 0.15
 """Seconds in which the engine answers, or words alone do; most answers take a tenth."""
 
-_MOMENT_OF_EVENT = {
-    "sessionstart": "start",
-    "userpromptsubmit": "prompt",
-    "beforeagent": "prompt",
-    "beforesubmitprompt": "prompt",
-    "pretooluse": "read",
-    "beforetool": "read",
-    "beforereadfile": "read",
-    "posttooluse": "write",
-}
-"""The moments of `memento_tui.hosts.registry`, by the event's name in lower case; any other event is an end."""
-
 _MAX_INPUT_BYTES = 16_000_000
 """Bytes of standard input that are read."""
 
@@ -49,6 +38,9 @@ _MAX_REPLY_BYTES = 1_000_000
 """Bytes of the engine's reply; a host takes 10,000 characters."""
 
 _LAST_STANDARD_DESCRIPTOR = 2
+
+_EXIT_ALREADY_LOGGED = 1
+"""The exit status of a child that has logged its failure itself."""
 
 
 class Arguments:
@@ -69,8 +61,8 @@ class Arguments:
 
     @property
     def moment(self) -> str:
-        """What the event stands for; empty where none is named: the input names it then."""
-        return _MOMENT_OF_EVENT.get(self.event.lower(), "end") if self.event else ""
+        """What the event stands for; empty where none is named, which the input does then."""
+        return MOMENT_OF_EVENT.get(self.event.lower(), "")
 
 
 def run() -> None:
@@ -94,9 +86,7 @@ def main(words: list[str] | None = None) -> int:
     try:
         _answer(arguments, began + _ANSWER_SECONDS.get(arguments.moment, _MAX_ANSWER_SECONDS))
     except BaseException as error:  # noqa: BLE001 - a host that closed its end, or a system that is out of processes
-        from memento_tui.hooks.fallback import log_error  # noqa: PLC0415 - most calls have no failure
-
-        log_error(arguments, error)
+        _log(arguments, error)
     return 0
 
 
@@ -111,9 +101,7 @@ def _answer(arguments: Arguments, deadline: float) -> None:
     except (FileNotFoundError, NotADirectoryError):
         return  # nothing was ever remembered here
     if not _engine_answers(arguments, raw, root, (found.st_dev, found.st_ino)):
-        from memento_tui.hooks.fallback import answer_by_words  # noqa: PLC0415 - only where there is no engine
-
-        answer_by_words(arguments, raw, deadline)
+        _answer_in_child(arguments, raw, deadline)
 
 
 def _reserve_standard_descriptors() -> None:
@@ -137,7 +125,7 @@ def _read_stdin(deadline: float) -> bytes:
     size = 0
     while True:
         if not select([0], [], [], max(0.0, deadline - monotonic()))[0]:
-            raise TimeoutError("the call was ended: its input took longer than it may")
+            raise TimeoutError("it was ended: its input took longer than it may")
         part = os.read(0, 1 << 16)
         if not part:
             return b"".join(parts)
@@ -234,7 +222,7 @@ def _engine_answers(arguments: Arguments, raw: bytes, root: str, database: tuple
     if not isinstance(reply, dict) or reply.get("version") != __version__ or not isinstance(reply.get("answer"), str):
         return False
     if answer := reply["answer"]:
-        write_all(1, answer.encode())
+        _write(1, answer.encode())
         try:  # noqa: SIM105 - contextlib takes as long to import as all else here
             connection.sendall(b'{"op": "told"}\n')
         except OSError:
@@ -269,7 +257,62 @@ def _read_line(connection: "Socket", deadline: float) -> str:
     return received.decode()
 
 
-def write_all(descriptor: int, data: bytes) -> None:
+def _write(descriptor: int, data: bytes) -> None:
     """Write all of some bytes. Raises `OSError`."""
     while data:
         data = data[os.write(descriptor, data) :]
+
+
+# Without an engine
+
+
+def _answer_in_child(arguments: Arguments, raw: bytes, deadline: float) -> None:
+    """Answer by words alone in a child process that the kernel ends when its time is up, whatever it is doing.
+
+    So a full disk, a locked database, a bug or a crash of a native library costs the host nothing: the output is empty
+    and the status 0. The child is made before it imports anything, which it would have to copy.
+    """
+    from _signal import ITIMER_REAL, SIG_DFL, SIGALRM, setitimer, signal  # type: ignore[import-not-found]  # noqa: PLC0415 - `signal` imports `enum`
+
+    incoming, outgoing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = _EXIT_ALREADY_LOGGED
+        try:
+            os.close(incoming)
+            signal(SIGALRM, SIG_DFL)
+            setitimer(ITIMER_REAL, max(0.001, deadline - monotonic()))
+            _detach_host_streams()
+            from memento_tui.hooks.fallback import answer_by_words  # noqa: PLC0415 - only where there is no engine
+
+            _write(outgoing, answer_by_words(arguments, raw).encode())
+            status = 0
+        except BaseException as error:  # noqa: BLE001 - nothing may reach the host
+            _log(arguments, error)
+        finally:
+            os._exit(status)
+    os.close(outgoing)
+    answer = b""
+    while part := os.read(incoming, 1 << 16):
+        answer += part
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code == 0:
+        _write(1, answer)
+    elif code == -SIGALRM:
+        _log(arguments, TimeoutError("it was ended: it took longer than it may"))
+    elif code != _EXIT_ALREADY_LOGGED:
+        _log(arguments, ChildProcessError(f"it ended with status {code}"))
+
+
+def _detach_host_streams() -> None:
+    """Close the streams that the host reads: a native library that panics writes there, and the host waits for them."""
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 1)
+    os.dup2(null, _LAST_STANDARD_DESCRIPTOR)
+    os.close(null)
+
+
+def _log(arguments: Arguments, error: BaseException) -> None:
+    from memento_tui.hooks.fallback import log_error  # noqa: PLC0415 - most calls have no failure
+
+    log_error(arguments, error)

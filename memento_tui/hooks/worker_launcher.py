@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from memento_tui.hooks.host_events import HookCall
-from memento_tui.hooks.settings import HookSettings
+from memento_tui.hooks.settings import HookSettings, engine_is_enabled
 from memento_tui.paths import DataPaths
 from memento_tui.processes import engine_command, module_command, start_detached
 
@@ -67,6 +67,11 @@ def start_worker(data_dir: Path, *arguments: str) -> int:
 
 
 def start_engine(paths: DataPaths) -> None:
-    """Start the engine of a data directory, without waiting for it; it leaves at once where one is at work."""
+    """Start the engine of a data directory, without waiting for it; it leaves where one is at work.
+
+    Nothing is started where the settings switch it off.
+    """
+    if not engine_is_enabled(paths.config):
+        return
     with contextlib.suppress(OSError):  # words alone answer then, and `memento doctor` says why
         start_detached(engine_command(paths.root), log=os.fspath(paths.engine_log))

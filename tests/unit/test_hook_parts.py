@@ -12,9 +12,11 @@ import pytest
 from memento_tui.config import Config, HooksConfig, MaintenanceConfig, load_config
 from memento_tui.errors import InvalidInput
 from memento_tui.hooks.host_events import HookCall, format_answer, parse_call
-from memento_tui.hooks.main import Arguments
+from memento_tui.hooks.main import Arguments, _is_trivial
+from memento_tui.hooks.moments import FLAT_ANSWER_HOSTS, MOMENT_OF_EVENT
 from memento_tui.hooks.project import find_project, namespace_of_project
 from memento_tui.hooks.settings import HookSettings, read_settings
+from memento_tui.hosts.registry import HOSTS
 from memento_tui.storage import hook_store
 from memento_tui.storage.database import newest_format
 from memento_tui.text.keywords import content_words, content_words_by_sentence
@@ -79,6 +81,49 @@ def test_arguments_are_read_in_any_order_and_unknown_ones_left_alone() -> None:
     given = Arguments(["--data-dir", "/d", "Stop", "--host=codex", "--later", "more"])
     assert (given.event, given.host, given.data_dir) == ("Stop", "codex", "/d")
     assert Arguments([]).host == "claude-code"
+
+
+def test_the_moments_that_the_program_knows_are_those_of_the_hosts() -> None:
+    events = {event.name.lower(): event.moment for host in HOSTS.values() for event in host.events}
+    assert events == MOMENT_OF_EVENT
+    assert {name for name, host in HOSTS.items() if host.answer == "flat"} == FLAT_ANSWER_HOSTS
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "thanks, that looks good",
+        "yes, go on",
+        "OK",
+        "that\u2019s great!",
+        "",
+        "Thank you very much :)",
+        "do it - please",
+    ],
+)
+def test_a_prompt_without_a_subject_ends_at_once(prompt: str) -> None:
+    assert _is_trivial(json.dumps({"session_id": "s", "prompt": prompt}).encode())
+    assert content_words(prompt) == []
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"prompt": "run the tests again"}',
+        b'{"prompt": "yes, deploy it"}',
+        b'{"prompt": "ok ok ok ok ok ok ok ok ok"}',
+        b'{"prompt": 3}',
+        b'["yes"]',
+        b"{}",
+        b'{"prompt": "yes"',
+        b'{"prompt": "yes"} {}',
+        b"",
+        b"\xff",
+        json.dumps({"prompt": "yes", "more": "x" * 5_000}).encode(),
+    ],
+)
+def test_any_other_input_is_looked_at(raw: bytes) -> None:
+    assert not _is_trivial(raw)
 
 
 def test_the_settings_of_hooks_are_those_that_the_configuration_checks(tmp_path: Path) -> None:

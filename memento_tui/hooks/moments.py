@@ -1,0 +1,31 @@
+"""What the events of all hosts come down to. Imports nothing: memento-hook reads it at every call.
+
+A session begins, a person sent a prompt, a file is about to be read, the agent wrote to memento, or a stretch of the
+session is over. `memento_tui.hosts.registry` says the same of each host, and a test compares them.
+"""
+
+__all__ = ["FLAT_ANSWER_HOSTS", "MOMENT_OF_EVENT"]
+
+TYPE_CHECKING = False  # as in `typing`
+if TYPE_CHECKING:
+    from memento_tui.hosts.registry import HookMoment
+
+MOMENT_OF_EVENT: "dict[str, HookMoment]" = {
+    "sessionstart": "start",
+    "userpromptsubmit": "prompt",
+    "beforeagent": "prompt",
+    "beforesubmitprompt": "prompt",
+    "pretooluse": "read",
+    "beforetool": "read",
+    "beforereadfile": "read",
+    "posttooluse": "write",
+    "precompact": "end",
+    "precompress": "end",
+    "stop": "end",
+    "afteragent": "end",
+    "sessionend": "end",
+}
+"""The moment that an event stands for, by its name in lower case."""
+
+FLAT_ANSWER_HOSTS = frozenset({"cursor"})
+"""The hosts that read an answer of one object with ``additional_context``; the others read Claude Code's form."""
