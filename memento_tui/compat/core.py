@@ -21,6 +21,7 @@ from pydantic import BaseModel, Field
 from memento_tui import clock
 from memento_tui.api import ChangeOutcome, Workspace
 from memento_tui.errors import InvalidField, NotFound
+from memento_tui.maintenance.aging import whole_text
 from memento_tui.mcp.tool import UNCHANGED, given_arguments, hints, strict_tool
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
@@ -335,7 +336,7 @@ def _whole_memory(workspace: Workspace, memory: Memory) -> WholeMemory:
     return WholeMemory(
         id=_client_id(workspace, memory),
         namespace=memory.namespace,
-        content=memory.content,
+        content=whole_text(memory),
         tags=list(memory.tags),
         created=_javascript_time(memory.created_at),
         updated=_javascript_time(memory.updated_at),

@@ -27,6 +27,7 @@ __all__ = [
     "reason_not_to_age",
     "restore_compacted",
     "upcoming_steps",
+    "whole_text",
 ]
 
 AgingAction = Literal["expire", "demote", "compact", "archive"]
@@ -146,6 +147,17 @@ def restore_compacted(memory: Memory) -> Memory:
     return msgspec.structs.replace(memory, content=content, status="active", extra=extra)
 
 
+def whole_text(memory: Memory) -> str:
+    """Return the text of a memory in full: the original where maintenance made a preview of it.
+
+    A preview that somebody has edited since is the text.
+    """
+    original = memory.extra.get(ORIGINAL_TEXT_KEY)
+    if memory.status not in ("compacted", "archived") or not isinstance(original, str) or not original.strip():
+        return memory.content
+    return original if _preview_of(original) == memory.content else memory.content
+
+
 def is_skip_over(skip: Skip, now: datetime) -> bool:
     """Tell whether a skip has ended. Every skip ends, so that avoidance does not outlive its reason."""
     return skip.expires_at <= now
@@ -233,10 +245,13 @@ def _apply_step(memory: Memory, action: AgingAction, now: datetime) -> Memory:
 
 
 def _compacted(memory: Memory, now: datetime) -> Memory:
-    preview = first_sentence(memory.content)
     extra: dict[str, Any] = {**memory.extra, ORIGINAL_TEXT_KEY: memory.content, _COMPACTED_AT_KEY: format_moment(now)}
-    content = preview if preview.strip() else memory.content
-    return msgspec.structs.replace(memory, content=content, status="compacted", extra=extra)
+    return msgspec.structs.replace(memory, content=_preview_of(memory.content), status="compacted", extra=extra)
+
+
+def _preview_of(text: str) -> str:
+    sentence = first_sentence(text)
+    return sentence if sentence.strip() else text
 
 
 def _has_room(memory: Memory) -> bool:

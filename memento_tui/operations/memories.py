@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.maintenance.aging import whole_text
 from memento_tui.model import Crystal, Memory, Skip, WorkingItem
 from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, Under
 from memento_tui.model.lists import is_unverified
@@ -101,13 +102,13 @@ class VisibleMemory:
 
 
 def visible_memory(memory: Memory, now: datetime) -> VisibleMemory:
-    """Return a memory as an agent may read it at a moment."""
+    """Return a memory as an agent may read it at a moment, in full even where maintenance shortened it."""
     readable = is_readable(memory)
     return VisibleMemory(
         memory,
         readable,
         title=memory.title if readable else "",
-        content=memory.content if readable else "",
+        content=whole_text(memory) if readable else "",
         tags=list(memory.tags) if readable else [],
         validity_context=memory.validity_context if readable else "",
         labels=caution_labels(memory, now),

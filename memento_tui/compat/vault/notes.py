@@ -14,6 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, unquote
 
+import msgspec
+
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.compat.vault.schemas import WholeNote
@@ -23,6 +25,7 @@ from memento_tui.formats.markdown import find_wikilinks
 from memento_tui.formats.note import LINK_PROPERTIES
 from memento_tui.formats.vault import EXTRA_KEY, NOTE_SUFFIX, NoteExport, kept_note
 from memento_tui.hooks.project import find_project, namespace_of_project
+from memento_tui.maintenance.aging import whole_text
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES, parse_kind
@@ -176,8 +179,9 @@ def note_text(workspace: Workspace, memory: Memory) -> str:
     linked = LINK_PROPERTIES.values()
     relations = [relation for relation in workspace.relations(memory.id, direction="out") if relation.type in linked]
     ends = workspace.get_many([relation.dst for relation in relations])
-    notes = NoteExport([memory, *ends.values()])
-    return notes.text(memory, [relation for relation in relations if relation.dst in ends])
+    whole = msgspec.structs.replace(memory, content=whole_text(memory))
+    notes = NoteExport([whole, *ends.values()])
+    return notes.text(whole, [relation for relation in relations if relation.dst in ends])
 
 
 def whole_note(workspace: Workspace, memory: Memory) -> WholeNote:
