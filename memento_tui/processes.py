@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 
-__all__ = ["engine_command", "module_command", "start_detached"]
+__all__ = ["engine_command", "forget_ended", "module_command", "start_detached"]
 
 _LAST_STANDARD_DESCRIPTOR = 2
 
@@ -39,7 +39,22 @@ def start_detached(command: list[str], *, log: str = os.devnull) -> int:
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
     # The library's own call, rather than a fork: the engine that starts such a process has threads.
-    return os.posix_spawn(command[0], command, os.environ, file_actions=files, setsid=True)
+    process = os.posix_spawn(command[0], command, os.environ, file_actions=files, setsid=True)
+    _started.append(process)
+    return process
+
+
+_started: list[int] = []
+"""The processes that were started here and have not been seen to end."""
+
+
+def forget_ended() -> None:
+    """Let the system forget those of the started processes that have ended; for a process that lives long."""
+    for process in _started.copy():
+        with contextlib.suppress(ChildProcessError):
+            if not os.waitpid(process, os.WNOHANG)[0]:
+                continue
+        _started.remove(process)
 
 
 def _close_files_on_exec() -> None:

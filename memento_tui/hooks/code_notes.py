@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memento_tui.hooks.project import find_project
-from memento_tui.hooks.retrieval import RetrievedMemory
+from memento_tui.hooks.scope import RetrievedMemory
 from memento_tui.hooks.worker_launcher import start_worker
 from memento_tui.maintenance.code.notes import head_commit, read_notes
 from memento_tui.paths import DataPaths

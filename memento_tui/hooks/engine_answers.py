@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import logging
-import os
-import threading
 from collections.abc import Mapping
 
 from memento_tui import clock
 from memento_tui.embedding.index_worker import IndexWorker
 from memento_tui.hooks.events import HookContext, PreparedContext, is_answered, prepare_context
 from memento_tui.hooks.host_events import HookCall, format_answer, parse_call
-from memento_tui.hooks.retrieval import SCOPED_NAMESPACE_ROOTS, SessionScope
+from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS, SessionScope
 from memento_tui.hooks.settings import read_settings
 from memento_tui.hooks.worker_launcher import start_transcript_worker
 from memento_tui.model.filters import AllOf, AnyOf, Filter, Not, OneOf, Under
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.paths import DataPaths
+from memento_tui.processes import forget_ended
 from memento_tui.search.lance_filter import compile_lance_filter
 from memento_tui.storage.hook_store import HookStore
 
@@ -45,6 +44,7 @@ class HookAnswers:
             ValueError: the input is not JSON.
 
         """
+        forget_ended()
         call = parse_call(host, event, raw)
         return None if call is None else EngineCall(self._paths, self._worker, call)
 
@@ -72,9 +72,7 @@ class EngineCall:
         """
         call, settings = self._call, read_settings(self._paths.config)
         if call.moment in ("write", "end"):
-            process = start_transcript_worker(call, self._paths, settings)
-            if process is not None:
-                threading.Thread(target=os.waitpid, args=(process, 0), name="transcript-reaper", daemon=True).start()
+            start_transcript_worker(call, self._paths, settings)
             return ""
         if not is_answered(call):
             return ""

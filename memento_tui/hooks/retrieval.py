@@ -7,10 +7,9 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
+from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS, RetrievedMemory, SessionScope
 from memento_tui.hooks.settings import HookSettings
-from memento_tui.hooks.worker_launcher import start_worker
 from memento_tui.paths import DataPaths
 from memento_tui.search.decay import decay_factor
 from memento_tui.search.fair_share import fair_places
@@ -60,6 +59,8 @@ def up_to_date_index(paths: DataPaths, store: HookStore) -> PromptIndex | None:
     usable = index if index is not None and store.mark(index.state.seq) == index.state.mark else None
     if store.has_more_changes(0 if usable is None else usable.state.seq, _MAX_INLINE_CHANGES):
         if not _is_being_indexed(paths):
+            from memento_tui.hooks.worker_launcher import start_worker  # noqa: PLC0415 - after an import of thousands
+
             start_worker(paths.root, "--index")
         return usable
     # The libraries that indexing needs are imported only after somebody wrote.
@@ -100,40 +101,6 @@ _COMMON_FILES = frozenset(
     """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
 )
 """Names that many folders have; alone they do not identify a file."""
-
-
-class SessionScope(NamedTuple):
-    """The namespaces that concern a session: all but those of other projects."""
-
-    session: str
-    namespace: str
-    """Of the project; empty outside of any."""
-    also: tuple[str, ...] = ()
-    """Further namespaces of the same project."""
-
-    def own_namespaces(self) -> list[str]:
-        """Return the namespaces of the project."""
-        return [name for name in (self.namespace, *self.also) if name]
-
-    def concerns(self, namespace: str) -> bool:
-        """Tell whether the records of a namespace concern the session."""
-        is_own = any(namespace == own or namespace.startswith(f"{own}/") for own in self.own_namespaces())
-        return is_own or namespace.partition("/")[0] not in SCOPED_NAMESPACE_ROOTS
-
-
-SCOPED_NAMESPACE_ROOTS = ("projects", "claude", "accounts")
-"""The namespaces below which each name is a project, or an account of `memento serve`, of any person."""
-
-
-class RetrievedMemory(NamedTuple):
-    """One memory with its score, the numbers that made it, and the stems by which its passage is chosen."""
-
-    memory: MemoryRow
-    score: float
-    why: dict[str, float]
-    stems: frozenset[str]
-    caution: str = ""
-    """A word of caution about the code that it cites."""
 
 
 Nearest = Callable[[str, SessionScope, int], Mapping[str, float]]

@@ -35,8 +35,8 @@ def should_read_transcript(event: str, size: int, learned: int) -> bool:
 _WORKER_MODULE = "memento_tui.hooks.transcript_worker"
 
 
-def start_transcript_worker(call: HookCall, paths: DataPaths, settings: HookSettings) -> int | None:
-    """Start the worker that reads a session's transcript; return its process, ``None`` where there is nothing to read.
+def start_transcript_worker(call: HookCall, paths: DataPaths, settings: HookSettings) -> None:
+    """Start the worker that reads a session's transcript, if there is enough to read.
 
     Raises:
         FormatMismatch: the database is of another version.
@@ -44,16 +44,16 @@ def start_transcript_worker(call: HookCall, paths: DataPaths, settings: HookSett
 
     """
     if not call.transcript or not (settings.provenance or (settings.learn and call.moment == "end")):
-        return None
+        return
     from memento_tui.storage.hook_store import HookStore  # noqa: PLC0415 - the start of a worker alone needs none
 
     store = HookStore(paths.database)
     learned = store.learned_bytes(call.session)
     store.close()
     if not should_read_transcript(call.event, _file_size(call.transcript), learned):
-        return None
+        return
     options = {"event": call.event, "session": call.session, "cwd": call.cwd, "transcript": call.transcript}
-    return start_worker(paths.root, *(f"--{name}={value}" for name, value in options.items()))
+    start_worker(paths.root, *(f"--{name}={value}" for name, value in options.items()))
 
 
 def _file_size(path: str) -> int:
@@ -61,9 +61,9 @@ def _file_size(path: str) -> int:
     return os.stat(path).st_size if os.path.exists(path) else 0  # noqa: PTH110, PTH116 - as it is shorter
 
 
-def start_worker(data_dir: Path, *arguments: str) -> int:
-    """Start `memento_tui.hooks.transcript_worker`; return its process."""
-    return start_detached(module_command(_WORKER_MODULE, os.fspath(data_dir), *arguments))
+def start_worker(data_dir: Path, *arguments: str) -> None:
+    """Start `memento_tui.hooks.transcript_worker`."""
+    start_detached(module_command(_WORKER_MODULE, os.fspath(data_dir), *arguments))
 
 
 def start_engine(paths: DataPaths) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from memento_tui.text.terms import EDGE_PUNCTUATION, STOP_WORDS, character_bigrams, is_compound
 
@@ -57,7 +58,6 @@ _FOREIGN_FILLER_WORDS = frozenset(
 
 _JOINED_PLAIN_WORDS = re.compile(r"[a-z]+(?:-[a-z]+)*+(?:/[a-z]+)?")
 """Plain words joined by marks: ``step-by-step``, ``and/or``. They are no names."""
-_IDEOGRAPHS = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\u3005]{2,}|[\u30a1-\u30ff]{2,}|[\uac00-\ud7af]{2,}")
 _KANA = re.compile(r"[\u3041-\u30ff]")
 _LONGEST_IDEOGRAPH_WORD = 4
 """The most ideographs that count as one Japanese word; a longer run, or one of Chinese, counts as several."""
@@ -114,10 +114,16 @@ def _content_words(text: str) -> list[str]:
     return list(found)[:_MOST_WORDS]
 
 
+@cache
+def _ideographs() -> re.Pattern[str]:
+    # Not compiled before its first use, as with `memento_tui.text.terms.character_bigrams`.
+    return re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\u3005]{2,}|[\u30a1-\u30ff]{2,}|[\uac00-\ud7af]{2,}")
+
+
 def _unspaced_words(text: str) -> Iterator[str]:
     """Yield the likely words in a script that is written without spaces, without hiragana, which is mostly grammar."""
     is_japanese = _KANA.search(text) is not None
-    for run in _IDEOGRAPHS.findall(text):
+    for run in _ideographs().findall(text):
         if _KANA.match(run) or (is_japanese and len(run) <= _LONGEST_IDEOGRAPH_WORD):
             yield run
         else:

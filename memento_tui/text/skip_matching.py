@@ -6,6 +6,7 @@ Imports nothing but the standard library and Tantivy: memento-hook runs it befor
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from memento_tui.text.keywords import FILLER_WORDS
@@ -49,7 +50,6 @@ _WORD = re.compile(r"[^\s,;()\[\]{}<>]+")
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|^[^\s:]+:(?=\s)")
 _NUMBER = re.compile(r"#?\d+(?:[.:]\d+)*")
 _CAPITALIZED = re.compile(r"[^\W\d_a-z]\w*")
-_PLAIN_PARTS = re.compile(rf"[^\W_{UNSPACED_CHARACTERS}]+")
 _MARKS = EDGE_PUNCTUATION + "…"
 
 
@@ -169,7 +169,13 @@ def _parts_of_path(path: str) -> set[str]:
     return beginnings | {"/".join(parts[start:]) for start in range(len(parts))} | set(parts)
 
 
+@cache
+def _plain_parts() -> re.Pattern[str]:
+    # Not compiled before its first use, as with `memento_tui.text.terms.character_bigrams`.
+    return re.compile(rf"[^\W_{UNSPACED_CHARACTERS}]+")
+
+
 def _comparable_parts(word: str) -> list[str]:
     """Return the words that a word is made of; in scripts without spaces, pairs of characters take their place."""
     pairs = character_bigrams(word)
-    return [*pairs, *_PLAIN_PARTS.findall(word)]
+    return [*pairs, *_plain_parts().findall(word)]

@@ -54,7 +54,6 @@ UNSPACED_CHARACTERS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 EDGE_PUNCTUATION = ".,;:!?\"'`()[]{}<>*_~|=…“”‘’«»‹›。、，"  # noqa: RUF001 - signs that stand around words
 """Marks that stand around a word and are no part of it."""
 
-_UNSPACED_SCRIPT = re.compile(f"[{UNSPACED_CHARACTERS}]+")
 _MOST_IDENTIFIERS, _LONGEST_IDENTIFIER, _MOST_CAMEL_PARTS = 20_000, 200, 8
 
 
@@ -93,9 +92,15 @@ def is_compound(text: str) -> bool:
     return _COMPOUND.search(text) is not None
 
 
+@cache
+def _unspaced_script() -> re.Pattern[str]:
+    # Not compiled before its first use: the large class takes as long as all other patterns here together.
+    return re.compile(f"[{UNSPACED_CHARACTERS}]+")
+
+
 def character_bigrams(text: str) -> list[str]:
     """Return the pairs of neighbouring characters in the runs of a script that is written without spaces."""
-    runs = [] if text.isascii() else _UNSPACED_SCRIPT.findall(text)
+    runs = [] if text.isascii() else _unspaced_script().findall(text)
     return [pair for run in runs for pair in ([run[i : i + 2] for i in range(len(run) - 1)] or [run])]
 
 

@@ -1,0 +1,43 @@
+"""Which memories concern a session, and one memory that was retrieved for it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from memento_tui.storage.hook_store import MemoryRow
+
+__all__ = ["SCOPED_NAMESPACE_ROOTS", "RetrievedMemory", "SessionScope"]
+
+
+class SessionScope(NamedTuple):
+    """The namespaces that concern a session: all but those of other projects."""
+
+    session: str
+    namespace: str
+    """Of the project; empty outside of any."""
+    also: tuple[str, ...] = ()
+    """Further namespaces of the same project."""
+
+    def own_namespaces(self) -> list[str]:
+        """Return the namespaces of the project."""
+        return [name for name in (self.namespace, *self.also) if name]
+
+    def concerns(self, namespace: str) -> bool:
+        """Tell whether the records of a namespace concern the session."""
+        is_own = any(namespace == own or namespace.startswith(f"{own}/") for own in self.own_namespaces())
+        return is_own or namespace.partition("/")[0] not in SCOPED_NAMESPACE_ROOTS
+
+
+SCOPED_NAMESPACE_ROOTS = ("projects", "claude", "accounts")
+"""The namespaces below which each name is a project, or an account of `memento serve`, of any person."""
+
+
+class RetrievedMemory(NamedTuple):
+    """One memory with its score, the numbers that made it, and the stems by which its passage is chosen."""
+
+    memory: MemoryRow
+    score: float
+    why: dict[str, float]
+    stems: frozenset[str]
+    caution: str = ""
+    """A word of caution about the code that it cites."""
