@@ -10,7 +10,7 @@ from filelock import FileLock
 
 import memento_tui
 from memento_tui.api import Workspace
-from memento_tui.hooks import retrieval
+from memento_tui.hooks import worker_launcher
 from memento_tui.hooks.retrieval import up_to_date_index
 from memento_tui.storage.hook_store import HookStore
 from tests.journeys.mcp_agent import NO_ENGINE
@@ -53,7 +53,7 @@ def test_a_hook_starts_nobody_where_somebody_indexes_already(
 ) -> None:
     person.remember_many({"content": f"The lamp in room {number} burns."} for number in range(150))
     started: list[tuple[object, ...]] = []
-    monkeypatch.setattr(retrieval, "start_worker", lambda *arguments: started.append(arguments))
+    monkeypatch.setattr(worker_launcher, "start_worker", lambda *arguments: started.append(arguments))
     store = HookStore(person.paths.database)
     with FileLock(person.paths.keyword_lock):
         assert up_to_date_index(person.paths, store) is not None, "what was indexed before still serves"
