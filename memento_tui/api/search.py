@@ -96,6 +96,9 @@ class SearchHit(msgspec.Struct, frozen=True, dict=True):
             "keyword_rank": found.keyword_rank,
             "semantic": found.semantic,
             "semantic_rank": found.semantic_rank,
+            "coverage": None if found.words is None else found.words.coverage,
+            "heading": None if found.words is None else found.words.heading,
+            "nearby": None if found.words is None else found.words.nearby,
             "relevance": found.relevance,
             "match": found.score,
             "life": life.factor,
@@ -240,13 +243,13 @@ class SearchEngine:
             return self._listing(query, tree, limit, now)
         hurried = typing and mode == "keyword"
         candidates = limit if hurried else max(FUSED_CANDIDATES, 3 * limit)
-        keyword: list[tuple[str, float]] | None = None
-        total, ceiling = 0, 0.0
-        if mode != "semantic":
-            answer = self.keyword.search(query, tree, candidates, count=not hurried)
-            keyword, total, ceiling = answer.hits, answer.total, answer.ceiling
         view = _SEMANTIC_NOT_ASKED if mode == "keyword" else self._semantic(query, tree, candidates)
-        found = fuse(keyword, ceiling, view.hits)
+        if mode == "semantic":
+            found, total = fuse(None, 0.0, view.hits), 0
+        else:
+            nearest = [name for name, _ in view.hits or ()]
+            answer = self.keyword.search(query, tree, candidates, count=not hurried, beside=nearest)
+            found, total = fuse(answer.evidence, answer.ceiling, view.hits), answer.total
         hits = self._ranked(query, tree, found, limit, now)
         notice = self.keyword.notice or view.problem
         return SearchAnswer(hits, max(total, len(found)), view.state, query.problems, notice)

@@ -35,12 +35,13 @@ __all__ = [
     "TEXT_VERSION",
     "IndexState",
     "TermQueryBuilder",
+    "context_fact",
     "make_schema",
     "read_state",
     "register_analyzers",
 ]
 
-TEXT_VERSION = "3"
+TEXT_VERSION = "4"
 """Raised with every change of the text fields or analyzers; an index of another version is rebuilt.
 
 A hook reads no other fields of the index. The whole version, `IndexState.version`, begins with it and goes on with a
@@ -49,6 +50,11 @@ digest of the fields that memories are filtered by.
 
 STATE_ID = "\x01state"
 """The id of the document that holds the state of the index; no record can have it."""
+
+
+def context_fact(memory_id: str) -> str:
+    """Return the fact of a document whose context has words of a memory, so that a purge finds it."""
+    return f"after:{memory_id}"
 
 
 class IndexState(NamedTuple):
@@ -66,12 +72,14 @@ class IndexState(NamedTuple):
 
 
 def make_schema(number_fields: Iterable[str]) -> tantivy.Schema:
-    """Return the schema: text in three forms, facts as prefixed terms, numbers as columns."""
+    """Return the schema: text in three forms, its heading and context, facts as prefixed terms, numbers as columns."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("note", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("title", tokenizer_name="stemmed")
     builder.add_text_field("body", tokenizer_name="stemmed")
+    builder.add_text_field("head", tokenizer_name="stemmed", index_option="basic")
+    builder.add_text_field("context", tokenizer_name="stemmed", index_option="basic")
     builder.add_text_field("words", tokenizer_name="exact", index_option="basic")
     builder.add_text_field("parts", tokenizer_name="whole", index_option="freq")
     builder.add_text_field("fact", tokenizer_name="raw", index_option="basic")
@@ -95,6 +103,9 @@ def read_state(searcher: tantivy.Searcher, schema: tantivy.Schema) -> IndexState
     return IndexState(identity, version, int(seq), mark)
 
 
+_INDEX_OPTIONS = {"words": "basic", "head": "basic", "context": "basic"}
+"""The fields that record no more of a term than which memories hold it."""
+
 _Must, _Should = tantivy.Occur.Must, tantivy.Occur.Should
 
 
@@ -105,9 +116,12 @@ class TermQueryBuilder:
         self._schema = schema
         self._searcher = searcher
 
-    def word(self, text: str, *, typing: bool = False) -> tantivy.Query:
-        """Return the query for one word in each form in which text is indexed; a ``typing`` one may be longer."""
-        choices = self._choices(text)
+    def word(self, text: str, *, typing: bool = False, apart: bool = False) -> tantivy.Query:
+        """Return the query for one word in each form in which text is indexed; a ``typing`` one may be longer.
+
+        With ``apart`` the words of a compound name count also where they do not stand side by side.
+        """
+        choices = self._apart(text) if apart else self._choices(terms(text))
         if is_compound(text) or not text.isascii():
             choices.append(self._boosted(self._identifier(text), IDENTIFIER_BOOST))
             choices.append(self._all("parts", camel_case_parts(text)))
@@ -119,23 +133,42 @@ class TermQueryBuilder:
 
     def phrase(self, text: str) -> tantivy.Query:
         """Return the query for words side by side."""
-        return tantivy.Query.disjunction_max_query(self._choices(text), TIE_BREAKER)
+        return tantivy.Query.disjunction_max_query(self._choices(terms(text)), TIE_BREAKER)
+
+    def stem(self, field: str, stem: str) -> tantivy.Query:
+        """Return the query for a stemmed word in one field."""
+        return self._term(field, stem)
+
+    def near(self, stems: Sequence[str], distance: int) -> tantivy.Query:
+        """Return the query for stems that stand in this order, none of them further than ``distance`` words apart."""
+        places = [
+            tantivy.Query.phrase_query(self._schema, field, list(stems), slop=distance - 1)
+            for field in ("body", "title")
+        ]
+        return tantivy.Query.boolean_query([(_Should, place) for place in places])
 
     def facts(self, values: Iterable[str]) -> tantivy.Query:
         """Return the query for memories with one of these facts, such as ``kind:decision``."""
         return tantivy.Query.term_set_query(self._schema, "fact", list(values))
 
-    def ceiling(self, texts: Iterable[str]) -> float:
-        """Return the score of a memory that holds every word as densely as can be."""
+    def ceiling(self, texts: Iterable[str], *, apart: bool = False) -> float:
+        """Return the score of a memory that holds every word as densely as can be; ``apart`` is as in `word`."""
         total = self._searcher.num_docs
         score = 0.0
         for text in texts:
             stems = terms(text) or [text.lower()]
-            score += max(highest_score(total, self._searcher.doc_freq("body", stem)) for stem in stems)
+            each = [highest_score(total, self._searcher.doc_freq("body", stem)) for stem in stems]
+            score += sum(each) if apart else max(each)
         return score
 
-    def _choices(self, text: str) -> list[tantivy.Query]:
+    def _apart(self, text: str) -> list[tantivy.Query]:
         stems = terms(text)
+        if len(stems) < 2:  # noqa: PLR2004 - a plain word
+            return self._choices(stems)
+        plain = [tantivy.Query.disjunction_max_query(self._choices([stem]), TIE_BREAKER) for stem in stems]
+        return [tantivy.Query.boolean_query([(_Should, part) for part in plain])]
+
+    def _choices(self, stems: Sequence[str]) -> list[tantivy.Query]:
         return [self._text("body", stems), self._boosted(self._text("title", stems), TITLE_BOOST)]
 
     def _text(self, field: str, stems: Sequence[str]) -> tantivy.Query:
@@ -154,7 +187,7 @@ class TermQueryBuilder:
         return tantivy.Query.boolean_query([(_Must, self._term(field, value)) for value in dict.fromkeys(values)])
 
     def _term(self, field: str, value: str) -> tantivy.Query:
-        return tantivy.Query.term_query(self._schema, field, value, "basic" if field == "words" else "freq")
+        return tantivy.Query.term_query(self._schema, field, value, _INDEX_OPTIONS.get(field, "freq"))
 
     @staticmethod
     def _boosted(query: tantivy.Query, boost: float) -> tantivy.Query:

@@ -6,8 +6,8 @@ import contextlib
 import logging
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from memento_tui.errors import DataDirectoryError
 from memento_tui.model import Memory
-from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
+from memento_tui.model.filters import Filter
 from memento_tui.model.memory_fields import declaration_digest, filter_fields, values_getter
 from memento_tui.model.validation import fold_tag
 from memento_tui.paths import DataPaths
@@ -26,31 +26,31 @@ from memento_tui.search.keyword_fields import (
     STATE_ID,
     TEXT_VERSION,
     IndexState,
-    TermQueryBuilder,
+    context_fact,
     make_schema,
     read_state,
     register_analyzers,
 )
+from memento_tui.search.keyword_query import FLAGS, NUMBERS, WORDS, QueryCompiler, read_evidence
 from memento_tui.search.keyword_segments import ids_beside
 from memento_tui.search.lance_filter import microseconds
-from memento_tui.search.query_language import Phrase, Query, Word
-from memento_tui.search.ranking import SIMILAR_TEXT_CHARACTERS, SIMILAR_TEXT_WORDS
+from memento_tui.search.query_language import Query
+from memento_tui.search.ranking import CONTEXT_CHARACTERS, HEADING_CHARACTERS
+from memento_tui.search.scoring import WordEvidence
+from memento_tui.storage.memory_queries import SessionContext
 from memento_tui.storage.store import Store
-from memento_tui.text.terms import STOP_WORDS, identifiers, terms
+from memento_tui.text.terms import identifiers
 
 __all__ = ["KeywordIndex", "update_keyword_index"]
 
-_WORDS = {name: field for name, field in filter_fields("word", indexed=True).items() if name != "id"}
-_FLAGS = filter_fields("flag", indexed=True)
-_NUMBERS = filter_fields("number", "moment", indexed=True)
-_word_values, _flag_values, _number_values = (values_getter(part.values()) for part in (_WORDS, _FLAGS, _NUMBERS))
+_word_values, _flag_values, _number_values = (values_getter(part.values()) for part in (WORDS, FLAGS, NUMBERS))
 
 SCHEMA_VERSION = "-".join(
     (TEXT_VERSION, declaration_digest(filter_fields("word", "flag", "number", "moment", indexed=True).values()))
 )
 """The version of an index's fields and analyzers; an index of another version is rebuilt."""
 
-_Must, _Should, _MustNot = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
+_Must, _Should = tantivy.Occur.Must, tantivy.Occur.Should
 
 
 def _namespace_levels(namespace: str) -> list[str]:
@@ -59,10 +59,10 @@ def _namespace_levels(namespace: str) -> list[str]:
     return ["/".join(names[: depth + 1]) for depth in range(len(names))]
 
 
-def make_document(memory: Memory) -> tantivy.Document:
-    """Return the index's document for a memory."""
-    facts = [f"{name}:{value}" for name, value in zip(_WORDS, _word_values(memory), strict=True) if value]
-    facts += [f"{name}:1" for name, value in zip(_FLAGS, _flag_values(memory), strict=True) if value]
+def make_document(memory: Memory, context: SessionContext | None = None) -> tantivy.Document:
+    """Return the index's document for a memory, and for what its session wrote before it."""
+    facts = [f"{name}:{value}" for name, value in zip(WORDS, _word_values(memory), strict=True) if value]
+    facts += [f"{name}:1" for name, value in zip(FLAGS, _flag_values(memory), strict=True) if value]
     facts += [f"ns:{level}" for level in _namespace_levels(memory.namespace)]
     facts += [f"tag:{fold_tag(tag)}" for tag in memory.tags]
     text = f"{memory.title}\n{memory.content}" if memory.title else memory.content
@@ -72,109 +72,27 @@ def make_document(memory: Memory) -> tantivy.Document:
         "words": text,
         "fact": facts,
     }
-    for name, value in zip(_NUMBERS, _number_values(memory), strict=True):
+    for name, value in zip(NUMBERS, _number_values(memory), strict=True):
         if value is not None:
             fields[name] = microseconds(value) if isinstance(value, datetime) else value
     if memory.title:
         fields["title"] = memory.title
+    if heading := heading_of(memory):
+        fields["head"] = heading
     if parts := identifiers(text):
         fields["parts"] = parts
+    if context is not None:
+        fields["context"] = context.text
+        facts += [context_fact(name) for name in context.ids]
     return tantivy.Document(**fields)
 
 
-class QueryCompiler:
-    """Turns a query's syntax tree into a Tantivy query for one searcher."""
-
-    def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
-        self._schema = schema
-        self._searcher = searcher
-        self._words = TermQueryBuilder(schema, searcher)
-
-    def compile(self, query: Query, tree: Filter) -> tantivy.Query:
-        """Return the Tantivy query for a whole query; ``tree`` is its filter as it applies."""
-        state = tantivy.Query.term_query(self._schema, "id", STATE_ID, "basic")
-        clauses: list[tuple[tantivy.Occur, tantivy.Query]] = [
-            (_Must, tantivy.Query.const_score_query(self._filter_query(tree), 0.0)),
-            (_MustNot, state),
-        ]
-        scored = [self._word_query(part) for part in self._content_words(query)]
-        if scored:
-            clauses.append((_Must, tantivy.Query.boolean_query([(_Should, part) for part in scored])))
-        clauses += [(_Must, self._word_query(phrase)) for phrase in query.phrases]
-        clauses += [(_MustNot, self._word_query(part)) for part in query.excluded]
-        return tantivy.Query.boolean_query(clauses)
-
-    @staticmethod
-    def _content_words(query: Query) -> list[Word | Phrase]:
-        """Return the words that carry meaning; all of them where only stop words were given."""
-        kept = [part for part in query.words if isinstance(part, Phrase) or part.text.lower() not in STOP_WORDS]
-        return kept or list(query.words)
-
-    def similar(self, text: str) -> tantivy.Query:
-        """Return the query for memories that share the rarest words of a text; an unknown word can match nothing."""
-        stems = dict.fromkeys(stem for stem in terms(text[:SIMILAR_TEXT_CHARACTERS]) if stem not in STOP_WORDS)
-        by_frequency = sorted((count, stem) for stem in stems if (count := self._searcher.doc_freq("body", stem)))
-        rarest = [stem for _, stem in by_frequency[:SIMILAR_TEXT_WORDS]]
-        parts = [(_Should, tantivy.Query.term_query(self._schema, "body", stem)) for stem in rarest]
-        return tantivy.Query.boolean_query(parts) if parts else tantivy.Query.empty_query()
-
-    def _word_query(self, part: Word | Phrase) -> tantivy.Query:
-        """Return the query for one word or phrase, in each of the forms in which text is indexed."""
-        if isinstance(part, Phrase):
-            return self._words.phrase(part.text)
-        return self._words.word(part.text, typing=part.typing)
-
-    def _filter_query(self, tree: Filter) -> tantivy.Query:  # noqa: PLR0911 - one for each kind of condition
-        """Return the query for a filter."""
-        match tree:
-            case OneOf("id", values):
-                return tantivy.Query.term_set_query(self._schema, "id", list(values))
-            case OneOf(field, values):
-                return self._one_of(field, values)
-            case HasTag(tag):
-                return self._words.facts([f"tag:{fold_tag(tag)}"])
-            case Under(namespace):
-                return self._words.facts([f"ns:{namespace}"])
-            case Between(field, low, high):
-                return self._between(field, low, high)
-            case Not(part):
-                return tantivy.Query.boolean_query(
-                    [(_Must, tantivy.Query.all_query()), (_MustNot, self._filter_query(part))]
-                )
-            case AllOf(parts):
-                compiled = [(_Must, self._filter_query(part)) for part in parts]
-                return tantivy.Query.boolean_query([*compiled, (_Must, tantivy.Query.all_query())])
-            case AnyOf(parts):
-                return tantivy.Query.boolean_query([(_Should, self._filter_query(part)) for part in parts])
-
-    def _one_of(self, field: str, values: Sequence[str]) -> tantivy.Query:
-        if field in _WORDS:
-            return self._words.facts(f"{field}:{value}" for value in values)
-        if field not in _FLAGS:
-            raise ValueError(field)
-        is_set, chosen = self._words.facts([f"{field}:1"]), {bool(int(value)) for value in values}
-        parts = [is_set] if True in chosen else []
-        if False in chosen:
-            parts.append(tantivy.Query.boolean_query([(_Must, tantivy.Query.all_query()), (_MustNot, is_set)]))
-        return tantivy.Query.boolean_query([(_Should, part) for part in parts])
-
-    def _between(self, field: str, low: datetime | int | None, high: datetime | int | None) -> tantivy.Query:
-        if field not in _NUMBERS:
-            raise ValueError(field)
-        first = microseconds(low) if isinstance(low, datetime) else low
-        last = microseconds(high) if isinstance(high, datetime) else high
-        if first is None and last is None:
-            return tantivy.Query.exists_query(field)
-        return tantivy.Query.range_query(
-            self._schema, field, tantivy.FieldType.Integer, first, last, include_lower=True, include_upper=last is None
-        )
-
-    def ceiling(self, query: Query) -> float:
-        """Return the score of a perfect match: a memory that holds every word of the query as densely as can be.
-
-        It is the sum over the words of BM25's limit, and makes scores comparable from query to query.
-        """
-        return self._words.ceiling(part.text for part in self._content_words(query))
+def heading_of(memory: Memory) -> str:
+    """Return the title of a memory, or the first line of a text of several; empty for a plain sentence."""
+    if memory.title.strip():
+        return memory.title
+    first, _, rest = memory.content.strip().partition("\n")
+    return first[:HEADING_CHARACTERS] if rest.strip() else ""
 
 
 _log = logging.getLogger(__name__)
@@ -208,6 +126,16 @@ class KeywordHits:
     total: int
     ceiling: float
     """The score of a perfect match."""
+    evidence: dict[str, WordEvidence] = field(default_factory=dict)
+    """The evidence for each of the hits, and for the other candidates that were named."""
+
+
+_Place = tuple[int, int]
+
+
+def _place(address: tantivy.DocAddress) -> _Place:
+    """Return a document's segment and number, which can be looked up; an address cannot."""
+    return address.segment_ord, address.doc
 
 
 class SimilarByWords(NamedTuple):
@@ -234,7 +162,7 @@ class KeywordIndex:
         self._directory = directory
         self._lock_path = lock
         self._store = store
-        self._schema = make_schema(_NUMBERS)
+        self._schema = make_schema(NUMBERS)
         self._access = threading.RLock()
         self._index: tantivy.Index | None = None
         self._indexed_seq = -1
@@ -247,10 +175,13 @@ class KeywordIndex:
         """The journal entry that the index reflects; -1 before its first use."""
         return self._indexed_seq
 
-    def search(self, query: Query, tree: Filter, limit: int, *, count: bool = True) -> KeywordHits:
+    def search(
+        self, query: Query, tree: Filter, limit: int, *, count: bool = True, beside: Sequence[str] | None = None
+    ) -> KeywordHits:
         """Return the memories that match a query, after catching up with every write acknowledged before this call.
 
-        Without ``count`` the total is that of the hits returned: counting has to visit everything that matches.
+        Without ``count`` the total is that of the hits returned: counting has to visit everything that matches. Where
+        ``beside`` is not ``None``, the evidence for the hits and for these other memories is gathered too.
         """
 
         def run(searcher: tantivy.Searcher) -> KeywordHits:
@@ -260,9 +191,38 @@ class KeywordIndex:
             result = searcher.search(compiler.compile(query, tree), limit=most, count=count)
             hits = [(str(searcher.doc(address)["id"][0]), float(score)) for score, address in result.hits]
             total: int = result.count if count else len(hits)  # type: ignore[attr-defined] # the stub lacks it
-            return KeywordHits(hits, total, compiler.ceiling(query))
+            evidence = {}
+            if beside is not None:
+                places = {_place(address): hit for (_, address), hit in zip(result.hits, hits, strict=True)}
+                evidence = self._evidence(searcher, compiler, query, places, beside)
+            return KeywordHits(hits, total, compiler.ceiling(query), evidence)
 
         return self._run(run)
+
+    def _evidence(
+        self,
+        searcher: tantivy.Searcher,
+        compiler: QueryCompiler,
+        query: Query,
+        places: dict[_Place, tuple[str, float]],
+        beside: Sequence[str],
+    ) -> dict[str, WordEvidence]:
+        """Return the evidence for the hits, which are given by their places in the index, and for other memories."""
+
+        def scores(among: Sequence[str], words: tantivy.Query) -> list[tuple[float, tantivy.DocAddress]]:
+            if not among:
+                return []
+            chosen = tantivy.Query.const_score_query(tantivy.Query.term_set_query(self._schema, "id", list(among)), 0.0)
+            both = tantivy.Query.boolean_query([(_Must, chosen), (_Should, words)])
+            found = searcher.search(both, limit=len(among), count=False).hits
+            return [(float(score), address) for score, address in found]
+
+        present = {name for name, _ in places.values()}
+        for score, address in scores([name for name in beside if name not in present], compiler.words(query)):
+            places[_place(address)] = str(searcher.doc(address)["id"][0]), score
+        names = [name for name, _ in places.values()]
+        shares = {_place(address): read_evidence(score) for score, address in scores(names, compiler.evidence(query))}
+        return {name: WordEvidence(score, *shares[place]) for place, (name, score) in places.items()}
 
     def matching(self, query: Query, tree: Filter, ids: Iterable[str]) -> set[str]:
         """Return those of the ids that satisfy a query's filter, phrases and excluded words."""
@@ -411,11 +371,11 @@ class KeywordIndex:
             "Make the data directory writable.",
         )
 
-    @staticmethod
-    def _add(memories: Iterable[Memory], writer: tantivy.IndexWriter) -> None:
+    def _add(self, memories: Collection[Memory], writer: tantivy.IndexWriter) -> None:
         """Add memories that the index does not hold yet."""
+        contexts = self._store.memories.session_context(memories, CONTEXT_CHARACTERS)
         for memory in memories:
-            writer.add_document(make_document(memory))
+            writer.add_document(make_document(memory, contexts.get(memory.id)))
 
     def _open(self) -> tantivy.Index:
         if self._index is None:

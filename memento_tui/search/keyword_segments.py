@@ -16,6 +16,8 @@ from typing import Any
 import msgspec
 import tantivy
 
+from memento_tui.search.keyword_fields import context_fact
+
 __all__ = ["ids_beside"]
 
 _META = "meta.json"
@@ -23,6 +25,8 @@ _META = "meta.json"
 
 def ids_beside(directory: Path, ids: Sequence[str]) -> list[str] | None:
     """Return the ids of the memories in the segments that hold any version of ``ids``; ``None`` if there is no such.
+
+    A memory whose context has their words counts as one of them.
 
     The caller holds the lock of the index.
 
@@ -35,7 +39,7 @@ def ids_beside(directory: Path, ids: Sequence[str]) -> list[str] | None:
     for segment in meta["segments"]:
         with _opened_alone(directory, meta, segment) as index:
             searcher = index.searcher()
-            if any(searcher.doc_freq("id", name) for name in ids):
+            if any(searcher.doc_freq("id", name) or searcher.doc_freq("fact", context_fact(name)) for name in ids):
                 hits = searcher.search(tantivy.Query.all_query(), limit=max(1, searcher.num_docs), count=False).hits
                 found = [*(found or ()), *(str(searcher.doc(address)["id"][0]) for _, address in hits)]
     return found

@@ -13,10 +13,14 @@ from typing import NamedTuple
 from memento_tui.search.ranking import (
     BM25_B,
     BM25_K1,
+    COVERAGE_WEIGHT,
     FEWEST_RESULTS_TO_DIVERSIFY,
+    HEADING_WEIGHT,
     KEYWORD_WEIGHT,
     LARGEST_SHARE_OF_A_KIND,
     LEAST_SHARE_TO_REPLACE,
+    MEANING_WEIGHT,
+    NEARBY_WEIGHT,
     ORDINARY_WORDS,
     RELEVANCE_KEYWORD_WEIGHT,
     STEEPNESS,
@@ -65,17 +69,31 @@ def saturated(score: float, ceiling: float) -> float:
     return 1 - math.exp(-STEEPNESS * score / ceiling) if ceiling > 0 else 0.0
 
 
+class WordEvidence(NamedTuple):
+    """How a memory holds the words of a query: its BM25 score, and shares of the words, 0 to 1, weighed by rarity."""
+
+    score: float
+    coverage: float = 0.0
+    """The share of the words that are in the memory, or in what its session wrote just before."""
+    heading: float = 0.0
+    """The share of the words that are in the title or the heading."""
+    nearby: float = 0.0
+    """The share of the words that the next word of the query follows closely."""
+
+
 class Match(NamedTuple):
     """How well one memory fits a query: what it is ranked by, and its score and rank in each view, if it is in it."""
 
     score: float
-    """The number that results are ordered by, before the life factor; it is made to order well, not to be shown."""
+    """The number that results are ordered by, 0 to 1, before the life factor; made to order well, not to be shown."""
     keyword: float | None
     semantic: float | None
     keyword_rank: int | None
     semantic_rank: int | None
     relevance: float
     """The calibrated relevance, 0 to 1: see `calibrated_relevance`."""
+    words: WordEvidence | None = None
+    """The evidence of the words; ``None`` where they were not looked for."""
 
 
 def calibrated_relevance(keyword: float | None, semantic: float | None) -> float:
@@ -94,32 +112,46 @@ def calibrated_relevance(keyword: float | None, semantic: float | None) -> float
 
 
 def fuse(
-    keyword: Sequence[tuple[str, float]] | None, ceiling: float, semantic: Sequence[tuple[str, float]] | None
+    words: Mapping[str, WordEvidence] | None, ceiling: float, semantic: Sequence[tuple[str, float]] | None
 ) -> dict[str, Match]:
     """Return the match of every candidate.
 
     A BM25 score is divided by ``ceiling``, the score of a perfect match, and saturates: 1 - exp(-2.5 x). Cosine
-    similarities are taken as they are, and the weighted sum is the score. ``keyword`` or ``semantic`` is
-    ``None`` where that view was not asked: then the other stands alone.
+    similarities and the shares of the words are taken as they are; the score is the weighted mean. ``words`` or
+    ``semantic`` is ``None`` where that view was not asked: then the other stands alone.
     """
-    words = {name: (rank, saturated(score, ceiling)) for rank, (name, score) in enumerate(keyword or (), 1)}
-    if semantic is None:
-        return {name: Match(score, score, None, rank, None, score) for name, (rank, score) in words.items()}
-    meaning = {name: (rank, max(0.0, score)) for rank, (name, score) in enumerate(semantic, 1)}
-    if keyword is None:
+    meaning = {name: (rank, max(0.0, score)) for rank, (name, score) in enumerate(semantic or (), 1)}
+    if words is None:
         return {name: Match(score, None, score, None, rank, score) for name, (rank, score) in meaning.items()}
-    unseen = UNSEEN_SIMILARITY * min((score for _, score in meaning.values()), default=0.0)
-    names = dict.fromkeys([*words, *meaning])
-    return {name: _combine(words.get(name), meaning.get(name), unseen) for name in names}
+    # A memory that is not among the nearest has a vector nevertheless.
+    least = min((score for _, score in meaning.values()), default=0.0)
+    unseen = None if semantic is None else UNSEEN_SIMILARITY * least
+    by_words = sorted((name for name, found in words.items() if found.score > 0), key=lambda name: -words[name].score)
+    rank_by_words = {name: rank for rank, name in enumerate(by_words, 1)}
+    return {
+        name: _match(words.get(name, _NO_WORDS), ceiling, rank_by_words.get(name), meaning.get(name), unseen)
+        for name in dict.fromkeys([*words, *meaning])
+    }
 
 
-def _combine(words: tuple[int, float] | None, meaning: tuple[int, float] | None, unseen: float) -> Match:
-    word_rank, word_score = words or (None, None)
-    meaning_rank, meaning_score = meaning or (None, None)
-    near = unseen if meaning_score is None else meaning_score
-    score = KEYWORD_WEIGHT * (word_score or 0.0) + (1 - KEYWORD_WEIGHT) * near
-    relevance = calibrated_relevance(word_score or 0.0, near)
-    return Match(score, word_score, meaning_score, word_rank, meaning_rank, relevance)
+_NO_WORDS = WordEvidence(0.0)
+_WEIGHT_OF_WORDS = KEYWORD_WEIGHT + COVERAGE_WEIGHT + HEADING_WEIGHT + NEARBY_WEIGHT
+
+
+def _match(
+    words: WordEvidence, ceiling: float, rank: int | None, meaning: tuple[int, float] | None, unseen: float | None
+) -> Match:
+    keyword = saturated(words.score, ceiling)
+    meaning_rank, semantic = meaning or (None, None)
+    near = unseen if semantic is None else semantic
+    score = KEYWORD_WEIGHT * keyword + COVERAGE_WEIGHT * words.coverage
+    score += HEADING_WEIGHT * words.heading + NEARBY_WEIGHT * words.nearby
+    if near is None:
+        score /= _WEIGHT_OF_WORDS
+    else:
+        score = (score + MEANING_WEIGHT * near) / (_WEIGHT_OF_WORDS + MEANING_WEIGHT)
+    shown = calibrated_relevance(keyword, near)
+    return Match(score, keyword if rank else None, semantic, rank, meaning_rank, shown, words)
 
 
 def diversify(ordered: Sequence[tuple[str, float]], kinds: Mapping[str, str], limit: int) -> list[tuple[str, float]]:

@@ -33,7 +33,7 @@ __all__ = [
     "SkipRow",
 ]
 
-DATABASE_FORMAT = 7
+DATABASE_FORMAT = 8
 """The schema version (``user_version``) that this module's statements are written for."""
 
 _CURRENT_STATUSES = "('active', 'compacted')"

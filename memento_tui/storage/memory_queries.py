@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -15,7 +15,7 @@ from memento_tui.model.filters import AllOf, Filter, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.storage.database import Database
 from memento_tui.storage.filters import filter_sql
-from memento_tui.storage.statements import SELECT_SUCCESSORS
+from memento_tui.storage.statements import SELECT_EARLIER_IN_SESSION, SELECT_SUCCESSORS
 from memento_tui.storage.tables import select_records, table_of
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "MemoryQueries",
     "MemorySummary",
     "Page",
+    "SessionContext",
     "Timeline",
     "TimelineEntry",
     "resolve_id",
@@ -70,6 +71,18 @@ class Page(msgspec.Struct, Generic[RowT], frozen=True):
     items: list[RowT]
     next: str | None
 
+
+class SessionContext(NamedTuple):
+    """What a session wrote just before one of its memories."""
+
+    text: str
+    """The end of it, at most as many characters as were asked for, from the beginning of a word on."""
+    ids: tuple[str, ...]
+    """The ids of the memories that it is from."""
+
+
+_MOST_EARLIER_MEMORIES = 8
+"""Memories that a context is made of, at most."""
 
 _SELECT_SUMMARY = (
     f"SELECT memory.id, title, substr(content, 1, {_SUMMARY_CHARACTERS}), namespace, kind, tags, certainty, stability,"
@@ -172,6 +185,25 @@ _ORDER_COLUMNS: Mapping[MemoryOrder, str] = {
 _TABLE = table_of(Memory)
 _SELECT_NUMBERED = _TABLE.select.replace(" FROM memory", ", memory.number FROM memory", 1)
 _IS_LIVE = "status NOT IN ('deleted', 'rejected', 'archived')"
+
+
+def _joined_context(rows: Sequence[Sequence[str]], characters: int) -> SessionContext:
+    """Join memories, latest first, to the end of what was written, oldest first."""
+    parts: list[str] = []
+    ids: list[str] = []
+    left = characters
+    for memory_id, title, content in rows:
+        part = f"{title}\n{content}" if title else content
+        is_cut = len(part) > left
+        if is_cut:
+            part = part[-left:].partition(" ")[2]  # not from the middle of a word on
+        if part:
+            parts.append(part)
+            ids.append(memory_id)
+        left -= len(part)
+        if is_cut or left <= 0:
+            break
+    return SessionContext("\n".join(reversed(parts)), tuple(reversed(ids)))
 
 
 class MemoryQueries:
@@ -343,6 +375,23 @@ class MemoryQueries:
             for old, new in connection.execute(SELECT_SUCCESSORS, (listed,)):
                 if new not in found.get(old, ()):
                     found[old] = (*found.get(old, ()), new)
+        return found
+
+    def session_context(self, memories: Iterable[Memory], characters: int) -> dict[str, SessionContext]:
+        """Return, by id, what a session wrote just before each of the memories; those without any are left out.
+
+        It is of the same namespace, is recalled itself, and is not more sensitive than the memory: a search for the
+        one never depends on what must not be found with it.
+        """
+        found: dict[str, SessionContext] = {}
+        with self._database.reading() as connection:
+            for memory in memories:
+                if not memory.source.session:
+                    continue
+                parameters = (characters + 1, memory.id, _MOST_EARLIER_MEMORIES)
+                rows = connection.execute(SELECT_EARLIER_IN_SESSION, parameters).fetchall()
+                if rows:
+                    found[memory.id] = _joined_context(rows, characters)
         return found
 
     def derived_from(self, memory_id: str) -> list[str]:

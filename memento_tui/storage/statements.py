@@ -9,6 +9,7 @@ __all__ = [
     "COUNT_USE",
     "NEWEST_ENTRY",
     "RECALLED",
+    "SELECT_EARLIER_IN_SESSION",
     "SELECT_SETTING",
     "SELECT_SUCCESSORS",
     "SELECT_WRITERS",
@@ -41,6 +42,15 @@ SELECT_SUCCESSORS = (
     " ORDER BY relation.number"
 )
 """Selects pairs of a memory, of those in a JSON list of ids, and one that takes its place; see `Store.successors`."""
+
+SELECT_EARLIER_IN_SESSION = (
+    "SELECT earlier.id, earlier.title, substr(earlier.content, -?) FROM memory AS own"
+    " JOIN memory AS earlier ON json_extract(earlier.source, '$.session') = json_extract(own.source, '$.session')"
+    " AND earlier.number < own.number AND earlier.namespace = own.namespace WHERE own.id = ?"
+    f" AND earlier.status IN {RECALLED} AND earlier.sensitivity IN ('normal', own.sensitivity)"
+    " ORDER BY earlier.number DESC LIMIT ?"
+)
+"""Selects the last memories that a session wrote before one of its own; see `MemoryQueries.session_context`."""
 
 SELECT_WRITERS = (
     "SELECT change.record_id, entry.actor, entry.session, entry.agent FROM change INDEXED BY change_record"

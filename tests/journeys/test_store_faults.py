@@ -144,6 +144,7 @@ def test_a_database_of_the_first_format_is_brought_up_to_date_with_its_tags(tmp_
         "memory_note_path",
         "memory_essential",
         "memory_foreign_id",
+        "memory_session",
     ):
         connection.execute(f"DROP INDEX {index}")
     connection.execute("ALTER TABLE injection DROP COLUMN why")

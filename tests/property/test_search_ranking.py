@@ -11,7 +11,7 @@ from memento_tui.defaults import DecayPreset
 from memento_tui.model import Memory
 from memento_tui.model.memory import STABILITIES, STATUSES
 from memento_tui.search.decay import decay_curve, decay_factor, preset_weight, rank_below_successors
-from memento_tui.search.scoring import fuse
+from memento_tui.search.scoring import WordEvidence, fuse
 from tests.made import NOW, note
 
 PRESETS = st.sampled_from(get_args(DecayPreset))
@@ -125,19 +125,25 @@ NEARNESS = st.lists(
 )
 
 
-@given(SCORES, st.floats(0, 1000), st.none() | NEARNESS)
+SHARES = st.floats(0, 1)
+WORDS = st.dictionaries(
+    st.sampled_from("abcdefgh"), st.builds(WordEvidence, st.floats(0, 100), SHARES, SHARES, SHARES), max_size=8
+)
+
+
+@given(WORDS, st.floats(0, 1000), st.none() | NEARNESS)
 def test_a_relevance_lies_between_nothing_and_all(
-    keyword: list[tuple[str, float]], ceiling: float, semantic: list[tuple[str, float]] | None
+    words: dict[str, WordEvidence], ceiling: float, semantic: list[tuple[str, float]] | None
 ) -> None:
-    keyword.sort(key=lambda pair: -pair[1])
-    fused = fuse(keyword, ceiling, semantic)
-    assert set(fused) == {name for name, _ in [*keyword, *(semantic or [])]}
+    fused = fuse(words, ceiling, semantic)
+    assert set(fused) == {*words, *dict(semantic or [])}
     assert all(0 <= found.score <= 1 for found in fused.values())
+    assert all(0 <= found.relevance <= 1 for found in fused.values())
 
 
 @given(SCORES, st.floats(0.1, 1000))
 def test_a_higher_keyword_score_is_never_a_lower_relevance(keyword: list[tuple[str, float]], ceiling: float) -> None:
-    fused = fuse(keyword, ceiling, None)
+    fused = fuse({name: WordEvidence(score) for name, score in keyword}, ceiling, None)
     by_score = sorted(keyword, key=lambda pair: pair[1])
-    relevances = [fused[name].score for name, _ in by_score]
+    relevances = [fused[name].relevance for name, _ in by_score]
     assert relevances == sorted(relevances)

@@ -10,7 +10,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.errors import NotAllowed
 from memento_tui.search.decay import decay_factor, rank_below_successors
-from memento_tui.search.scoring import fuse
+from memento_tui.search.scoring import WordEvidence, fuse
 from tests.made import NOW, note, put
 
 
@@ -257,7 +257,8 @@ def test_use_fades_from_the_last_time() -> None:
 
 
 def test_each_view_of_a_query_is_told_and_the_missing_one_counts_as_nothing() -> None:
-    fused = fuse([("both", 5.0), ("words", 2.0)], 10.0, [("meaning", 0.9), ("both", 0.6), ("far", -0.1)])
+    words = {"both": WordEvidence(5.0), "words": WordEvidence(2.0), "meaning": WordEvidence(0.0, coverage=0.5)}
+    fused = fuse(words, 10.0, [("meaning", 0.9), ("both", 0.6), ("far", -0.1)])
     assert {name: (found.keyword_rank, found.semantic_rank) for name, found in fused.items()} == {
         "both": (1, 2),
         "words": (2, None),
@@ -266,10 +267,19 @@ def test_each_view_of_a_query_is_told_and_the_missing_one_counts_as_nothing() ->
     }
     assert fused["both"].score > fused["words"].score
     assert fused["far"].semantic == 0
-    assert fuse([], 0.0, None) == {}
-    assert fuse([("a", 1.0)], 0.0, None)["a"].score == 0
-    alone = fuse([("a", 5.0)], 10.0, None)["a"]
-    assert (alone.score, alone.semantic) == (alone.keyword, None)
+    assert fuse({}, 0.0, None) == {}
+    assert fuse({"a": WordEvidence(1.0)}, 0.0, None)["a"].score == 0
+    by_words = fuse({"a": WordEvidence(5.0)}, 10.0, None)["a"]
+    assert (by_words.relevance, by_words.semantic) == (by_words.keyword, None)
+    by_meaning = fuse(None, 0.0, [("a", 0.5)])["a"]
+    assert (by_meaning.relevance, by_meaning.score, by_meaning.keyword) == (0.5, 0.5, None)
+
+
+def test_what_helps_to_order_results_is_no_part_of_the_relevance() -> None:
+    plain, helped = WordEvidence(5.0, 0.5, 0.0, 0.0), WordEvidence(5.0, 1.0, 1.0, 1.0)
+    fused = fuse({"plain": plain, "helped": helped}, 10.0, [("plain", 0.6), ("helped", 0.6)])
+    assert fused["helped"].score > fused["plain"].score
+    assert fused["helped"].relevance == fused["plain"].relevance
 
 
 @pytest.mark.parametrize(("mode", "results"), [("keyword", 1), ("semantic", 0), ("hybrid", 1)])

@@ -1,0 +1,203 @@
+"""Compile a parsed query for the keyword index: what it finds, and the evidence by which the found are ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import pairwise
+
+import tantivy
+
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
+from memento_tui.model.memory_fields import filter_fields
+from memento_tui.model.validation import fold_tag
+from memento_tui.search.keyword_fields import STATE_ID, TermQueryBuilder
+from memento_tui.search.lance_filter import microseconds
+from memento_tui.search.query_language import Phrase, Query, Word
+from memento_tui.search.ranking import (
+    MOST_WORDS_AS_EVIDENCE,
+    NEARBY_WORDS,
+    SIMILAR_TEXT_CHARACTERS,
+    SIMILAR_TEXT_WORDS,
+)
+from memento_tui.search.scoring import idf
+from memento_tui.text.terms import STOP_WORDS, character_bigrams, is_compound, terms
+
+__all__ = ["FLAGS", "NUMBERS", "WORDS", "QueryCompiler", "read_evidence"]
+
+WORDS = {name: field for name, field in filter_fields("word", indexed=True).items() if name != "id"}
+FLAGS = filter_fields("flag", indexed=True)
+NUMBERS = filter_fields("number", "moment", indexed=True)
+"""The fields that memories are filtered by, as the index holds them: facts, flags and columns."""
+
+_Must, _Should, _MustNot = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
+
+
+_LEVELS = 255
+"""Steps from 0 to 1 of a share: the three of them fit into the 24 bits of a score that are exact."""
+
+
+def read_evidence(score: float) -> tuple[float, float, float]:
+    """Return the three shares in a score of `QueryCompiler.evidence`: coverage, heading and nearby, each 0 to 1."""
+    packed = int(score)
+    return packed % 256 / _LEVELS, packed // 256 % 256 / _LEVELS, packed // 65_536 / _LEVELS
+
+
+class QueryCompiler:
+    """Turns a query's syntax tree into a Tantivy query for one searcher."""
+
+    def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
+        self._schema = schema
+        self._searcher = searcher
+        self._words = TermQueryBuilder(schema, searcher)
+
+    def compile(self, query: Query, tree: Filter) -> tantivy.Query:
+        """Return the Tantivy query for a whole query; ``tree`` is its filter as it applies."""
+        state = tantivy.Query.term_query(self._schema, "id", STATE_ID, "basic")
+        clauses: list[tuple[tantivy.Occur, tantivy.Query]] = [
+            (_Must, tantivy.Query.const_score_query(self._filter_query(tree), 0.0)),
+            (_MustNot, state),
+        ]
+        words = self._content_words(query)
+        if words:
+            clauses.append((_Must, self.words(query)))
+        if any(not isinstance(part, Phrase) and is_compound(part.text) for part in words):
+            # A part of a compound name adds to the score of what holds another word or the whole name, and is no match.
+            whole = _any_of([self._word_query(part) for part in words])
+            clauses.append((_Must, tantivy.Query.const_score_query(whole, 0.0)))
+        clauses += [(_Must, self._word_query(phrase)) for phrase in query.phrases]
+        clauses += [(_MustNot, self._word_query(part)) for part in query.excluded]
+        return tantivy.Query.boolean_query(clauses)
+
+    @staticmethod
+    def _content_words(query: Query) -> list[Word | Phrase]:
+        """Return the words that carry meaning; all of them where only stop words were given."""
+        kept = [part for part in query.words if isinstance(part, Phrase) or part.text.lower() not in STOP_WORDS]
+        return kept or list(query.words)
+
+    def similar(self, text: str) -> tantivy.Query:
+        """Return the query for memories that share the rarest words of a text; an unknown word can match nothing."""
+        stems = dict.fromkeys(stem for stem in terms(text[:SIMILAR_TEXT_CHARACTERS]) if stem not in STOP_WORDS)
+        by_frequency = sorted((count, stem) for stem in stems if (count := self._searcher.doc_freq("body", stem)))
+        rarest = [stem for _, stem in by_frequency[:SIMILAR_TEXT_WORDS]]
+        parts = [(_Should, tantivy.Query.term_query(self._schema, "body", stem)) for stem in rarest]
+        return tantivy.Query.boolean_query(parts) if parts else tantivy.Query.empty_query()
+
+    def _word_query(self, part: Word | Phrase, *, apart: bool = False) -> tantivy.Query:
+        """Return the query for one word or phrase, in each of the forms in which text is indexed."""
+        if isinstance(part, Phrase):
+            return self._words.phrase(part.text)
+        return self._words.word(part.text, typing=part.typing, apart=apart)
+
+    def words(self, query: Query) -> tantivy.Query:
+        """Return the query that scores memories by the words alone, whatever the filter."""
+        return _any_of([self._word_query(part, apart=True) for part in self._content_words(query)])
+
+    def evidence(self, query: Query) -> tantivy.Query:
+        """Return the query whose score tells how a memory holds the words; `read_evidence` reads it.
+
+        One pass over the candidates gives three shares of the words, weighed by their rarity: of those that are in
+        the memory or in what its session wrote just before, in its title or heading, and near the next one.
+        """
+        weighed = list(self._weighed(query))
+        heading = [(weight, self._words.stem("head", stem)) for stem, weight, _ in weighed if stem]
+        nearby = [
+            (weight + next_weight, self._words.near((stem, next_stem), NEARBY_WORDS))
+            for (stem, weight, _), (next_stem, next_weight, _) in pairwise(weighed)
+            if stem and next_stem
+        ]
+        coverage = [(weight, places) for _, weight, places in weighed]
+        parts = [*_shares(coverage, 1), *_shares(heading, 256), *_shares(nearby, 65_536)]
+        return _any_of(parts)
+
+    def _weighed(self, query: Query) -> Iterator[tuple[str, float, tantivy.Query]]:
+        """Yield the stems of the query, each with its rarity and the query for where it counts as covered.
+
+        The stem is empty for a word of a script without spaces, which has none.
+        """
+        found: dict[str, tuple[float, tantivy.Query]] = {}
+        for part in self._content_words(query):
+            if character_bigrams(part.text):
+                found[part.text] = (self._rarity(part.text), self._word_query(part))
+                continue
+            for stem in terms(part.text):
+                places = [self._words.stem(field, stem) for field in ("body", "title", "context")]
+                found[stem] = (self._rarity(stem), _any_of(places))
+        rarest = set(sorted(found, key=lambda name: -found[name][0])[:MOST_WORDS_AS_EVIDENCE])
+        for name, (rarity, covered) in found.items():
+            if name in rarest:
+                yield "" if character_bigrams(name) else name, rarity, covered
+
+    def _rarity(self, stem: str) -> float:
+        held = max(self._searcher.doc_freq(field, stem) for field in ("body", "title"))
+        return idf(self._searcher.num_docs, held)
+
+    def _filter_query(self, tree: Filter) -> tantivy.Query:  # noqa: PLR0911 - one for each kind of condition
+        """Return the query for a filter."""
+        match tree:
+            case OneOf("id", values):
+                return tantivy.Query.term_set_query(self._schema, "id", list(values))
+            case OneOf(field, values):
+                return self._one_of(field, values)
+            case HasTag(tag):
+                return self._words.facts([f"tag:{fold_tag(tag)}"])
+            case Under(namespace):
+                return self._words.facts([f"ns:{namespace}"])
+            case Between(field, low, high):
+                return self._between(field, low, high)
+            case Not(part):
+                return tantivy.Query.boolean_query(
+                    [(_Must, tantivy.Query.all_query()), (_MustNot, self._filter_query(part))]
+                )
+            case AllOf(parts):
+                compiled = [(_Must, self._filter_query(part)) for part in parts]
+                return tantivy.Query.boolean_query([*compiled, (_Must, tantivy.Query.all_query())])
+            case AnyOf(parts):
+                return tantivy.Query.boolean_query([(_Should, self._filter_query(part)) for part in parts])
+
+    def _one_of(self, field: str, values: Sequence[str]) -> tantivy.Query:
+        if field in WORDS:
+            return self._words.facts(f"{field}:{value}" for value in values)
+        if field not in FLAGS:
+            raise ValueError(field)
+        is_set, chosen = self._words.facts([f"{field}:1"]), {bool(int(value)) for value in values}
+        parts = [is_set] if True in chosen else []
+        if False in chosen:
+            parts.append(tantivy.Query.boolean_query([(_Must, tantivy.Query.all_query()), (_MustNot, is_set)]))
+        return tantivy.Query.boolean_query([(_Should, part) for part in parts])
+
+    def _between(self, field: str, low: datetime | int | None, high: datetime | int | None) -> tantivy.Query:
+        if field not in NUMBERS:
+            raise ValueError(field)
+        first = microseconds(low) if isinstance(low, datetime) else low
+        last = microseconds(high) if isinstance(high, datetime) else high
+        if first is None and last is None:
+            return tantivy.Query.exists_query(field)
+        return tantivy.Query.range_query(
+            self._schema, field, tantivy.FieldType.Integer, first, last, include_lower=True, include_upper=last is None
+        )
+
+    def ceiling(self, query: Query) -> float:
+        """Return the score of a perfect match: a memory that holds every word of the query as densely as can be.
+
+        It is the sum over the words of BM25's limit, and makes scores comparable from query to query.
+        """
+        parts = self._content_words(query)
+        phrases = [part.text for part in parts if isinstance(part, Phrase)]
+        words = [part.text for part in parts if not isinstance(part, Phrase)]
+        return self._words.ceiling(phrases) + self._words.ceiling(words, apart=True)
+
+
+def _any_of(parts: Sequence[tantivy.Query]) -> tantivy.Query:
+    return tantivy.Query.boolean_query([(_Should, part) for part in parts]) if parts else tantivy.Query.empty_query()
+
+
+def _shares(weighed: Sequence[tuple[float, tantivy.Query]], unit: int) -> Iterator[tantivy.Query]:
+    """Yield each query with its share of the weights as its score, in whole steps that add up to `_LEVELS` units."""
+    total = sum(weight for weight, _ in weighed) or 1.0
+    before, sum_of_weights = 0, 0.0
+    for weight, query in weighed:
+        sum_of_weights += weight
+        reached = round(_LEVELS * sum_of_weights / total)
+        yield tantivy.Query.const_score_query(query, float((reached - before) * unit))
+        before = reached
