@@ -58,6 +58,8 @@ class Mentions(NamedTuple):
 
     stems: frozenset[str]
     """Its plain words, stemmed."""
+    unpluralized: frozenset[str]
+    """The stems of those that do not end as a plural does."""
     names: frozenset[str]
     """Its words as they are written, in small letters."""
     paths: frozenset[str]
@@ -74,6 +76,7 @@ class _ItemWord(NamedTuple):
 def mentions_of(text: str) -> Mentions:
     """Return what a text mentions."""
     stems: set[str] = set()
+    unpluralized: set[str] = set()
     names: set[str] = set()
     paths: set[str] = set()
     words: set[str] = set()
@@ -85,7 +88,9 @@ def mentions_of(text: str) -> Mentions:
         else:
             names.add(word)
             stems.update(terms(word))
-    return Mentions(frozenset(stems), frozenset(names), frozenset(paths), frozenset(words))
+            if not word.endswith("s"):
+                unpluralized.update(terms(word))
+    return Mentions(frozenset(stems), frozenset(unpluralized), frozenset(names), frozenset(paths), frozenset(words))
 
 
 def skip_matches(text: Mentions, item: str, *, in_passing: bool = False) -> bool:
@@ -141,7 +146,9 @@ def _share_held(text: Mentions, word: str) -> float:
         return max((1.0 if is_compound(half) else _ALTERNATIVE_SHARE for half in halves), default=0.0)
     if _NUMBER.fullmatch(word):
         return float(not {plain.lstrip("#"), f"#{plain.lstrip('#')}"}.isdisjoint(text.names))
-    return float(plain in text.names or (not _is_name(word) and _holds_all(text.stems, word)))
+    # Stems alike do not make words alike: a vendored folder is not one of vendors.
+    stems = text.unpluralized if plain.endswith("ed") else text.stems
+    return float(plain in text.names or (not _is_name(word) and _holds_all(stems, word)))
 
 
 def _holds_all(stems: frozenset[str], word: str) -> bool:

@@ -17,6 +17,7 @@ from tests.benchmarks.skips import shares
         ("HN: MMAcevedo/Lena (qntm)", "post our launch to HN", False),
         ("issue #482", "have another look at #482", True),
         ("issue #482", "have another look at #483", False),
+        ("vendored folder", "the folder of our vendors", False),
         ("migrating to Postgres", "the postgres query is slow", False),
         ("本番デプロイ", "本番デプロイの手順", True),
         ("x" * 90, "y" * 90, False),
