@@ -14,7 +14,7 @@ from memento_tui.defaults import (
     HOOK_LEARNS,
     HOOK_PROMPT_TOKENS,
     HOOK_START_TOKENS,
-    HOOK_THRESHOLD,
+    RELEVANCE_FLOOR,
     REVIEW_BURST,
     DecayPreset,
 )
@@ -86,7 +86,7 @@ class HooksConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Tokens shown at most for one prompt or file read; 0 for none."""
     start_tokens: Annotated[int, msgspec.Meta(ge=0)] = HOOK_START_TOKENS
     """Tokens shown at most at the start of a session."""
-    threshold: Annotated[float, msgspec.Meta(ge=0)] = HOOK_THRESHOLD
+    threshold: Annotated[float, msgspec.Meta(ge=0)] = RELEVANCE_FLOOR
     """The score below which a memory is not shown; scores reach from 0 to about 1."""
     learn: bool = HOOK_LEARNS
     """Whether transcripts are distilled, which proposes memories, skips and working items."""

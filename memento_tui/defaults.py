@@ -13,7 +13,7 @@ __all__ = [
     "HOOK_LEARNS",
     "HOOK_PROMPT_TOKENS",
     "HOOK_START_TOKENS",
-    "HOOK_THRESHOLD",
+    "RELEVANCE_FLOOR",
     "REVIEW_BURST",
     "DecayPreset",
 ]
@@ -30,10 +30,10 @@ HOOK_PROMPT_TOKENS = 300
 HOOK_START_TOKENS = 1_000
 """Tokens: the most that the context for the start of a session takes."""
 
-HOOK_THRESHOLD = 0.62
-"""The score, 0 to about 1, below which a memory is left out of the context for a prompt.
+RELEVANCE_FLOOR = 0.5
+"""The relevance, 0 to 1, below which no model is told of a memory: `memento_tui.search.ranking.clears_floor`.
 
-Chosen with `memento_tui.search.ranking.UNKNOWN_WORDS_PENALTY`, and on the same data.
+`memento_tui.search.ranking.SENTENCE_WEIGHT` says what it was chosen on.
 """
 
 HOOK_LEARNS = True

@@ -17,13 +17,17 @@ from memento_tui.search.prompt_index import PromptHit, PromptIndex, stems_of
 from memento_tui.search.ranking import (
     CANDIDATE_CHARACTERS_READ,
     LEAST_SHARE_OF_BEST,
-    LEAST_SIMILARITY_SHOWN,
     MOST_MEMORIES_SHOWN,
     PROMPT_CANDIDATES,
     PROMPT_CANDIDATES_READ,
+    SCORES_ALIKE,
+    UNSEEN_SIMILARITY,
+    clears_floor,
 )
+from memento_tui.search.scoring import calibrated_relevance
 from memento_tui.storage.hook_store import HookStore, ItemRow, MemoryRow, ShownMemory, SkipRow
-from memento_tui.text.keywords import content_words, content_words_by_sentence
+from memento_tui.text.keywords import prompt_parts
+from memento_tui.text.numbered_things import is_about_another, numbered_things
 from memento_tui.text.terms import STOP_WORDS, terms
 
 __all__ = [
@@ -117,43 +121,70 @@ def memories_for_prompt(
     nearest: Nearest | None = None,
 ) -> list[RetrievedMemory]:
     """Return the memories that a prompt calls for, best first; most often none."""
-    candidates = {
-        found.id: found
-        for found in index.candidates(
-            content_words_by_sentence(prompt), scope.own_namespaces(), SCOPED_NAMESPACE_ROOTS
-        )[:PROMPT_CANDIDATES_READ]
-    }
+    parts = prompt_parts(prompt)
+    if not any(parts):
+        return []
+    by_words = {hit.id: hit for hit in index.candidates(parts, scope.own_namespaces(), SCOPED_NAMESPACE_ROOTS)}
     similar = {} if nearest is None else nearest(prompt, scope, PROMPT_CANDIDATES)
-    found = _not_yet_shown(store, {**candidates, **similar}, scope) if candidates or similar else {}
+    names = [*list(by_words)[:PROMPT_CANDIDATES_READ], *similar]
+    candidates = _not_yet_shown(store, dict.fromkeys(names), scope) if names else {}
+    judge = _Judge(prompt, index.hit_for((parts.whole or parts.sentences or [parts.names])[0]), similar)
+    judged = [judge.judge(memory, by_words.get(name)) for name, memory in candidates.items()]
     retrieved = []
-    for memory in found.values():
-        life = decay_factor(memory, now, preset=settings.decay).factor
-        by_words = _by_words(memory, candidates.get(memory.id), life, settings.threshold)
-        if by_words is not None:
-            retrieved.append(by_words)
-        elif (similarity := similar.get(memory.id, 0.0)) * life >= LEAST_SIMILARITY_SHOWN:
-            why = {"similarity": similarity, "life": life}
-            retrieved.append(
-                RetrievedMemory(memory, similarity * life, why, frozenset(stems_of(content_words(prompt))))
-            )
+    for found in judged:
+        if found is not None and clears_floor(found.why["relevance"], settings.threshold):
+            life = decay_factor(found.memory, now, preset=settings.decay).factor
+            retrieved.append(found._replace(score=found.score * life, why=found.why | {"life": life}))
     retrieved.sort(key=lambda found: (-found.score, found.memory.id))
     near = [found for found in retrieved if found.score >= LEAST_SHARE_OF_BEST * retrieved[0].score]
-    return _shared_fairly(store, near)
+    return _shared_fairly(store, _without_alike(store, near))
 
 
-def _by_words(memory: MemoryRow, candidate: PromptHit | None, life: float, threshold: float) -> RetrievedMemory | None:
-    """Return a memory with its score by words; ``None`` where that does not reach the threshold."""
-    if candidate is None:
-        return None
-    stems = _stem_counts(memory)
-    keyword = max(candidate.keyword, candidate.score_without_index(stems, len(terms(memory.content))))
-    score = keyword * life
-    subject = stems_of([*memory.title.split(), *memory.tags])
-    words = candidate.words_in(stems.keys(), subject) if score >= threshold else []
-    if not words:
-        return None
-    why = {"keyword": keyword, "relevance": keyword, "life": life}
-    return RetrievedMemory(memory, score, why, frozenset(stems_of(words)))
+class _Judge:
+    """Judges how well memories answer one prompt, by their words and their meaning."""
+
+    def __init__(self, prompt: str, whole: PromptHit, similar: Mapping[str, float]) -> None:
+        """``whole`` has the words of the prompt, for memories that were found by meaning alone."""
+        self._whole = whole
+        self._similar = similar
+        self._furthest = UNSEEN_SIMILARITY * min(similar.values(), default=0.0)
+        self._things = numbered_things(prompt)
+
+    def judge(self, memory: MemoryRow, hit: PromptHit | None) -> RetrievedMemory | None:
+        """Return a memory with its relevance as its score; ``None`` where it is about something else."""
+        stems, length = _stem_counts(memory), len(terms(memory.content))
+        part = hit or self._whole
+        keyword = max(part.keyword, part.score_without_index(stems, length))
+        meaning = self._similar.get(memory.id, self._furthest) if self._similar else None
+        relevance = calibrated_relevance(keyword, meaning)
+        words = part.words_in(stems.keys(), stems_of([*memory.title.split(), *memory.tags]))
+        is_near = meaning is not None and clears_floor(meaning)
+        if not (words or is_near) or is_about_another(self._things, f"{memory.title} {memory.content}"):
+            return None
+        why = {"keyword": keyword, "relevance": relevance}
+        if meaning is not None:
+            why["semantic"] = meaning
+        return RetrievedMemory(memory, relevance, why, frozenset(stems_of(words or part.words)))
+
+
+def _without_alike(store: HookStore, near: Sequence[RetrievedMemory]) -> list[RetrievedMemory]:
+    """Return some memories without those that a prompt cannot tell apart, where these are more than are shown.
+
+    A session that writes many memories alike so silences those, but not what others wrote.
+    """
+    alike = [found for found in near if found.stems == near[0].stems and found.score >= SCORES_ALIKE * near[0].score]
+    if len(alike) <= MOST_MEMORIES_SHOWN:
+        return list(near)
+    written_by = store.writers("memory", [found.memory.id for found in alike])
+    # What differs in its marks alone is told once.
+    different = {_wording(found.memory.content): found for found in alike}.values()
+    counts = Counter(_limited_writer(found.memory, written_by) for found in different)
+    if counts[""] + len(counts.keys() - {""}) > MOST_MEMORIES_SHOWN:
+        left_out = {found.memory.id for found in alike}
+    else:
+        crowded = {writer for writer, count in counts.items() if count > MOST_MEMORIES_SHOWN}
+        left_out = {found.memory.id for found in alike if _limited_writer(found.memory, written_by) in crowded}
+    return [found for found in near if found.memory.id not in left_out]
 
 
 def _shared_fairly(store: HookStore, ranked: Sequence[RetrievedMemory]) -> list[RetrievedMemory]:

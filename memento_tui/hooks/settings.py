@@ -11,7 +11,7 @@ from memento_tui.defaults import (
     HOOK_LEARNS,
     HOOK_PROMPT_TOKENS,
     HOOK_START_TOKENS,
-    HOOK_THRESHOLD,
+    RELEVANCE_FLOOR,
     DecayPreset,
 )
 
@@ -25,7 +25,7 @@ class HookSettings(NamedTuple):
     """Tokens of context for one prompt or file, at most; no host passes on more than 2,500."""
     start_tokens: int = HOOK_START_TOKENS
     """Tokens of context for the start of a session, at most."""
-    threshold: float = HOOK_THRESHOLD
+    threshold: float = RELEVANCE_FLOOR
     """The score, 0 to about 1, below which a memory is left out."""
     learn: bool = HOOK_LEARNS
     """Whether transcripts are handed to distillation, which proposes what it finds."""

@@ -5,6 +5,7 @@ Imports nothing but the standard library and Tantivy: memento-hook runs it befor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -26,23 +27,25 @@ from memento_tui.search.ranking import (
     NAME_WEIGHT,
     PROMPT_CANDIDATES,
     SENTENCE_WEIGHT,
-    UNKNOWN_WORDS_PENALTY,
+    SMALLEST_COUNTED_STORE,
 )
 from memento_tui.search.scoring import density, idf, perfect_score, saturated
-from memento_tui.text.keywords import FEWEST_WORDS, is_name
-from memento_tui.text.terms import character_bigrams, identifiers, is_compound, terms
+from memento_tui.text.keywords import FEWEST_WORDS, PromptParts, is_filler, is_name
+from memento_tui.text.terms import camel_case_parts, character_bigrams, identifiers, is_compound, terms
 
 __all__ = ["PromptHit", "PromptIndex", "stems_of"]
 
+_VERSION = re.compile(r"[vV]?\d+(?:\.\d+)+")
+
 
 class PromptHit(NamedTuple):
-    """A memory that holds salient words of a part of a prompt."""
+    """A memory that may answer a part of a prompt."""
 
     id: str
     keyword: float
-    """Its score from 0 to 1: as in `memento_tui.search.scoring`, less for a part with words that no memory holds."""
+    """Its score from 0 to 1: as in `memento_tui.search.scoring`, where no memory holds a word as for any other."""
     words: tuple[str, ...]
-    """The salient words of the part of the prompt that it fits best."""
+    """The words of the part of the prompt that it fits best."""
     weights: tuple[float, ...] = ()
     """The weight of each of them."""
     scale: float = 1.0
@@ -59,36 +62,52 @@ class PromptHit(NamedTuple):
         ]
         return saturated(sum(held), sum(map(perfect_score, self.weights))) * self.scale
 
+    def share_held(self, stems: AbstractSet[str]) -> float:
+        """Return the share of the weight of the words that a text with these stems holds, 0 to 1."""
+        held = sum(weight for word, weight in zip(self.words, self.weights, strict=True) if _holds(stems, word))
+        return held / sum(self.weights) if self.weights else 0.0
+
     def words_in(self, stems: AbstractSet[str], subject: AbstractSet[str] = frozenset()) -> list[str]:
         """Return the words that a text with these stems holds; none where they are too few to be about it.
 
-        One plain word, however rare, is shared by chance; a name is not, nor is a word of the ``subject``: the stems of
-        the title and the tags.
+        One plain word, however rare, is shared by chance; a name is not, nor is a word of the ``subject``, the stems of
+        the title and the tags, where the prompt has hardly any other.
         """
-        held = [word for word in self.words if _holds(stems, word)]
-        is_enough = len(held) >= FEWEST_WORDS or any(is_name(word) or _holds(subject, word) for word in held)
-        return held if is_enough else []
+        content = [word for word in self.words if not is_filler(word)]
+        held = [word for word in content if _holds(stems, word)]
+        is_subject = FEWEST_WORDS * len(held) >= len(content) and any(_holds(subject, word) for word in held)
+        is_enough = len({tuple(terms(word)) for word in held}) >= FEWEST_WORDS or is_subject
+        return held if is_enough or any(map(is_name, held)) else []
 
 
 def stems_of(words: Iterable[str]) -> set[str]:
-    """Return the stems of the words, and the parts of compound names, by which texts are compared."""
+    """Return the stems of the words, and compound names with their parts, by which texts are compared."""
     found: set[str] = set()
     for word in words:
         found.update(terms(word))
-        found.update(piece for piece in identifiers(word).split() if piece.isalnum())
+        found.update(identifiers(word).split())
     return found
 
 
+def _forms(word: str) -> list[list[str]]:
+    """Return the forms in which a text may hold a word, each as the stems that it then holds all of."""
+    if pairs := character_bigrams(word):
+        return [pairs]
+    stems = terms(word)
+    if not is_compound(word):
+        return [stems]
+    forms = [[word.lower().strip("/")], camel_case_parts(word)]
+    # Version 1.4 is not held by a text with a 1 and a 4.
+    return forms if any(stem.isdigit() for stem in stems) else [*forms, stems]
+
+
 def _count(counts: Mapping[str, int], word: str) -> int:
-    """Return how often a text holds a word; of a word in a script without spaces, its rarest pair of characters."""
-    pairs = character_bigrams(word)
-    found = [counts.get(stem, 0) for stem in pairs or stems_of([word])]
-    return min(found) if pairs else max(found, default=0)
+    """Return how often a text holds a word; of one that is several stems, the rarest of them."""
+    return max((min(counts.get(stem, 0) for stem in form) for form in _forms(word) if form), default=0)
 
 
 def _holds(stems: AbstractSet[str], word: str) -> bool:
-    pairs = character_bigrams(word)
-    return stems >= set(pairs) if pairs else not stems.isdisjoint(stems_of([word]))
+    return any(form and stems >= set(form) for form in _forms(word))
 
 
 class PromptIndex:
@@ -112,45 +131,50 @@ class PromptIndex:
         self.state: IndexState = state
         self._queries = TermQueryBuilder(self._schema, self._searcher)
 
-    def _weighted(self, word: str) -> tuple[str, float]:
-        """Return a word and its weight; for a path that no memory names, its longest end that one names."""
-        weight = self._weight(word)
-        ends = [] if weight or "/" not in word else [word.split("/", cut)[-1] for cut in range(1, word.count("/") + 1)]
-        return next(((end, found) for end in ends if (found := self._weight(end))), (word, weight))
+    def _weighted(self, word: str) -> tuple[str, float, bool]:
+        """Return a word, its weight, and whether a memory holds it; of a path, its longest end that one holds."""
+        ends = [word.split("/", cut)[-1] for cut in range(1, word.count("/") + 1)] if "/" in word else []
+        versions = [word[1:] if word[0] in "vV" else f"v{word}"] if _VERSION.fullmatch(word) else []
+        found = next((form for form in (word, *ends, *versions) if form and self._held(form)), word)
+        held = self._held(found)
+        weight = idf(max(self._searcher.num_docs, SMALLEST_COUNTED_STORE), held)
+        if character_bigrams(found):
+            return found, weight if held else BIGRAM_WEIGHT * weight, held > 0
+        is_named = is_name(found) or any(letter.isdigit() for letter in found)
+        return found, weight * (NAME_WEIGHT if is_named else 1.0), held > 0
 
-    def _weight(self, word: str) -> float:
+    def _held(self, word: str) -> int:
+        """Return about how many memories hold a word."""
         if pairs := character_bigrams(word):
-            held = min(self._searcher.doc_freq("parts", pair) for pair in pairs)
-        else:
-            held = min((self._stem_count(stem) for stem in terms(word)), default=0)
+            return min(self._searcher.doc_freq("parts", pair) for pair in pairs)
+        held = min((self._stem_count(stem) for stem in terms(word)), default=0)
         if not held and is_compound(word):
             held = self._searcher.doc_freq("parts", word.lower().strip("/"))
-        if not held:
-            return 0.0
-        return idf(self._searcher.num_docs, held) * (NAME_WEIGHT if is_compound(word) else 1.0)
+        return held
 
     def _stem_count(self, stem: str) -> int:
         """Return about how many memories hold a stem, in the text or in the title alone."""
         return max(self._searcher.doc_freq(field, stem) for field in ("body", "title"))
 
-    def candidates(self, parts: Sequence[Sequence[str]], own: Iterable[str], others: Iterable[str]) -> list[PromptHit]:
-        """Return the memories that hold salient words of a prompt's parts, each once, for the part that it fits best.
+    def hit_for(self, words: Iterable[str], scale: float = 1.0) -> PromptHit:
+        """Return a hit without a memory: the words with their weights, by which any text can be scored."""
+        weighted = [self._weighted(word) for word in words]
+        return PromptHit("", 0.0, tuple(word for word, *_ in weighted), tuple(w for _, w, _ in weighted), scale)
+
+    def candidates(self, parts: PromptParts, own: Iterable[str], others: Iterable[str]) -> list[PromptHit]:
+        """Return the memories that hold words of a prompt's parts, each once, for the part that it fits best.
 
         Memories in one of the namespaces ``others`` are left out, unless they lie in one of ``own``.
         """
-        weighted = [[self._weighted(word) for word in part] for part in parts]
-        weighted.sort(key=lambda part: -sum(sorted((weight for _, weight in part), reverse=True)[:MOST_SALIENT_WORDS]))
         conditions = self._conditions(own, others)
         best: dict[str, PromptHit] = {}
-        for part in weighted[:MOST_SENTENCES]:
-            known = sorted(((word, weight) for word, weight in part if weight), key=lambda pair: (-pair[1], pair[0]))
-            unknown = sum(BIGRAM_WEIGHT if character_bigrams(word) else 1.0 for word, weight in part if not weight)
-            scale = 1 - UNKNOWN_WORDS_PENALTY * unknown / (len(known) + unknown)
-            scale *= 1.0 if len(parts) == 1 else SENTENCE_WEIGHT
-            words, weights = zip(*known[:MOST_SALIENT_WORDS], strict=True) if known else ((), ())
-            for name, score in self._search(words, conditions):
-                if name not in best or best[name].keyword < score * scale:
-                    best[name] = PromptHit(name, score * scale, words, weights, scale)
+        sentences = [self.hit_for(words, SENTENCE_WEIGHT) for words in parts.sentences]
+        sentences.sort(key=lambda part: -sum(sorted(part.weights, reverse=True)[:MOST_SALIENT_WORDS]))
+        whole = [self.hit_for(words) for words in [*parts.whole, *([name] for name in parts.names[:MOST_SENTENCES])]]
+        for part in [*whole, *sentences[:MOST_SENTENCES]]:
+            for name, score in self._search(part, conditions):
+                if name not in best or best[name].keyword < score:
+                    best[name] = part._replace(id=name, keyword=score)
         return sorted(best.values(), key=lambda hit: (-hit.keyword, hit.id))
 
     def _conditions(self, own: Iterable[str], others: Iterable[str]) -> list[tuple[tantivy.Occur, tantivy.Query]]:
@@ -165,24 +189,26 @@ class PromptIndex:
         return [(must, tantivy.Query.const_score_query(alive, 0.0)), (must_not, elsewhere)]
 
     def _search(
-        self, words: Sequence[str], conditions: Sequence[tuple[tantivy.Occur, tantivy.Query]]
+        self, part: PromptHit, conditions: Sequence[tuple[tantivy.Occur, tantivy.Query]]
     ) -> Iterator[tuple[str, float]]:
-        """Yield the ids of memories that hold some of the words, with their scores, 0 to 1."""
-        if not words:
-            return
-        unspaced = {word: self._weight(word) for word in words if character_bigrams(word)}
-        queries = [self._queries.word(word) for word in words if word not in unspaced]
-        # Pairs of characters lie among the compound names, whose field is most often short: its length
-        # does not measure a text in such a script. So each word counts as a plain one does in a text of average length.
-        queries += [
-            tantivy.Query.const_score_query(self._queries.word(word), weight) for word, weight in unspaced.items()
+        """Yield the ids of memories that hold some of the words of a part, with their scores, 0 to 1."""
+        pairs = zip(part.words, part.weights, strict=True)
+        queries = [
+            # Pairs of characters lie among the compound names, whose field is most often short: its length does not
+            # measure a text in such a script. So each word counts as a plain one does in a text of average length.
+            tantivy.Query.const_score_query(self._queries.word(word), weight)
+            if character_bigrams(word)
+            else self._queries.word(word)
+            for word, weight in pairs
+            if self._held(word)
         ]
+        if not queries:
+            return
         held = tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, held), *conditions])
-        ceiling = self._queries.ceiling(word for word in words if word not in unspaced)
-        ceiling += sum(perfect_score(weight) for weight in unspaced.values())
+        ceiling = sum(map(perfect_score, part.weights))
         for score, address in self._searcher.search(query, limit=PROMPT_CANDIDATES, count=False).hits:
-            yield str(self._searcher.doc(address)["id"][0]), saturated(float(score), ceiling)
+            yield str(self._searcher.doc(address)["id"][0]), saturated(float(score), ceiling) * part.scale
 
     def naming(self, paths: Iterable[str], kinds: Iterable[str]) -> list[str]:
         """Return the ids of memories of some kinds whose text names a file by one of these paths, newest first."""

@@ -1,8 +1,19 @@
 """The constants that rank results: weights, bounds and thresholds of searches, of decay, and of memento-hook's context.
 
-Imports nothing: memento-hook ranks with them. The one threshold that a person may set, the least score of a memory
-that a hook shows, has its default in `memento_tui.defaults`.
+Imports nothing but the defaults of settings: memento-hook ranks with them.
 """
+
+from memento_tui.defaults import RELEVANCE_FLOOR
+
+
+def clears_floor(relevance: float, floor: float = RELEVANCE_FLOOR) -> bool:
+    """Tell whether a memory answers well enough that a model is told of it, in whatever way.
+
+    ``relevance`` is from 0 to 1: that of `memento_tui.search.scoring.calibrated_relevance`, for a prompt or a message.
+    ``floor`` is another one where a person has set it.
+    """
+    return relevance >= floor
+
 
 # The keyword score (`memento_tui.search.scoring`, `keyword_fields`, `keyword_index`)
 
@@ -135,26 +146,27 @@ USES_LOG = 4.0
 # The context for a prompt (`memento_tui.search.prompt_index`, `memento_tui.hooks.retrieval`)
 
 MOST_SALIENT_WORDS = 8
-"""Words of a sentence that are searched for, the rarest ones: further words add noise."""
+"""Words of a sentence that count where the sentences with the rarest words are chosen."""
 
 MOST_SENTENCES = 12
-"""Sentences of a prompt that are searched for, those with the rarest words first."""
+"""Sentences of a prompt that are searched for by themselves, those with the rarest words first."""
 
 NAME_WEIGHT = 1.5
-"""The factor of the weight of an identifier, a path or a name of several parts, beside an equally rare plain word."""
+"""The factor of the weight of an identifier, a path, a number or a name of several parts, beside a plain word."""
 
-UNKNOWN_WORDS_PENALTY = 0.5
-"""The share of a score, 0 to 1, that is lost in a sentence none of whose words any memory holds.
-
-This, `SENTENCE_WEIGHT` and the threshold were chosen on memories of the engram set with their titles as prompts,
-against what people said in LongMemEval, which is about none of them.
-"""
+SMALLEST_COUNTED_STORE = 100
+"""Memories from which the rarity of a word is reckoned at least: among three memories no word is rare."""
 
 BIGRAM_WEIGHT = 0.5
 """The share of an unknown word that a pair of ideographs counts: every other pair straddles two words."""
 
-SENTENCE_WEIGHT = 0.9
-"""The factor of a score for one of several sentences: each may fit something by chance."""
+SENTENCE_WEIGHT = 0.6
+"""The factor of a score for one sentence by itself: out of its context it must fit nearly in full.
+
+Chosen, as are `RELEVANCE_FLOOR` and `LEAST_SHARE_OF_BEST`, on the development half of the prompts of
+``tests/benchmarks/data/session_prompts.jsonl``, and on what people said in LongMemEval, which is about none of the
+memories.
+"""
 
 PROMPT_CANDIDATES, PROMPT_CANDIDATES_READ = 24, 12
 """Memories that the index proposes for a sentence, and those of all proposed whose text is read."""
@@ -165,8 +177,11 @@ CANDIDATE_CHARACTERS_READ = 20_000
 MOST_MEMORIES_SHOWN = 3
 """Memories in the context for one prompt or one file."""
 
-LEAST_SHARE_OF_BEST = 0.9
+LEAST_SHARE_OF_BEST = 0.8
 """The share of the best score below which a memory is left out: the best is most often the one that was meant."""
 
-LEAST_SIMILARITY_SHOWN = 0.75
-"""The cosine similarity, times the life factor, at which a prompt is told a memory whose words it does not hold."""
+SCORES_ALIKE = 0.97
+"""The share of the best score from which memories that hold the same words of a prompt score alike.
+
+Where more do than are shown, the prompt does not hold what would tell them apart.
+"""

@@ -9,15 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import NamedTuple
 
-from memento_tui.text.terms import EDGE_PUNCTUATION, STOP_WORDS, character_bigrams, is_compound
+from memento_tui.text.terms import EDGE_PUNCTUATION, STOP_WORDS, character_bigrams, is_compound, terms
 
 __all__ = [
     "FEWEST_WORDS",
     "FILLER_WORDS",
+    "PromptParts",
     "content_words",
-    "content_words_by_sentence",
+    "is_filler",
     "is_name",
+    "prompt_parts",
     "truncate_prompt",
 ]
 
@@ -36,7 +39,9 @@ FILLER_WORDS = frozenset(
     without wonder wonder work working works would write wrong yeah yep yes yesterday yet yourself
     """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
 )
-"""Words that people say to an agent whatever the subject is. They are not searched, however rare in the memories."""
+"""Words that people say to an agent whatever the subject is. They name no subject, however rare in the
+memories; but a text that is about something else does not hold them, and so they are searched with the others.
+"""
 
 _FOREIGN_FILLER_WORDS = frozenset(
     """
@@ -56,8 +61,10 @@ _FOREIGN_FILLER_WORDS = frozenset(
 )
 """Filler words of German, French and Spanish: mostly words of grammar."""
 
-_JOINED_PLAIN_WORDS = re.compile(r"[a-z]+(?:-[a-z]+)*+(?:/[a-z]+)?")
+_JOINED_PLAIN_WORDS = re.compile(r"[A-Za-z]?[a-z]+(?:-[a-z]+)*+(?:/[a-z]+)?")
 """Plain words joined by marks: ``step-by-step``, ``and/or``. They are no names."""
+_AMOUNT = re.compile(r"\d+(?:[.,:]\d+)?")
+_ISSUE = re.compile(r"#\d+")
 _KANA = re.compile(r"[\u3041-\u30ff]")
 _LONGEST_IDEOGRAPH_WORD = 4
 """The most ideographs that count as one Japanese word; a longer run, or one of Chinese, counts as several."""
@@ -68,8 +75,8 @@ _MOST_WORDS = 400
 _LONGEST_WORD = 80
 _SPACES = re.compile(r"\s+")
 
-_SHORT = 12
-"""The most content words of a prompt about one subject; a longer prompt is read sentence by sentence."""
+_MOST_WORDS_TOGETHER = 60
+"""The most words of a prompt that are read as a whole; a longer one, with something pasted in, is read by stretches."""
 FEWEST_WORDS = 2
 """The fewest content words of a sentence with a subject, and the fewest of them that a memory must hold."""
 _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|(?<=[。！？])|\n+")  # noqa: RUF001 - Japanese and Chinese marks
@@ -80,19 +87,51 @@ def content_words(prompt: str) -> list[str]:
     text = truncate_prompt(prompt)
     if text.startswith(("/", "!", "#")) and "\n" not in text and " " not in text.split("/", 1)[-1].strip():
         return []
-    return _content_words(text)
+    found = [word for word in _words(text) if not is_filler(word)]
+    return found if any(_AMOUNT.fullmatch(word) is None for word in found) else []
 
 
-def content_words_by_sentence(prompt: str) -> list[list[str]]:
-    """Return the content words of each part of a prompt that could have a subject of its own."""
-    words = content_words(prompt)
-    parts = [_content_words(sentence) for sentence in _SENTENCE.split(truncate_prompt(prompt))] if words else []
-    parts = [part for part in parts if _names_a_subject(part) and len(part) < len(words)]
-    return [*parts, words] if words and (len(words) <= _SHORT or not parts) else parts
+class PromptParts(NamedTuple):
+    """The words of a prompt, each once, but for those of grammar."""
+
+    whole: list[list[str]]
+    """One list; of a long prompt one for each stretch of sentences."""
+    sentences: list[list[str]]
+    """One list for each sentence with a subject, where there are several."""
+    names: list[str]
+    """The names in sentences that have hardly any other content, such as the lines of a traceback."""
 
 
-def _names_a_subject(part: Sequence[str]) -> bool:
-    return len(part) >= FEWEST_WORDS or any(map(is_name, part))
+def prompt_parts(prompt: str) -> PromptParts:
+    """Return the parts of a prompt that may have a subject of their own; none for a trivial prompt or a command.
+
+    Words that carry no subject are among them: a text about something else does not hold them.
+    """
+    if not content_words(prompt):
+        return PromptParts([], [], [])
+    text = truncate_prompt(prompt)
+    split = [_words(sentence) for sentence in _SENTENCE.split(text)]
+    stretches: list[list[str]] = [[]]
+    for words in split:
+        if len(stretches[-1]) + len(words) > _MOST_WORDS_TOGETHER and stretches[-1]:
+            stretches.append([])
+        stretches[-1] = list(dict.fromkeys([*stretches[-1], *words]))
+    whole = [words for words in stretches if _names_a_subject(words) or len(stretches) == 1]
+    sentences = [words for words in split if _names_a_subject(words) and words not in whole]
+    names = dict.fromkeys(name for words in sentences for name in _names_alone(words))
+    return PromptParts(whole, [words for words in sentences if not _names_alone(words)], list(names))
+
+
+def _names_alone(words: Sequence[str]) -> list[str]:
+    """Return the names among some words, if these have hardly any other content."""
+    content = [word for word in words if not is_filler(word) and _AMOUNT.fullmatch(word) is None]
+    names = [word for word in content if is_name(word)]
+    return names if len(content) - len(names) < FEWEST_WORDS else []
+
+
+def _names_a_subject(words: Sequence[str]) -> bool:
+    content = [word for word in words if not is_filler(word)]
+    return len(content) >= FEWEST_WORDS or any(map(is_name, content))
 
 
 def truncate_prompt(prompt: str) -> str:
@@ -103,13 +142,13 @@ def truncate_prompt(prompt: str) -> str:
     return f"{text[:_CHARACTERS_FROM_START]}\n{text[-_CHARACTERS_FROM_END:]}"
 
 
-def _content_words(text: str) -> list[str]:
+def _words(text: str) -> list[str]:
     found: dict[str, None] = {}
     for raw in _SPACES.split(text.replace("’", "'")):  # noqa: RUF001 - the apostrophe of telephones
         if character_bigrams(raw):
             found.update(dict.fromkeys(_unspaced_words(raw)))
         word = raw.strip(EDGE_PUNCTUATION)
-        if word and len(word) <= _LONGEST_WORD and _is_content_word(word):
+        if word and len(word) <= _LONGEST_WORD and _may_carry_a_subject(word):
             found.setdefault(word.removesuffix("'s"))
     return list(found)[:_MOST_WORDS]
 
@@ -130,15 +169,30 @@ def _unspaced_words(text: str) -> Iterator[str]:
             yield from character_bigrams(run)
 
 
-def _is_content_word(word: str) -> bool:
-    if not any(character.isalpha() for character in word) or (word.isascii() and len(word) == 1):
+def _may_carry_a_subject(word: str) -> bool:
+    if not any(character.isalnum() for character in word) or (word.isascii() and len(word) == 1):
         return False
     plain = word.lower().removesuffix("'s")
     # In capitals it is an abbreviation: ES and DER are names in English.
     is_foreign = plain in _FOREIGN_FILLER_WORDS and not word.isupper()
-    return not (plain in STOP_WORDS or plain in FILLER_WORDS or is_foreign or character_bigrams(word))
+    return not (plain in STOP_WORDS or is_foreign or character_bigrams(word))
+
+
+def is_filler(word: str) -> bool:
+    """Tell whether people say a word to an agent whatever the subject is."""
+    return not _filler_stems().isdisjoint(terms(word)) and not is_compound(word)
+
+
+@cache
+def _filler_stems() -> frozenset[str]:
+    return frozenset(stem for word in FILLER_WORDS for stem in terms(word))
 
 
 def is_name(word: str) -> bool:
-    """Tell whether a word is an identifier, a path or a joined proper name, which nobody says by chance."""
-    return is_compound(word) and _JOINED_PLAIN_WORDS.fullmatch(word) is None
+    """Tell whether a word is an identifier, a path or a joined proper name, which nobody says by chance.
+
+    So are issue numbers, versions and dates, but not amounts.
+    """
+    if _AMOUNT.fullmatch(word) is not None:
+        return False
+    return (is_compound(word) and _JOINED_PLAIN_WORDS.fullmatch(word) is None) or _ISSUE.fullmatch(word) is not None

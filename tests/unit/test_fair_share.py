@@ -51,10 +51,18 @@ def flood(data_dir: Path, name: str, count: int, ending: str = "by hand, in step
 def test_one_session_has_half_of_a_prompt_where_another_wrote_too(data_dir: Path, reader: Workspace) -> None:
     with session(data_dir, "honest") as writer:
         honest = writer.remember(f"{SUBJECT} by the pipeline after a dump.").id
-    flooded = flood(data_dir, "flood", 6)
+    flooded = flood(data_dir, "flood", 3)
     shown = told(reader)
     assert honest in shown
     assert sum(name in flooded for name in shown) == 1
+
+
+def test_a_session_that_writes_many_memories_alike_silences_its_own_alone(data_dir: Path, reader: Workspace) -> None:
+    flood(data_dir, "flood", 6)
+    assert told(reader) == []
+    with session(data_dir, "honest") as writer:
+        honest = writer.remember(f"{SUBJECT} by the pipeline after a dump.").id
+    assert told(reader) == [honest]
 
 
 def test_results_are_shared_though_another_kind_is_found_far_below(data_dir: Path, reader: Workspace) -> None:
@@ -68,12 +76,12 @@ def test_results_are_shared_though_another_kind_is_found_far_below(data_dir: Pat
 
 
 def test_one_session_alone_may_fill_a_prompt(data_dir: Path, reader: Workspace) -> None:
-    flood(data_dir, "only", 6)
+    flood(data_dir, "only", 3)
     assert len(told(reader)) == 3
 
 
 def test_what_a_person_wrote_or_verified_is_not_limited(data_dir: Path, reader: Workspace) -> None:
-    flooded = flood(data_dir, "flood", 4)
+    flooded = flood(data_dir, "flood", 2)
     with Workspace(data_dir) as person:
         for name in flooded:
             person.verify(name)

@@ -19,7 +19,7 @@ from memento_tui.hooks.settings import HookSettings, read_settings
 from memento_tui.hosts.registry import HOSTS
 from memento_tui.storage import hook_store
 from memento_tui.storage.database import newest_format
-from memento_tui.text.keywords import content_words, content_words_by_sentence
+from memento_tui.text.keywords import content_words, prompt_parts
 
 
 def parsed(host: str, event: str, **fields: object) -> HookCall:
@@ -216,9 +216,9 @@ def test_the_words_of_a_prompt_are_what_could_name_its_subject() -> None:
 
 def test_a_prompt_of_several_sentences_has_a_part_for_each() -> None:
     text = "The weather was lovely in Lisbon. " * 3 + "Now deploy the billing service.\nyes"
-    parts = content_words_by_sentence(text)
-    assert ["deploy", "billing", "service"] in parts
-    assert all(parts)
+    parts = prompt_parts(text)
+    assert ["deploy", "billing", "service"] in parts.sentences
+    assert parts.whole == [["weather", "lovely", "Lisbon", "deploy", "billing", "service", "yes"]]
 
 
 @pytest.mark.parametrize(

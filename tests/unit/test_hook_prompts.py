@@ -13,7 +13,7 @@ from memento_tui.hooks.host_events import parse_call
 from memento_tui.hooks.settings import HookSettings
 from memento_tui.paths import DataPaths
 from memento_tui.search.prompt_index import PromptHit, stems_of
-from memento_tui.text.keywords import content_words, content_words_by_sentence
+from memento_tui.text.keywords import content_words, prompt_parts
 from memento_tui.text.skip_matching import mentions_of, skip_matches
 from tests.made import without_engine
 
@@ -55,7 +55,7 @@ def test_sentences_end_with_the_marks_of_each_script() -> None:
         + "請求書の消費税の計算方法を教えて。" * 2
         + "倉庫の在庫管理と注文履歴の同期処理も見て。"
     )
-    assert ["請求書", "消費税", "計算方法"] in content_words_by_sentence(prompt)
+    assert ["請求書", "消費税", "計算方法"] in prompt_parts(prompt).sentences
 
 
 def test_a_line_with_nothing_but_a_path_is_about_that_file() -> None:
@@ -64,7 +64,7 @@ def test_a_line_with_nothing_but_a_path_is_about_that_file() -> None:
         '  File "/home/dana/site/src/parser.py", line 88, in\n'
         "Unrelated remark concerning holidays, weather and lunch tomorrow afternoon."
     )
-    assert ["/home/dana/site/src/parser.py"] in content_words_by_sentence(trace)
+    assert prompt_parts(trace).names == ["/home/dana/site/src/parser.py"]
 
 
 @pytest.mark.parametrize("joined", ["step-by-step", "and/or", "up-to-date", "built-in"])

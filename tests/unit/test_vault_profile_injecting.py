@@ -104,7 +104,9 @@ def test_what_was_told_is_in_the_ledger_and_counted(vault: Agent, workspace: Wor
 
 def test_no_more_than_three_notes_and_five_hundred_characters_are_told(vault: Agent, workspace: Workspace) -> None:
     for number in range(8):
-        workspace.remember(f"The staging proxy of port {number} " + "has a long story to tell " * 6 + str(number))
+        workspace.remember(
+            f"The staging proxy of port {number} " + "has a long story to tell " * (6 + number) + str(number)
+        )
     answer = told(vault, "memento_recall", prompt=PROMPT)
     assert len(answer["results"]) == 3
     assert 200 <= len(answer["content"]) <= 500

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import memento_tui
+from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.hooks.events import context_for_call
+from memento_tui.hooks.host_events import parse_call
+from memento_tui.hooks.retrieval import SessionScope, memories_for_prompt, up_to_date_index
+from memento_tui.hooks.settings import HookSettings
+from memento_tui.paths import DataPaths
+from memento_tui.storage.hook_store import HookStore
+from memento_tui.text.keywords import is_name
+from memento_tui.text.numbered_things import is_about_another, numbered_things
+from tests.conftest import without_engine
+
+
+def told(data_dir: Path, prompt: str) -> str:
+    call = parse_call("claude-code", "UserPromptSubmit", json.dumps({"session_id": prompt, "prompt": prompt}).encode())
+    assert call is not None
+    return context_for_call(call, DataPaths(data_dir), HookSettings())
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data_dir = without_engine(tmp_path_factory.mktemp("services") / "data")
+    with memento_tui.open(data_dir) as person:
+        person.remember_many({"content": f"Service {number} listens on port {8000 + number}."} for number in range(90))
+        person.remember("Invoices are sent by the first of a month.")
+    return data_dir
+
+
+@pytest.mark.parametrize(
+    ("prompt", "found"),
+    [
+        ("Service 77 port", "Service 77 listens on port 8077"),
+        ("Which port does service 77 listen on?", "Service 77 listens on port 8077"),
+        ("who listens on port 8042?", "Service 42 listens on port 8042"),
+    ],
+)
+def test_a_number_is_a_name(services: Path, prompt: str, found: str) -> None:
+    answer = told(services, prompt)
+    assert found in answer
+    assert answer.count("listens") == 1
+
+
+@pytest.mark.parametrize("prompt", ["Service 99 port", "Which port does the service listen on?", "service port"])
+def test_what_a_prompt_does_not_tell_apart_is_not_told(services: Path, prompt: str) -> None:
+    assert told(services, prompt) == ""
+
+
+@pytest.mark.parametrize("count", [4, 8])
+def test_of_a_few_that_all_match_none_is_told_unless_one_fits(tmp_path: Path, count: int) -> None:
+    data_dir = without_engine(tmp_path / "data")
+    with memento_tui.open(data_dir) as person:
+        for number in range(20, 20 + count):
+            person.remember(f"Service {number} listens on port {8000 + number}.")
+    assert told(data_dir, "Service 77 port") == ""
+    assert told(data_dir, "Which port does the service listen on?") == ""
+    assert told(data_dir, "Service 21 port").count("listens") == 1
+
+
+def test_meaning_counts_beside_words_where_there_is_an_engine(workspace: Workspace) -> None:
+    near, far = (
+        workspace.remember(text).id
+        for text in ("Users sign in through the identity provider.", "The users' cafeteria has a provider of fruit.")
+    )
+    workspace.search_engine.keyword.catch_up()
+    store = HookStore(workspace.paths.database)
+    index = up_to_date_index(workspace.paths, store)
+    assert index is not None
+
+    def ask(similarities: dict[str, float]) -> list[str]:
+        found = memories_for_prompt(
+            store,
+            index,
+            "How do users log on with the provider, exactly?",
+            SessionScope("", ""),
+            HookSettings(),
+            clock.now(),
+            lambda *_: similarities,
+        )
+        return [one.memory.id for one in found]
+
+    assert ask({near: 0.8, far: 0.1}) == [near]
+    assert ask({near: 0.05, far: 0.05}) == []
+    store.close()
+
+
+@pytest.mark.parametrize("name", ["#311", "v1.4.7", "1.25.3", "2026-05-01", "src/parser.py", "Navier-Stokes"])
+def test_issue_numbers_versions_and_dates_are_names(name: str) -> None:
+    assert is_name(name)
+
+
+@pytest.mark.parametrize("word", ["200", "1.4", "3,5", "Multi-stage", "and/or", "port"])
+def test_amounts_and_plain_words_are_no_names(word: str) -> None:
+    assert not is_name(word)
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "another"),
+    [
+        ("Service 77 port", "Service 23 listens on 8023.", True),
+        ("Service 77 port", "Service 77 listens on 8077.", False),
+        ("service 7", "Services 007 and 8", False),
+        ("I am on issue 500, the login test is flaky", "The login test is flaky: a clock skew. See issue 123.", False),
+        ("it takes 12 seconds", "Deploys are slow", False),
+        ("python 3.11", "Python 3.12 is required", False),
+    ],
+)
+def test_a_thing_with_another_number_is_another_thing(
+    asked: str,
+    text: str,
+    another: bool,  # noqa: FBT001 - a table
+) -> None:
+    assert is_about_another(numbered_things(asked), text) is another
