@@ -1,4 +1,4 @@
-"""Find the memories that a prompt is about, by its salient words in the keyword index.
+"""Find the memories that a prompt is about, by its words in the keyword index.
 
 Imports nothing but the standard library and Tantivy: memento-hook runs it before every prompt.
 """

@@ -16,7 +16,7 @@ from memento_tui.paths import DataPaths
 from memento_tui.storage.hook_store import HookStore
 from memento_tui.text.keywords import is_name
 from memento_tui.text.numbered_things import is_about_another, numbered_things
-from tests.conftest import without_engine
+from tests.made import without_engine
 
 
 def told(data_dir: Path, prompt: str) -> str:
