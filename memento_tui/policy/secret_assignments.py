@@ -11,41 +11,45 @@ __all__ = ["assignment_spans", "secret_kind_of_field", "secret_word_in"]
 
 _PASSWORD_WORD = re.compile(
     r"""(?x) passw(?:or)?d | passwort | passphrase | passcode | pwd | kennwort | contrase(?:ñ|n)a | mot\ de\ passe
-    | senha | парол[ьяею] | 密码 | 密碼 | パスワード | wachtwoord | has[łl]o | l[öo]senord | adgangskode | passord
-    | salasana | heslo | jelsz[óo] | parol[aă] | [şs]ifre | κωδικ[όο]ς | סיסמ[הא] | كلمة\ (?:المرور|السر) | पासवर्ड
+    | palavra-passe | mdp | senha | парол[ьяею] | 密码 | 密碼 | 口令 | パスワード | 暗証番号 | wachtwoord | has[łl]o
+    | l[öo]senord | adgangskode | passord | salasana | heslo | jelsz[óo] | parol[aă] | şifre | sifre | κωδικ[όο]ς | סיסמ[הא] | كلمة\ (?:المرور|السر) | पासवर्ड
     | 비밀번호 | mật\ khẩu | kata\ sandi | รหัสผ่าน | pass | pw
     | secret | token | key | schlüssel | cl[ée]\ (?:d')?api | clave\ (?:de\ )?(?:la\ )?api
-    | ключ(?:\ доступа)?\ api | 密钥
+    | clave | ключ(?:\ доступа)?\ api | 密钥 | credential
     | _auth | _pat""",
     re.ASCII,
 )
-_KEYS = frozenset({"secret", "token", "key", "schlüssel", "密钥", "_auth", "_pat"})
+_KEYS = frozenset({"secret", "token", "key", "schlüssel", "密钥", "credential", "_auth", "_pat"})
 _FOREIGN_API_KEY = re.compile(r"(?:cl|ключ).*api", re.ASCII)
-_SHORT = frozenset({"pass", "pw", "senha", "heslo", "haslo", "hasło", "parola", "parolă", "sifre", "şifre"})
+_SHORT = frozenset({"pass", "pw", "mdp", "clave", "senha", "heslo", "haslo", "hasło", "parola", "parolă", "sifre", "şifre"})
 """Words that may be part of others, such as compass, and mean a password only where something is assigned."""
 _QUALIFIED_KEY_WORD = re.compile(
     r"""(?x) (?: api | access | auth | account | private | signing | encryption | master | service | license | licence
     | shared | storage | client | webhook | consumer | deploy | bot | session | refresh | bearer | jwt | app | admin
-    | secret | personal | server | recovery | root | preshared | registry | publish | ci | write | ingest ) [ _-]?$""",
+    | secret | personal | server | recovery | root | preshared | registry | publish | ci | write | ingest | application
+    | integration | developer | tenant | workspace | organi[sz]ation | merchant | sandbox | production | staging
+    | sending | subscription | ingestion | collector | backup | rest | smtp ) [ _.-]?$""",
     re.ASCII,
 )
 """The words before ``key`` where that means a secret and not, say, the key of a cache."""
-_VARIABLE_KEY = re.compile(r"[A-Z][A-Z0-9]{1,20}_$", re.ASCII)
+_VARIABLE_KEY = re.compile(r"[A-Z][A-Z0-9]{1,20}[_-]$", re.ASCII)
 _HARMLESS_KEY = re.compile(
-    r"(?:CACHE|PRIMARY|FOREIGN|PUBLIC|SORT|PARTITION|INDEX|HASH|IDEMPOTENCY|ROW|MAP|LOOKUP|I18N|TRANSLATION|SITE|STATE)_$"
+    r"(?:CACHE|PRIMARY|FOREIGN|PUBLIC|SORT|PARTITION|INDEX|HASH|IDEMPOTENCY|ROW|MAP|LOOKUP|I18N|TRANSLATION|SITE|STATE)[_-]$"
 )
 _ASSIGNED = re.compile(
     r"""(?x) (?: s? | \d{1,2} | [_-](?:\d{1,2}|prod(?:uction)?|dev|stag(?:e|ing)|test|local|admin|root|db|user|main
-        |backup|old|new|value|plain|key|hash) )
+        |backup|old|new|value|plain|key|hash|base|string|text|b64|base64|encoded|primary|secondary|default) )
     (?: \\?["'`\])*_]{0,4}
-        (?P<about> \s{1,3}(?:for|of|on|to|at|in|für|you|we|from|by|that|with|de|del|pour|di|для)\s[^\n:="'`]{1,40}?
+        (?P<about> \s{1,3}(?:for|of|on|to|at|in|für|fürs|zum|zur|vom|von|im|am|des|der|beim|you|we|from|by|that|with|de
+            |del|du|da|do|dos|pour|para|au|aux|per|di|della|для|от|van|voor)\s[^\n:="'`]{1,40}?
+            | \s[a-zà-ÿ]{3,16}(?:\s[a-zà-ÿ]{2,16})?(?=\s(?:est|es|é|è)\s)
             | \s?\([^()\n]{1,40}\) )?
         (?: \s{0,4} (?P<sign> := | [=-]> | → | ={1,3} | : | \uff1a )
             | \s{0,3} (?P<call> [,(] ) [^\S\n]{0,3} (?=["'])
             | [^\S\n]{0,4} (?P<cell> \| | \t ) | [^\S\n]{1,3} (?P<dash> --? | \u2013 | \u2014 ) (?=\s)
             | \s{1,2} (?:(?:is|was|are|were|will\sbe)(?:\snow)?|(?:has\sbeen\s|was\s|is\s)?(?:set|changed|reset)\sto
                 |to|ist
-                |lautet|es|est|è|e|är|er|on|jest|to|je|là|adalah|είναι|είν) (?=[\s:]) :? | \s?(?:是|は|은|는)\s? )
+                |lautet|es|est|è|é|e|är|er|on|jest|to|je|là|adalah|είναι|είν) (?=[\s:]) :? | \s?(?:是|は|은|는)\s? )
         \*{0,2} [^\S\n]{0,4} (?: [>|][+-]?(?=\n) )? (?P<lines>\n[^\S\n>]{0,8})?
     | (?P<space> [^\S\n]{1,3} ) (?=[^\s\-\u2013\u2014|=:(\[{]) )""",
     re.ASCII,
@@ -65,14 +69,15 @@ _LOGIN = re.compile(
     re.ASCII,
 )
 _HEADER = re.compile(
-    r"(?<![a-z])(?:authorization[\"']?\s{0,3}[:=,]\s{0,3}[\"']?(?:(?:bearer|basic|token|apikey|digest|bot|negotiate)\s{1,3})?"
+    r"(?<![a-z])(?:authorization[\"']?\s{0,3}[:=,]\s{0,3}[\"']?(?:[a-z][a-z-]{1,24}\s{1,3})?(?:(?:token|key)=[\"']?)?"
     r"|(?:bearer|basic)[ :=\"']{1,3})",
     re.ASCII,
 )
 _URL = re.compile(r"://([^\s/:@?#\"'<>`]{0,100}):([^\s/\"'<>`]{1,300})@(?!sha\d)", re.ASCII)
 
 _VALUE = re.compile(
-    r"""(?x) (?P<open>\\?["'`]) (?P<quoted>[^"'`\n\\]{1,1024}) (?=\\?["'`])
+    r"""(?x) (?P<open>(?:[bfruBFRU]{1,2}|@\$?|\$@?)?\\?["'`]) (?P<quoted>[^"'`\n\\]{1,1024}) (?=\\?["'`])
+    | [«“„‚‘「『] [ ]? (?P<curly>[^«»“”„‘’「」『』\s]{1,1024}(?:[ ][^«»“”„‘’「」『』\s]{1,80}){0,8}) [ ]? [»”“’」』]
     | \*{0,2} (?P<bare> [^\s"'`;&,<>|\\]{1,1024}+
         (?: [&,](?![A-Za-z_.-]{1,30}[=:;]) [^\s"'`;&,<>|\\]{1,1024}+ ){0,8} )""",
     re.ASCII,
@@ -82,7 +87,7 @@ _ALONE = re.compile(r"""["'`\\]{0,2}[.,;)\]}*]{0,3}[^\S\n]{0,4}(?:$|[\n&;|\\]|\w
 _HEADER_VALUE = re.compile(r"[\w.~+/=:-]{8,}+", re.ASCII)
 _STAND_INS = frozenset({"password", "passwd", "pass", "pwd", "pw", "secret", "token", "key"})
 _PLACEHOLDER_USERS = frozenset({"user", "username", "usr", "u", "name", "me", "login", "token", "key", "id"})
-_NAME_END = re.compile(r"s?|\d{1,2}|[_-](?:\d{1,2}|prod|dev|staging|test|key|value)", re.ASCII)
+_NAME_END = re.compile(r"s?|\d{1,2}|[_-](?:\d{1,2}|prod|dev|staging|test|key|value|base|b64|base64)", re.ASCII)
 
 
 def assignment_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
@@ -114,6 +119,10 @@ def _assignments(text: str, read: str) -> Iterator[SecretSpan]:
         match = _ASSIGNED.match(read, word.end())
         if match is None or not _means_secret(text, read, word, match["about"] or ""):
             continue
+        if text.startswith("?", match.end()) and text.rfind("${", max(0, word.start() - 40), word.start()) >= 0:
+            continue  # ${NAME:?message}
+        if match["cell"] is not None and text.rfind("{{", max(0, word.start() - 40), word.start()) >= 0:
+            continue  # {{ .Values.password | b64enc }}
         signed = match["sign"] is not None or match["call"] is not None
         if not signed and word[0] in _SHORT and match["cell"] is None:
             continue
@@ -163,7 +172,8 @@ def _means_secret(text: str, read: str, word: re.Match[str], about: str) -> bool
         return not read[word.end() : word.end() + 1].isalpha()
     if word[0] == "passwd" or word[0] == "password":
         return read[start - 1 : start] != "1"  # 1Password keeps passwords
-    return word[0] not in _SHORT or not read[start - 1 : start].isalpha()
+    before = text[start - 1 : start] if start else ""
+    return word[0] not in _SHORT or not before.isalpha() or (before.islower() and text[start].isupper())
 
 
 def _flags(text: str, read: str) -> Iterator[SecretSpan]:
@@ -182,7 +192,7 @@ def _value_spans(
     ``bare`` that nothing but a space stands before it.
     """
     value = _VALUE.match(text, at)
-    if value is None or (quoted and value["quoted"] is None):
+    if value is None or (quoted and value["bare"] is not None):
         return
     start, end = _span(value)
     found = text[start:end]
@@ -198,10 +208,10 @@ def _value_spans(
             and not _NAME_OF_SECRET.match(found)
         ):
             yield start, end, "password"
-    elif bare and value["quoted"] is None:
+    elif bare and value["bare"] is not None:
         if is_password(found, loose=False) and _looks_chosen(found):
             yield start, end, "password"
-    elif is_password(found, loose=plain and (value["quoted"] is not None or _is_alone(text, word, end))):
+    elif is_password(found, loose=plain and (value["bare"] is None or _is_alone(text, word, end))):
         yield start, end, "password"
 
 
@@ -239,6 +249,10 @@ def _key_kind(word: str) -> str:
     return "token" if word in ("token", "_auth", "_pat") else "key"
 
 
+_UNSPACED_SENTENCE = re.compile("(?<=[!-~])[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff01-\uff60]")
+"""Where a sentence goes on after a value without a space, as in Japanese and Chinese."""
+
+
 def _is_alone(text: str, word: re.Match[str], end: int) -> bool:
     """Tell whether nothing of a sentence follows a value: it ends its line, or the name is a variable in capitals."""
     return text[slice(*word.span())].isupper() or _ALONE.match(text, end) is not None
@@ -246,10 +260,12 @@ def _is_alone(text: str, word: re.Match[str], end: int) -> bool:
 
 def _span(value: re.Match[str]) -> tuple[int, int]:
     """Return where a value begins and ends, without the punctuation of the sentence around a bare one."""
-    if value["quoted"] is not None:
-        return value.span("quoted")
+    if value["bare"] is None:
+        return value.span("curly" if value["quoted"] is None else "quoted")
     bare = value["bare"]
     start = value.start("bare")
+    if not bare.isascii():
+        bare = _UNSPACED_SENTENCE.split(bare, maxsplit=1)[0] or bare
     return start, start + len(bare.rstrip(".,:*" if any(char in bare for char in "([{") else ".,:)]}*"))
 
 
@@ -353,6 +369,11 @@ _FINDERS: tuple[tuple[tuple[str, ...], _Finder], ...] = (
             "รหัสผ่าน",
             "api",
             "密钥",
+            "口令",
+            "暗証番号",
+            "mdp",
+            "clave",
+            "credential",
             "schlüssel",
             "_auth",
             "_pat",

@@ -86,7 +86,13 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
         "any",
     ),
     _form("password", "wifi:", r"\bwifi:(?:[a-z]:[^;\n]{0,60};){0,3}p:(?P<secret>[^;\n]{4,64});", "any"),
-    _form("password", "psk=", r"\bpsk\s?=\s?@V@", "any"),
+    _form("password", "psk", r"""\bpsk\s{0,2}(?:[:=]\s{0,2}|(?=["']))@V@""", "any"),
+    _form("password", "community", r"\bcommunity\s{1,3}(?P<secret>[^\s\"']{4,64})\s{1,3}r[ow]\b", "any"),
+    _form("password", "secret password key", r"\b(?:secret|password|key)\s(?:[05789]|type[ ]6)\s(?P<secret>\$[\w./$]{8,128}|[0-9A-F]{8,64}\b)", "any"),
+    _form("password", "convertto-securestring", r"""\bconvertto-securestring\s{1,3}(?:-string\s{1,3})?(?=["'])@V@""", "any"),
+    _form("token", "add-mask::", r"::add-mask::(?P<secret>[^\s\"'`]{6,256})", "any"),
+    _form("token", "crumb", r"\bcrumb[\"']?\s{0,2}[:=]\s{0,2}[\"']?(?P<secret>[0-9a-f]{32,128})\b", "any"),
+    _form("recovery key", "bitlocker recovery", r"(?<![\d-])(?P<secret>(?:\d{6}-){7}\d{6})(?![\d-])", "any"),
     _form(
         "password",
         "requirepass masterauth bindpw rootpw",
@@ -254,8 +260,8 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
     ),
     _form(
         "cookie",
-        "sessid sessionid= session_id= session= session~= .sid= .sid~= sessionid~=",
-        r"""\b(?:phpsessid|jsessionid|asp\.net_sessionid|connect\.sid|sessionid|session_id|_?session|laravel_session|ci_session|_[\w-]{1,30}_session|aspsessionid\w{0,12})[ ]?=[ ]?["']?(?P<secret>[\w.%:+/=-]{10,512})""",
+        "sessid sessionid= session_id= session= session~= .sid= .sid~= sessionid~= session_token=",
+        r"""\b(?:phpsessid|jsessionid|asp\.net_sessionid|connect\.sid|sessionid|session_id|_?session|laravel_session|ci_session|[\w-]{1,30}_session(?:_(?:id|token))?|session_token|aspsessionid\w{0,12})[ ]?=[ ]?["']?(?P<secret>[\w.%:+/=-]{10,512})""",
         "drawn",
     ),
     # Addresses
@@ -266,6 +272,20 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
         "token",
         "token key auth sig code",
         r"[?&](?:auth|sig|signature|code|key|apikey|subscription-key|token|access_token|hapikey)=(?P<secret>[\w.~%+/=-]{16,512})",
+        "key",
+    ),
+    _form(
+        "token",
+        "alchemy.com infura.io quiknode.pro ankr.com blastapi.io nodereal.io getblock.io chainstack.com drpc.org",
+        r"""\b(?:alchemy\.com/(?:nft/|v2/|starknet/){1,3}|infura\.io/(?:ws/)?v\d/|quiknode\.pro/|ankr\.com/[\w-]{1,30}/|blastapi\.io/|nodereal\.io/v\d/
+        |getblock\.io/|chainstack\.com/|drpc\.org/[\w/]{1,30}/)(?P<secret>[\w-]{16,80})""",
+        "key",
+    ),
+    _form(
+        "token",
+        "hc-ping.com healthchecks.io cronitor.link loggly.com api.telegram.org/bot /api/push/ hook. .ics",
+        r"""(?:\bhc-ping\.com/|\bping\.healthchecks\.io/|\bcronitor\.link/p/|\bloggly\.com/(?:inputs|bulk)/|/api/push/|\bhook\.[a-z\d.]{0,12}make\.com/
+        |\bapi\.telegram\.org/bot|/private-(?=[\w-]{16,80}/[\w-]{1,30}\.ics)|/(?:feed|calendar|ical|ics)/(?=[\w-]{16,80}(?:/[\w-]{1,30})?\.ics))(?P<secret>[\w:-]{16,80})""",
         "key",
     ),
     _form(
@@ -292,9 +312,9 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
     _form("password", "auth~", r"\bbasic[ ]auth(?:entication)?\b[\s:]{1,3}@N@\s?[/:]\s?@V@", "strict"),
     _form(
         "recovery phrase",
-        "phrase seed mnemonic",
-        r"""\b(?:(?:seed|recovery|secret\srecovery|backup|wallet)\s(?:phrase|words)|mnemonic(?:\sphrase)?|passphrase)(?:\s(?:of|for)\s[^\n:="'`]{1,40}?)?["'`*]{0,3}\s{0,3}(?:[:=]|\bis\b)\s{0,4}["'`*]{0,3}
-        (?P<secret>[a-z]{3,10}(?:[\s,]{1,3}[a-z]{3,10}){3,23})(?![\w-])""",
+        "phrase seed mnemonic wallet~words",
+        r"""(?<![a-z])(?:(?:seed|recovery|secret\srecovery|backup|wallet)[ ](?:phrase|words)|mnemonic(?:[ ](?:phrase|words))?|seed|passphrase)(?:\s(?:of|for)\s[^\n:="'`]{1,40}?)?["'`*]{0,3}[^\S\n]{0,3}(?:[:=]|\bis\b|(?P<weak>\n))\s{0,4}["'`*]{0,3}
+        (?P<secret>(?:\d{1,2}[.):]?[ ]{1,3})?[a-z]{3,10}(?:[\s,]{1,3}(?:\d{1,2}[.):]?[ ]{1,3})?[a-z]{3,10}){3,23})(?![\w-])""",
         "phrase",
     ),
     _form(
@@ -371,7 +391,7 @@ def format_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     for rule in FORMAT_RULES:
         if words is None or (not words.isdisjoint(rule.needs) and (not rule.also or not words.isdisjoint(rule.also))):
             yield from _found(rule, text)
-    if words is None or "pass" in words or "key" in words or "token" in words or "pwd" in words or "secret" in words:
+    if words is None or "pass" in words or "key" in words or "token" in words or "pwd" in words or "secret" in words or "cred" in words:
         yield from _column_spans(text)
 
 
@@ -412,7 +432,8 @@ def _fits(rule: FormatRule, match: re.Match[str], value: str) -> bool:
             plain = value.rstrip(".,)")
             return is_password(plain, loose=False) and (known or _BRANCH.fullmatch(plain) is None)
         case "phrase":
-            return is_phrase(re.findall(r"[a-z]+", value), 4 if match[0].lower().startswith("pass") else 11)
+            brief = match["weak"] is None and match[0].lower().startswith("pass")
+            return is_phrase(re.findall(r"[a-z]+", value), 4 if brief else 11)
     return _JUDGES[rule.judge](value)
 
 

@@ -7,6 +7,7 @@ from itertools import islice, pairwise
 
 __all__ = [
     "SecretSpan",
+    "is_chosen",
     "is_drawn",
     "is_example",
     "is_key",
@@ -139,6 +140,8 @@ def is_key(value: str, *, uuid: bool = False) -> bool:
         return False
     if len(value) >= _MIN_LETTERS_OF_KEY and _CASE_TURN.search(value) and _turns_often(value):
         return True
+    if any(_CASE_TURN.search(run) and _turns_often(run) for run in _LETTERS_RUN.findall(value)):
+        return True
     return _DIGIT.search(value) is not None and any(
         _is_random(run[0]) for run in islice(_RANDOM_RUN.finditer(value), _MAX_RUNS)
     )
@@ -162,6 +165,7 @@ _MIN_TURNS = 4
 
 _MIN_LETTERS_OF_KEY = 20
 """Characters of a key that has hardly a digit by chance."""
+_LETTERS_RUN = re.compile(r"[A-Za-z0-9]{16,}", re.ASCII)
 _CASE_TURN = re.compile(r"[A-Z][A-Za-z]?[A-Z][a-z]|[a-z][A-Z][A-Z0-9]", re.ASCII)
 
 
@@ -180,6 +184,26 @@ def is_drawn(value: str) -> bool:
     return min(capitals, small, digits) >= 2 and turns >= max(_MIN_TURNS, len(value) // 4)  # noqa: PLR2004 - by chance one
 
 
+_ADDRESS = re.compile(r"[\w.+-]+@(?:v?\d|[\w-]+\.\w)|[\w./:-]+#\w*[a-z]\w*$|[a-z._-]+#\d+$|[\w.-]+[!*]$(?<!\d[!*])", re.ASCII)
+"""An address, a version of a package, a method, the number of an issue, or a word that somebody stresses."""
+
+
+def is_chosen(value: str) -> bool:
+    """Tell whether a value that no sign assigns looks like a password all by itself.
+
+    It mixes letters and digits with a sign that no word holds, as ``Blue!horse7`` does, or was drawn from them.
+    """
+    if not any(map(str.isdigit, value)) or not any(map(str.isalpha, value)) or is_placeholder(value):
+        return False
+    if any(sign in value for sign in "!@#$^*"):
+        return _ADDRESS.match(value) is None
+    return value.isalnum() and len(value) >= _MIN_DRAWN_CHARACTERS and is_drawn(value)
+
+
+_MIN_DRAWN_CHARACTERS = 10
+"""Characters of a drawn password; a shorter mixture is the name of a product."""
+
+
 _FUNCTION_WORDS = frozenset(
     """the and is are was with for that this you not has have from must when your our its it in on at of to a an as be
     by or if so we i they he she will can should would could may all any no but then than there here where
@@ -189,7 +213,10 @@ _FUNCTION_WORDS = frozenset(
 
 def is_phrase(words: list[str], least: int) -> bool:
     """Tell whether the words are a drawn phrase, such as a wallet's: so many plain words, none of them grammar."""
-    return len(words) >= least and len(set(words)) > least // 2 and _FUNCTION_WORDS.isdisjoint(words)
+    if len(words) < least or len(set(words)) <= least // 2:
+        return False
+    # The lists that wallets draw from hold a few words of grammar, such as "can" and "this"; a sentence holds many.
+    return sum(word in _FUNCTION_WORDS for word in words) <= len(words) // 6
 
 
 SecretSpan = tuple[int, int, str]

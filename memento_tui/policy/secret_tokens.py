@@ -63,6 +63,7 @@ class DetectSecretsPlugin(msgspec.Struct, frozen=True):
 _HEX = "[0-9a-f]"
 _WEB = r"[\w-]"
 _ALNUM = "[A-Za-z0-9]"
+_BASE58 = "[1-9A-HJ-NP-Za-km-z]"
 _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
@@ -231,10 +232,65 @@ TOKEN_RULES: tuple[TokenRule, ...] = (
     TokenRule("Harness token", ("pat.", "sat."), r"(?<![\w.])[ps]at\.[\w-]{22}\.[0-9a-f]{24}\.[\w-]{20}"),
     _begins("42 token", "s-s4t2ud- s-s4t2af-", rf"{_HEX}{{64}}"),
     _begins("OneSignal key", "os_v2_app_ os_v2_org_", rf"{_ALNUM}{{60,}}+"),
+    _begins("Trigger.dev key", "tr_prod_ tr_stg_ tr_preview_ tr_dev_ tr_pat_", rf"{_ALNUM}{{20,}}+", judged=True),
+    _begins("Rancher token", "token- kubeconfig-", r"[\w.-]{5,40}?:[a-z0-9]{54}(?![A-Za-z0-9])"),
+    _begins("Octopus key", "API-", r"[A-Z0-9]{25,36}(?![A-Za-z0-9])", judged=True),
+    _begins("LinkedIn secret", "WPL_AP0. WPL_AP1.", r"[\w.=/+-]{16,}+"),
+    _begins(
+        "Braintree token",
+        "access_token$production$ access_token$sandbox$",
+        rf"[a-z0-9]{{16}}\${_HEX}{{32}}",
+    ),
+    _begins("Trello token", "ATTA", rf"{_ALNUM}{{60,}}+"),
+    _begins("ClickUp token", "pk_", r"\d{5,12}_[A-Z0-9]{32}"),
+    _begins("payment key", "live_ test_", rf"(?:{_ALNUM}{{30,}}+|[\w-]{{40}}(?![\w-]))", judged=True),
+    _begins("NuGet key", "oy2", r"[a-z0-9]{43}(?![A-Za-z0-9])"),
+    _begins("Honeycomb key", "hcaik_ hcbik_ hcxik_ hcalk_ hcamk_ hcxlk_ hcxmk_", r"[a-z0-9]{40,}+"),
+    _begins("Adobe secret", "p8e- p8-", r"[\w-]{32}(?![\w-])", judged=True),
+    _begins("Adafruit key", "aio_", rf"{_ALNUM}{{28}}(?![A-Za-z0-9])", judged=True),
+    _begins("Artifactory token", "cmVmdGtu", rf"{_ALNUM}{{50,}}+"),
+    _begins("Intercom token", "dG9rO", r"[A-Za-z0-9+/=]{50,}+"),
+    _begins("Modal key", "ak- as-", rf"{_ALNUM}{{22}}(?![\w-])", judged=True),
+    _begins("Mercury token", "secret-token:", r"\w{20,}+"),
+    _begins("Twitch token", "oauth:", r"[a-z0-9]{30}(?![A-Za-z0-9])", judged=True),
+    _begins("Backblaze key", "K001 K002 K003 K004 K005", r"[\w/+]{27}(?![\w/+])", judged=True),
+    TokenRule("Vault token", ("s.",), rf"(?<![\w./-])s\.(?P<secret>{_ALNUM}{{24}})(?![\w.(])", judged=True),
+    TokenRule("New Relic key", ("NRAL",), rf"(?<!\w){_HEX}{{36}}NRAL(?!\w)"),
+    TokenRule("Ably key", (":",), r"(?<![\w./-])[\w-]{6}\.[\w-]{6}:[\w-]{43}(?![\w-])", judged=True),
+    TokenRule("DeepL key", (":fx",), rf"(?<![\w-]){_UUID}:fx(?!\w)"),
+    TokenRule(
+        "Unleash token", (":production.", ":development."), rf"(?<![\w*])[\w*-]{{1,40}}:(?:production|development)\.{_HEX}{{40,}}+"
+    ),
+    TokenRule("Defined Networking key", ("dnkey-",), r"(?<![\w-])dnkey-[A-Za-z0-9=_-]{26}-[A-Za-z0-9=_-]{52}"),
+    TokenRule(
+        "ngrok token", ("1", "2", "3"), rf"(?<![\w/.-])[123]{_ALNUM}{{26}}_{_ALNUM}{{20,22}}(?![\w-])", judged=True
+    ),
+    _begins("wallet key", "xprv yprv zprv tprv", rf"{_BASE58}{{90,}}+"),
+    TokenRule(
+        "wallet key",
+        ("5H", "5J", "5K", "K", "L"),
+        rf"(?<![\w+/.-])(?:5[HJK]{_BASE58}{{49}}|[KL]{_BASE58}{{51}})(?![\w+/=-])",
+        judged=True,
+    ),
+    # Microsoft puts these signs near the end of the keys of its services.
+    TokenRule(
+        "Azure key",
+        ("+ASt", "+ABa", "+AMC", "ACDb", "AIoT", "APIM", "+ASb", "+AEh", "+ARm", "AZEG", "+ACR", "AzCa", "AzSe", "AzFu"),
+        r"(?<![\w+/-])[\w+/-]{33,76}(?:\+A(?:St|Ba|MC|Sb|Eh|Rm|CR)|ACDb|AIoT|APIM|AZEG|Az(?:Ca|Se|Fu))[\w+/-]{5,7}={0,2}(?![\w+/=-])",
+        judged=True,
+    ),
+    _begins(
+        "API token",
+        "apify_api_ xau_ xata_ unkey_ polar_oat_ polar_pat_ ucat_ akab- llx- vtwn_ gb_api_ cal_live_ bxt_"
+        " mercury_production_ klarna_live_api_ hbp_ xaat- xapt- essu_ rootly_ snyk_uat. snyk_sat. sktsec_ depot_ nbp_"
+        " bb_live_ sm_aat_ sm_pat_ sm_sat_ ico- secret-live- sk_car_ esecret_ ory_at_ ory_pat_ ory_st_ cfut_ cfat_ cfk_",
+        rf"(?:[A-Za-z0-9]{{1,16}}[_.-])?{_ALNUM}{{20,}}+(?:[_.-]{_ALNUM}++)*+",
+        judged=True,
+    ),
     TokenRule(
         "password hash",
-        ("$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$apr1$", "$argon2"),
-        r"(?<![\w$])\$(?:[156y]|2[aby]|apr1|argon2(?:id|i|d))\$(?=[./\w$=,+-]{18})(?:[./\w=,+-]{1,60}\$){0,4}[./\w+]{20,}+",
+        ("$1$", "$5$", "$6$", "$8$", "$9$", "$y$", "$2a$", "$2b$", "$2y$", "$apr1$", "$argon2"),
+        r"(?<![\w$])\$(?:[15689y]|2[aby]|apr1|argon2(?:id|i|d))\$(?=[./\w$=,+-]{18})(?:[./\w=,+-]{1,60}\$){0,4}[./\w+]{20,}+",
     ),
 )
 
@@ -338,9 +394,9 @@ def _plugin_spans(plugin: DetectSecretsPlugin, text: str) -> Iterator[SecretSpan
 
 
 _NAMED_TOKEN = re.compile(
-    r"(?<![\w./@~%+=-])(?P<name>[A-Za-z][A-Za-z0-9]{1,14}(?:[_-][A-Za-z0-9]{1,10}){0,3}?)[_-](?P<body>[A-Za-z0-9]{24,}+)"
+    r"(?<![\w./@~%+=-])(?P<name>[A-Za-z][A-Za-z0-9]{1,14}(?:[_-][A-Za-z0-9]{1,10}){0,3}?)[_-](?P<body>[A-Za-z0-9]{20,}+)"
     r"(?![\w-])|(?<=[=:])(?P<name2>[A-Za-z][A-Za-z0-9]{1,14}(?:[_-][A-Za-z0-9]{1,10}){0,3}?)[_-]"
-    r"(?P<body2>[A-Za-z0-9]{24,}+)(?![\w-])",
+    r"(?P<body2>[A-Za-z0-9]{20,}+)(?![\w-])",
     re.ASCII,
 )
 """A token as most makers write them: a short name, and many drawn letters and digits."""

@@ -14,6 +14,7 @@ from memento_tui.policy.secret_assignments import assignment_spans, secret_kind_
 from memento_tui.policy.secret_formats import format_spans
 from memento_tui.policy.secret_patterns import SecretSpan
 from memento_tui.policy.secret_tokens import may_hold_tokens, token_spans
+from memento_tui.policy.secret_wording import level_signs, wording_spans
 from memento_tui.policy.text_views import (
     TextView,
     encoded_blocks,
@@ -241,15 +242,17 @@ def _secret_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
 def _visible_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     yield from block_spans(text)
     yield from token_spans(text, gated=gated)
-    yield from assignment_spans(text, gated=gated)
-    yield from format_spans(text, gated=gated)
+    level = level_signs(text)
+    yield from assignment_spans(level, gated=gated)
+    yield from format_spans(level, gated=gated)
+    yield from wording_spans(level, gated=gated)
 
 
 _QUOTED = re.compile(r"""\\+(["'`/])|(?:\\)+(n|r|t)(?![a-z]{2}[\\/])""")
 _ESCAPES = re.compile(r"""\\["nr]|%[0-9A-Fa-f]{2}|&(?:#|[a-z]{2,6};)|\\[ux][0-9a-fA-F{]""")
 _SECRET_SIGN = re.compile(r"(?i)pass|secret|token|key|pwd|auth|cookie|login|cred|://|[\w-]{20}|[^\x00-\x7f]{2}")
 _BROKEN_WORD = re.compile(
-    r"(?<![\w.+/=~:-])([\w.+/=~:-]{4,}+)[\"'`]?(?:[ \t]*\\?\r?\n[ \t>]*|[ \t]*\+[ \t]*)[\"'`]?[A-Za-z0-9_-]{3}",
+    r"(?<![\w.+/=~:-])([\w.+/=~:-]{4,}+)[\"'`]?(?:[ \t]*\\?\r?\n[ \t>]*|[ \t]*\+[ \t]*)[\"'`]?(?=[A-Za-z0-9_-]{3})",
     re.ASCII,
 )
 """The last word of a line, or of a string that is joined with the next."""

@@ -1,0 +1,251 @@
+"""Find secrets that stand near the words for them: in a sentence of any build, in a code that is typed, in a block."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from memento_tui.policy.secret_patterns import SecretSpan, is_chosen, is_drawn, is_example, is_password, is_placeholder
+
+__all__ = ["level_signs", "wording_spans"]
+
+_SIGNS = str.maketrans("\u00a0\u202f\u2007\u3000\uff1d", "    =")
+
+
+def level_signs(text: str) -> str:
+    """Return the text, as long as it was, with plain spaces and equals signs for those of typography."""
+    return text if text.isascii() else text.translate(_SIGNS)
+
+
+def wording_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
+    """Yield every secret that the words around it give away.
+
+    ``gated`` False leaves out the cheap tests that come first; what is found is the same.
+    """
+    lower = text.lower()
+    read = lower if len(lower) == len(text) else text.replace("\u0130", "\u0131").lower()
+    for words, finder in _FINDERS:
+        if not gated or _any_of(words, read):
+            yield from finder(text, read)
+
+
+def _any_of(words: tuple[str, ...], text: str) -> bool:
+    for word in words:  # noqa: SIM110 - half the time of any() over a generator, on every write
+        if word in text:
+            return True
+    return False
+
+
+_MAX_GAP = 64
+"""Characters between a word for secrets and the secret, in one line."""
+
+_PASSWORD_NEAR = re.compile(
+    r"""(?x) passw | passcode | passphrase | (?<![a-z]) pwd? (?![a-z]) | kennwort | mot\ de\ passe | (?<![a-z]) mdp
+    | contrase | (?<![a-z]) clave (?![a-z]) | senha | palavra-passe | парол | 密码 | 密碼 | 口令 | パスワード
+    | wachtwoord | credential | (?<![a-z]) creds | zugangsdaten | identifiants | log(?:ged)?[ -]?(?:in|on) (?![a-z])
+    | sign(?:ed)?[ -]in (?![a-z])""",
+    re.ASCII,
+)
+_CHOSEN = re.compile(r"(?<![\w!@#$^*%&=/.:+-])[A-Za-z0-9][\w!@#$^*%.-]{6,63}(?![\w=(\[/@:])", re.ASCII)
+_STARTED = re.compile(r"(?<=[\s\"'`(:=>,«“「])", re.ASCII)
+
+
+def _near_passwords(text: str, read: str) -> Iterator[SecretSpan]:
+    """Yield what looks like a password by itself, in the line of a word for one."""
+    for start, end in _near(_PASSWORD_NEAR, read, text):
+        for match in _CHOSEN.finditer(text, start, end):
+            value = match[0].rstrip(".-_")
+            if len(value) >= _MIN_CHOSEN_CHARACTERS and is_chosen(value):
+                yield match.start(), match.start() + len(value), "password"
+
+
+_MIN_CHOSEN_CHARACTERS = 8
+"""Characters of a password that nothing but a word nearby gives away."""
+
+
+def _near(word: re.Pattern[str], read: str, text: str) -> Iterator[tuple[int, int]]:
+    """Yield the stretches that follow a word in its line, none of them twice."""
+    last = 0
+    for match in word.finditer(read):
+        start = max(match.end(), last)
+        stop = text.find("\n", match.end(), match.end() + 2 * _MAX_GAP)
+        last = max(start, match.end() + 2 * _MAX_GAP if stop < 0 else stop)
+        if last > start:
+            yield start, last
+
+
+_KEY_NEAR = re.compile(
+    r"""(?x) (?<![a-z]) (?: key | token | secret | cr[ée]dential | credential | jeton | cl[ée]f? | clave | chave | chiave
+        | sleutel | klucz | nyckel ) (?![a-z]) | schlüssel | (?<![а-я]) (?: ключ | токен ) | キー | トークン | 密钥 | 令牌
+    | 키 (?![가-힣])""",
+    re.ASCII,
+)
+_DRAWN = re.compile(r"(?<![^\s\"'`(:=>«“「])[A-Za-z0-9_-]{20,128}(?![\w=(\[/@.:+-]*[\w=(\[/@])", re.ASCII)
+_OPEN_KEY = re.compile(
+    r"publi|pubkey|fingerprint|primary|foreign|cache|partition|anon|site|digest|hash|checksum|integrity|sha\d|ssh-|sort"
+    r"|commit|object|idempoten|continuation|page|cursor|etag|primär|fremd|primaria|primaire|primária|主键",
+    re.ASCII,
+)
+"""Words before a key that opens nothing."""
+_NAME = re.compile(r"[A-Za-z]{2,12}[_-]", re.ASCII)
+
+
+def _near_keys(text: str, read: str) -> Iterator[SecretSpan]:
+    """Yield what was drawn from letters and digits, in the line of a word for a key."""
+    for start, end in _near(_KEY_NEAR, read, text):
+        for match in _DRAWN.finditer(text, start, end):
+            value = match[0]
+            body = value.replace("-", "").replace("_", "")
+            if (
+                is_drawn(body)
+                and len(body) >= _MIN_DRAWN_CHARACTERS
+                and _NAME.match(value) is None
+                and not is_example(value)
+                and not is_placeholder(value)
+                and _OPEN_KEY.search(read, max(0, start - 40), match.start()) is None
+            ):
+                yield *match.span(), "key"
+
+
+_MIN_DRAWN_CHARACTERS = 20
+"""Characters of a key that nothing but a word nearby gives away: 119 bits."""
+
+_PASSWORD_AFTER = re.compile(
+    r"""(?x) ["'`»”]? [ ]{1,2} (?: \( (?:the\ |its\ )? (?:password|passwd|pw|pass|passphrase|passwort|kennwort|mot\ de\ passe|contraseña|senha) \)
+    | as\ (?:(?:the|its|a|my|our|their|your|his|her)\ )?(?:[a-z]{2,12}\ )?(?:password|passphrase|passcode)
+    | als\ (?:(?:das|neues)\ )?(?:passwort|kennwort) | comme\ mot\ de\ passe | como\ (?:contraseña|senha|clave) ) (?![a-z])""",
+    re.ASCII,
+)
+_LAST_WORD = re.compile(r"[^\s\"'`<>|;,(){}\[\]«»“”]{6,64}$", re.ASCII)
+
+
+def _before_words(text: str, read: str) -> Iterator[SecretSpan]:
+    """Yield what is called a password afterwards: ``hunter2 as the password``."""
+    for match in _PASSWORD_AFTER.finditer(read):
+        word = _LAST_WORD.search(text, max(0, match.start() - _MAX_GAP), match.start())
+        if word is not None and any(map(str.isdigit, word[0])) and is_password(word[0], loose=False):
+            yield *word.span(), "password"
+
+
+_CODE_NEAR = re.compile(
+    r"""(?x) (?<![\w-])
+    (?: (?P<sure> pin(?:[ -]?code)? | puk | passcode ) | otp
+      | (?: door | gate | alarm | access | entry | lock | safe | security | unlock | garage | building | keypad | sim
+        | verification | one-time | 2fa | otp | backup | recovery | card | combination | tür | tor )
+        [ -]? (?: code | pin | combination ) s?
+      | zugangscode | türcode | sperrcode | code\ (?:d'accès|pin) | código\ (?:de\ acceso|de\ acesso|pin) | 暗証番号
+      | passw(?:or)?d | passwort | kennwort | mot\ de\ passe | contraseña | senha | 密码 | パスワード )
+    (?: \s (?: for | of | on | to | at | in | für | vom | zum | zur | am | an | der | des | de | du | del | da | do ) \s
+        [^\n:="'`\d]{1,40}? )?
+    (?: \s{0,2} (?: [:=#] | -> | → ) \s{0,2} | \s (?: is | was | are | ist | lautet | est | es | é | è ) (?:\ now)? \s
+      | \s? (?: は | 是 | \uff1a ) \s? | (?P<space> \s ) )
+    ["'`*]{0,3} (?P<code> \d (?: [ -]? \d ){3,11} ) (?! [\w:/%] | [.,-] \w | \s (?: chars? | characters | digits? | bits?
+        | bytes | ms | milliseconds | s | sec\w* | min\w* | hours? | days? | weeks? | times | users? | tokens? | rows
+        | entries | attempts | requests | iterations | rounds | zeichen | stellen | tage[n]? | caractères | jours
+        | caracteres | letters | words | people | dollars | euros? | lines | files | items | per ) \b )""",
+    re.ASCII,
+)
+"""A word for a code that is typed, and its digits."""
+
+
+def _codes(text: str, read: str) -> Iterator[SecretSpan]:
+    """Yield the digits that open something: a PIN, a door's code, a password without letters."""
+    for match in _CODE_NEAR.finditer(read):
+        sure = match["sure"] is not None
+        if match["space"] is not None and not (sure and text[match.start("sure")].isupper()):
+            continue
+        digits = sum(map(str.isdigit, match["code"]))
+        long_enough = digits >= (4 if sure or "pass" not in match[0] else _MIN_DIGITS_OF_PASSWORD)
+        if long_enough and len(set(match["code"])) > 1:
+            yield *match.span("code"), "code"
+
+
+_MIN_DIGITS_OF_PASSWORD = 6
+"""Digits of a password that has no letters."""
+
+_SEED_NEAR = re.compile(r"totp|(?<![a-z])(?:otp|2fa|mfa|two-factor|authenticator|one-time)(?![a-z])", re.ASCII)
+_SEED = re.compile(
+    r"(?<![\w+/=.-])(?:[A-Z2-7]{16,128}(?![\w+/-])|(?:[A-Z2-7]{4}[ -]){3,31}[A-Z2-7]{4}(?!\w)|(?:[a-z2-7]{4}[ -]){3,31}[a-z2-7]{4}(?!\w))",
+    re.ASCII,
+)
+
+
+def _seeds(text: str, read: str) -> Iterator[SecretSpan]:
+    """Yield the seeds of one-time codes: digits of base32 in one run, or in groups of four."""
+    for start, end in _near(_SEED_NEAR, read, text):
+        for match in _SEED.finditer(text, start, end):
+            if sum(map(str.isdigit, match[0])) > 1:
+                yield *match.span(), "one-time secret"
+
+
+_RECOVERY_NEAR = re.compile(r"(?:recovery|backup|scratch|emergency|2fa)[ -]codes?(?![a-z])", re.ASCII)
+_RECOVERY_CODE = re.compile(r"(?<![\w-])[a-z0-9]{4,10}(?:-[a-z0-9]{4,10}){1,4}(?![\w-])", re.ASCII | re.IGNORECASE)
+
+
+def _recovery_codes(text: str, read: str) -> Iterator[SecretSpan]:
+    """Yield a recovery code in the line of the word for it."""
+    for start, end in _near(_RECOVERY_NEAR, read, text):
+        for match in _RECOVERY_CODE.finditer(text, start, end):
+            parts = match[0].split("-")
+            mixed = [part for part in parts if not part.isalpha() and not part.isdigit()]
+            if len(mixed) * 2 >= len(parts):
+                yield *match.span(), "recovery code"
+
+
+_SECRET_KIND = re.compile(r"""["']?kind["']?[ ]{0,2}:[ ]{0,2}["']?Secret\b""", re.ASCII)
+_DATA = re.compile(
+    r"""(?mx) ^ (?P<indent>[ >]{0,12}) (?:data|stringData): [ ]{0,4} \r?$ | ["'](?:data|stringData)["']\s{0,2}:\s{0,2}\{""",
+    re.ASCII,
+)
+_YAML_PAIR = re.compile(r"\r?\n(?P<indent>[ >]{1,16})[\w./-]{1,80}:[ ]{1,4}[\"']?(?P<value>[^\s\"']{4,})[\"']?", re.ASCII)
+_JSON_PAIR = re.compile(r"""\s{0,40},?\s{0,40}["'][\w./-]{1,80}["']\s{0,2}:\s{0,2}["'](?P<value>[^\s"']{4,})["']""", re.ASCII)
+_MAX_PAIRS = 200
+
+
+def _kubernetes_secrets(text: str, _read: str) -> Iterator[SecretSpan]:
+    """Yield the values of a manifest whose kind is Secret, whatever their names."""
+    for part in re.finditer(r"(?:(?!\n---)[^\n]*\n?)(?:(?!---)[^\n]*\n?){0,400}", text) if "---" in text else (None,):
+        first, last = (0, len(text)) if part is None else part.span()
+        if _SECRET_KIND.search(text, first, last) is None:
+            continue
+        for head in _DATA.finditer(text, first, last):
+            pattern = _JSON_PAIR if head["indent"] is None else _YAML_PAIR
+            at = head.end()
+            for _ in range(_MAX_PAIRS):
+                pair = pattern.match(text, at, last)
+                if pair is None or (head["indent"] is not None and len(pair["indent"]) <= len(head["indent"])):
+                    break
+                if not is_placeholder(pair["value"]) and not pair["value"].startswith(("{{", "$")):
+                    yield *pair.span("value"), "password"
+                at = pair.end()
+
+
+_Finder = Callable[[str, str], Iterator[SecretSpan]]
+_FINDERS: tuple[tuple[tuple[str, ...], _Finder], ...] = (
+    (
+        (
+            *("pass", "pw", "kennwort", "mdp", "contrase", "clave", "senha", "парол", "密码", "密碼", "口令", "パスワード"),
+            *("wachtwoord", "cred", "zugangsdaten", "identifiants", "log", "sign"),
+        ),
+        _near_passwords,
+    ),
+    (
+        (
+            *("key", "token", "secret", "credential", "crédential", "jeton", "clé", "cle", "clave", "chave", "chiave"),
+            *("sleutel", "klucz", "nyckel", "schlüssel", "ключ", "токен", "キー", "トークン", "密钥", "令牌", "키"),
+        ),
+        _near_keys,
+    ),
+    (("pass", "(pw)", "kennwort", "contrase", "senha", "clave"), _before_words),
+    (
+        (
+            *("pin", "puk", "pass", "otp", "code", "código", "combination", "kennwort", "contrase", "senha", "密码"),
+            *("パスワード", "暗証番号"),
+        ),
+        _codes,
+    ),
+    (("otp", "2fa", "mfa", "two-factor", "authenticator", "one-time"), _seeds),
+    (("code",), _recovery_codes),
+    (("kind",), _kubernetes_secrets),
+)
+"""Each finder, with the words of which each of its matches holds at least one."""
