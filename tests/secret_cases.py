@@ -24,6 +24,8 @@ _ALNUM = string.ascii_letters + string.digits
 _HEX = "0123456789abcdef"
 _UPPER = string.ascii_uppercase + string.digits
 _WEB = _ALNUM + "-_"
+_LOWER = string.ascii_lowercase + string.digits
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BASE64 = _ALNUM + "+/"
 _BASE32 = string.ascii_uppercase + "234567"
 _WORDS = "tulip maple river falcon copper winter harbor violet meadow canyon amber thunder pepper willow".split()  # noqa: SIM905
@@ -209,6 +211,23 @@ def _tokens() -> dict[str, Callable[[_Draw], str]]:
         "plaid": lambda d: "access-" + "sandbox-" + d.uuid(),
         "readme": token("rd~me_", 70, "abcdefghijklmnopqrstuvwxyz0123456789"),
         "scalingo": token("tk-us-~", 48, _WEB),
+        "octopus": token("AP~I-", 26, _UPPER),
+        "rancher": lambda d: "token" + "-" + d.some(5, _LOWER) + ":" + d.some(54, _LOWER),
+        "linkedin": lambda d: "WPL_" + "AP1." + d.some(16) + "." + d.some(6) + "==",
+        "braintree": lambda d: "access_" + "token$production$" + d.some(16, _LOWER) + "$" + d.hex(32),
+        "trello": lambda d: "AT" + "TA" + d.hex(64) + d.some(8, "0123456789ABCDEF"),
+        "clickup": lambda d: "pk" + "_" + d.some(8, string.digits) + "_" + d.some(32, _UPPER),
+        "mollie": token("li~ve_", 30),
+        "nuget": token("oy~2", 43, _LOWER),
+        "honeycomb": token("hca~ik_01", 56, _LOWER),
+        "adobe": token("p8~e-", 32),
+        "artifactory reference": token("cmVm~dGtu", 56),
+        "trigger": token("tr_~prod_", 20),
+        "vault of old": token("s~.", 24),
+        "new relic ingest": lambda d: d.hex(36) + "NR" + "AL",
+        "azure storage": lambda d: d.some(76, _BASE64) + "+A" + "St" + d.some(5, _BASE64) + "Q==",
+        "azure bus": lambda d: d.some(33, _BASE64) + "+A" + "Sb" + d.some(6, _BASE64) + "=",
+        "extended key": token("xp~rv", 106, _BASE58),
         "hashed api": token("mp~_live_", 32, _HEX),
         "unknown maker": lambda d: "acme" + "_live_" + d.some(40),
         "unknown maker too": lambda d: "zq" + "x-" + d.some(44),
@@ -380,6 +399,18 @@ _PASSWORD_FORMS: dict[str, str] = {
     "redis requirepass": "requirepass {}",
     "ldap bind": "bindpw {}",
     "mongo": "mongosh -u admin -p {} --authenticationDatabase admin",
+    "french qualified": "le mot de passe administrateur est {}",
+    "french quoted": "avec le mot de passe «\u00a0{}\u00a0»",
+    "french short": "identifiant : root, mdp : {}",
+    "spanish qualified": "la contraseña maestra es {}",
+    "portuguese of Portugal": "palavra-passe: {}",
+    "chinese mouth": "口令：{}",
+    "german for": "das Passwort fürs Lager lautet {}",
+    "as the password": "use {} as the password",
+    "camel": "const smtpPass = '{}';",
+    "secure string": "ConvertTo-SecureString '{}' -AsPlainText -Force",
+    "kubernetes plain": "kind: Secret\nstringData:\n  smtp: {}",
+    "pre-shared": '10.0.0.1 : PSK "{}"',
     "proxy": "export HTTPS_PROXY=http://bob:{}@proxy.example:3128",
 }
 
@@ -475,6 +506,12 @@ _KEY_FORMS: dict[str, str] = {
     "chinese": "API 密钥：{}",
     "apitoken": "apitoken {}",
     "datadog": "DD_API_KEY={}",
+    "application key": "DD-APPLICATION-KEY: {}",
+    "any scheme": "Authorization: SSWS {}",
+    "key base": "secret_key_base: {}",
+    "bytes": "app.secret_key = b'{}'",
+    "credential": "SHOP_CREDENTIAL={}",
+    "credential column": "| service | credential |\n|---|---|\n| weather | {} |",
     "ci": "env:\n  CARGO_REGISTRY_TOKEN: {}",
     "docker identity": '{{"auths": {{"x": {{"identitytoken": "{}"}}}}}}',
     "kubeconfig": "users:\n- name: admin\n  user:\n    token: {}",

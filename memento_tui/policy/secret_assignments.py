@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+# ruff: noqa: RUF001 - quotation marks of many languages are part of the forms
 import re
 from collections.abc import Callable, Iterable, Iterator
 
@@ -12,8 +13,8 @@ __all__ = ["assignment_spans", "secret_kind_of_field", "secret_word_in"]
 _PASSWORD_WORD = re.compile(
     r"""(?x) passw(?:or)?d | passwort | passphrase | passcode | pwd | kennwort | contrase(?:ñ|n)a | mot\ de\ passe
     | palavra-passe | mdp | senha | парол[ьяею] | 密码 | 密碼 | 口令 | パスワード | 暗証番号 | wachtwoord | has[łl]o
-    | l[öo]senord | adgangskode | passord | salasana | heslo | jelsz[óo] | parol[aă] | şifre | sifre | κωδικ[όο]ς | סיסמ[הא] | كلمة\ (?:المرور|السر) | पासवर्ड
-    | 비밀번호 | mật\ khẩu | kata\ sandi | รหัสผ่าน | pass | pw
+    | l[öo]senord | adgangskode | passord | salasana | heslo | jelsz[óo] | parol[aă] | şifre | sifre | κωδικ[όο]ς
+    | סיסמ[הא] | كلمة\ (?:المرور|السر) | पासवर्ड | 비밀번호 | mật\ khẩu | kata\ sandi | รหัสผ่าน | pass | pw
     | secret | token | key | schlüssel | cl[ée]\ (?:d')?api | clave\ (?:de\ )?(?:la\ )?api
     | clave | ключ(?:\ доступа)?\ api | 密钥 | credential
     | _auth | _pat""",
@@ -21,7 +22,9 @@ _PASSWORD_WORD = re.compile(
 )
 _KEYS = frozenset({"secret", "token", "key", "schlüssel", "密钥", "credential", "_auth", "_pat"})
 _FOREIGN_API_KEY = re.compile(r"(?:cl|ключ).*api", re.ASCII)
-_SHORT = frozenset({"pass", "pw", "mdp", "clave", "senha", "heslo", "haslo", "hasło", "parola", "parolă", "sifre", "şifre"})
+_SHORT = frozenset(
+    {"pass", "pw", "mdp", "clave", "senha", "heslo", "haslo", "hasło", "parola", "parolă", "sifre", "şifre"}
+)
 """Words that may be part of others, such as compass, and mean a password only where something is assigned."""
 _QUALIFIED_KEY_WORD = re.compile(
     r"""(?x) (?: api | access | auth | account | private | signing | encryption | master | service | license | licence

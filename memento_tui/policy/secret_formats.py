@@ -88,8 +88,18 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
     _form("password", "wifi:", r"\bwifi:(?:[a-z]:[^;\n]{0,60};){0,3}p:(?P<secret>[^;\n]{4,64});", "any"),
     _form("password", "psk", r"""\bpsk\s{0,2}(?:[:=]\s{0,2}|(?=["']))@V@""", "any"),
     _form("password", "community", r"\bcommunity\s{1,3}(?P<secret>[^\s\"']{4,64})\s{1,3}r[ow]\b", "any"),
-    _form("password", "secret password key", r"\b(?:secret|password|key)\s(?:[05789]|type[ ]6)\s(?P<secret>\$[\w./$]{8,128}|[0-9A-F]{8,64}\b)", "any"),
-    _form("password", "convertto-securestring", r"""\bconvertto-securestring\s{1,3}(?:-string\s{1,3})?(?=["'])@V@""", "any"),
+    _form(
+        "password",
+        "secret~5 secret~8 secret~9 password~0 password~7 key~7",
+        r"\b(?:secret|password|key)\s[05789]\s(?P<secret>\$[\w./$]{8,128}|[0-9A-F]{8,64}\b)",
+        "any",
+    ),
+    _form(
+        "password",
+        "convertto-securestring",
+        r"""\bconvertto-securestring\s{1,3}(?:-string\s{1,3})?(?=["'])@V@""",
+        "any",
+    ),
     _form("token", "add-mask::", r"::add-mask::(?P<secret>[^\s\"'`]{6,256})", "any"),
     _form("token", "crumb", r"\bcrumb[\"']?\s{0,2}[:=]\s{0,2}[\"']?(?P<secret>[0-9a-f]{32,128})\b", "any"),
     _form("recovery key", "bitlocker recovery", r"(?<![\d-])(?P<secret>(?:\d{6}-){7}\d{6})(?![\d-])", "any"),
@@ -276,16 +286,17 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
     ),
     _form(
         "token",
-        "alchemy.com infura.io quiknode.pro ankr.com blastapi.io nodereal.io getblock.io chainstack.com drpc.org",
-        r"""\b(?:alchemy\.com/(?:nft/|v2/|starknet/){1,3}|infura\.io/(?:ws/)?v\d/|quiknode\.pro/|ankr\.com/[\w-]{1,30}/|blastapi\.io/|nodereal\.io/v\d/
-        |getblock\.io/|chainstack\.com/|drpc\.org/[\w/]{1,30}/)(?P<secret>[\w-]{16,80})""",
+        "://",
+        r"""://(?:[\w-]{1,60}\.){0,4}(?:alchemy\.com/(?:nft/|v2/|starknet/){1,3}|infura\.io/(?:ws/)?v\d/|quiknode\.pro/
+        |ankr\.com/[\w-]{1,30}/|blastapi\.io/|nodereal\.io/v\d/|getblock\.io/|chainstack\.com/|drpc\.org/[\w/]{1,30}/
+        |hc-ping\.com/|healthchecks\.io/ping/|cronitor\.link/p/|loggly\.com/(?:inputs|bulk)/|make\.com/|telegram\.org/bot)
+        (?P<secret>[\w:-]{16,80})""",
         "key",
     ),
     _form(
         "token",
-        "hc-ping.com healthchecks.io cronitor.link loggly.com api.telegram.org/bot /api/push/ hook. .ics",
-        r"""(?:\bhc-ping\.com/|\bping\.healthchecks\.io/|\bcronitor\.link/p/|\bloggly\.com/(?:inputs|bulk)/|/api/push/|\bhook\.[a-z\d.]{0,12}make\.com/
-        |\bapi\.telegram\.org/bot|/private-(?=[\w-]{16,80}/[\w-]{1,30}\.ics)|/(?:feed|calendar|ical|ics)/(?=[\w-]{16,80}(?:/[\w-]{1,30})?\.ics))(?P<secret>[\w:-]{16,80})""",
+        ".ics /api/push/",
+        r"""(?:/api/push/|/(?:private-|(?:feed|calendar|ical|ics)/)(?=[\w-]{16,80}(?:/[\w-]{1,30})?\.ics))(?P<secret>[\w-]{16,80})""",
         "key",
     ),
     _form(
@@ -391,7 +402,15 @@ def format_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     for rule in FORMAT_RULES:
         if words is None or (not words.isdisjoint(rule.needs) and (not rule.also or not words.isdisjoint(rule.also))):
             yield from _found(rule, text)
-    if words is None or "pass" in words or "key" in words or "token" in words or "pwd" in words or "secret" in words or "cred" in words:
+    if (
+        words is None
+        or "pass" in words
+        or "key" in words
+        or "token" in words
+        or "pwd" in words
+        or "secret" in words
+        or "cred" in words
+    ):
         yield from _column_spans(text)
 
 

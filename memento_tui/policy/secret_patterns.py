@@ -184,7 +184,9 @@ def is_drawn(value: str) -> bool:
     return min(capitals, small, digits) >= 2 and turns >= max(_MIN_TURNS, len(value) // 4)  # noqa: PLR2004 - by chance one
 
 
-_ADDRESS = re.compile(r"[\w.+-]+@(?:v?\d|[\w-]+\.\w)|[\w./:-]+#\w*[a-z]\w*$|[a-z._-]+#\d+$|[\w.-]+[!*]$(?<!\d[!*])", re.ASCII)
+_ADDRESS = re.compile(
+    r"[\w.+-]+@(?:v?\d|[\w-]+\.\w)|[\w./:-]+#\w*[a-z]\w*$|[a-z._-]+#\d+$|[\w.-]+[!*]$(?<!\d[!*])", re.ASCII
+)
 """An address, a version of a package, a method, the number of an issue, or a word that somebody stresses."""
 
 

@@ -38,6 +38,8 @@ class TokenRule(msgspec.Struct, frozen=True):
     source: str
     judged: bool = False
     """Whether a match must look generated too, because the pattern alone is no proof."""
+    least: int = MIN_TOKEN_CHARACTERS
+    """Characters without white space that every match has at least; it saves rules whose words are short."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -141,6 +143,7 @@ TOKEN_RULES: tuple[TokenRule, ...] = (
         "Discord token",  # it begins with an account's number in base64
         ("MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"),
         r"(?<![\w.-])(?:M[Tjz]|N[DTjz]|O[DT])[\w-]{22,26}\.[\w-]{6}\.[\w-]{27,}+",
+        least=59,
     ),
     TokenRule("Telegram token", (":AA",), r"(?<!\d)\d{8,10}:AA[\w-]{33}(?![\w-])"),
     _begins("xAI key", "xai-", rf"{_ALNUM}{{30,}}+"),
@@ -243,7 +246,8 @@ TOKEN_RULES: tuple[TokenRule, ...] = (
     ),
     _begins("Trello token", "ATTA", rf"{_ALNUM}{{60,}}+"),
     _begins("ClickUp token", "pk_", r"\d{5,12}_[A-Z0-9]{32}"),
-    _begins("payment key", "live_ test_", rf"(?:{_ALNUM}{{30,}}+|[\w-]{{40}}(?![\w-]))", judged=True),
+    _begins("payment key", "live_ test_", rf"{_ALNUM}{{30,}}+", judged=True),
+    _begins("payment key", "live_", r"[\w-]{40}(?![\w-])", judged=True),
     _begins("NuGet key", "oy2", r"[a-z0-9]{43}(?![A-Za-z0-9])"),
     _begins("Honeycomb key", "hcaik_ hcbik_ hcxik_ hcalk_ hcamk_ hcxlk_ hcxmk_", r"[a-z0-9]{40,}+"),
     _begins("Adobe secret", "p8e- p8-", r"[\w-]{32}(?![\w-])", judged=True),
@@ -254,16 +258,22 @@ TOKEN_RULES: tuple[TokenRule, ...] = (
     _begins("Mercury token", "secret-token:", r"\w{20,}+"),
     _begins("Twitch token", "oauth:", r"[a-z0-9]{30}(?![A-Za-z0-9])", judged=True),
     _begins("Backblaze key", "K001 K002 K003 K004 K005", r"[\w/+]{27}(?![\w/+])", judged=True),
-    TokenRule("Vault token", ("s.",), rf"(?<![\w./-])s\.(?P<secret>{_ALNUM}{{24}})(?![\w.(])", judged=True),
+    TokenRule("Vault token", ("s.",), rf"(?<![\w./-])s\.(?P<secret>{_ALNUM}{{24}})(?![\w.(])", judged=True, least=26),
     TokenRule("New Relic key", ("NRAL",), rf"(?<!\w){_HEX}{{36}}NRAL(?!\w)"),
-    TokenRule("Ably key", (":",), r"(?<![\w./-])[\w-]{6}\.[\w-]{6}:[\w-]{43}(?![\w-])", judged=True),
+    TokenRule("Ably key", (":",), r"(?<![\w./-])[\w-]{6}\.[\w-]{6}:[\w-]{43}(?![\w-])", judged=True, least=57),
     TokenRule("DeepL key", (":fx",), rf"(?<![\w-]){_UUID}:fx(?!\w)"),
     TokenRule(
-        "Unleash token", (":production.", ":development."), rf"(?<![\w*])[\w*-]{{1,40}}:(?:production|development)\.{_HEX}{{40,}}+"
+        "Unleash token",
+        (":production.", ":development."),
+        rf"(?<![\w*])[\w*-]{{1,40}}:(?:production|development)\.{_HEX}{{40,}}+",
     ),
     TokenRule("Defined Networking key", ("dnkey-",), r"(?<![\w-])dnkey-[A-Za-z0-9=_-]{26}-[A-Za-z0-9=_-]{52}"),
     TokenRule(
-        "ngrok token", ("1", "2", "3"), rf"(?<![\w/.-])[123]{_ALNUM}{{26}}_{_ALNUM}{{20,22}}(?![\w-])", judged=True
+        "ngrok token",
+        ("1", "2", "3"),
+        rf"(?<![\w/.-])[123]{_ALNUM}{{26}}_{_ALNUM}{{20,22}}(?![\w-])",
+        judged=True,
+        least=48,
     ),
     _begins("wallet key", "xprv yprv zprv tprv", rf"{_BASE58}{{90,}}+"),
     TokenRule(
@@ -271,19 +281,37 @@ TOKEN_RULES: tuple[TokenRule, ...] = (
         ("5H", "5J", "5K", "K", "L"),
         rf"(?<![\w+/.-])(?:5[HJK]{_BASE58}{{49}}|[KL]{_BASE58}{{51}})(?![\w+/=-])",
         judged=True,
+        least=51,
     ),
     # Microsoft puts these signs near the end of the keys of its services.
     TokenRule(
         "Azure key",
-        ("+ASt", "+ABa", "+AMC", "ACDb", "AIoT", "APIM", "+ASb", "+AEh", "+ARm", "AZEG", "+ACR", "AzCa", "AzSe", "AzFu"),
-        r"(?<![\w+/-])[\w+/-]{33,76}(?:\+A(?:St|Ba|MC|Sb|Eh|Rm|CR)|ACDb|AIoT|APIM|AZEG|Az(?:Ca|Se|Fu))[\w+/-]{5,7}={0,2}(?![\w+/=-])",
+        (
+            "+ASt",
+            "+ABa",
+            "+AMC",
+            "ACDb",
+            "AIoT",
+            "APIM",
+            "+ASb",
+            "+AEh",
+            "+ARm",
+            "AZEG",
+            "+ACR",
+            "AzCa",
+            "AzSe",
+            "AzFu",
+        ),
+        r"(?<![\w+/-])[\w+/-]{33,76}(?:\+A(?:St|Ba|MC|Sb|Eh|Rm|CR)|ACDb|AIoT|APIM|AZEG|Az(?:Ca|Se|Fu))"
+        r"[\w+/-]{5,7}={0,2}(?![\w+/=-])",
         judged=True,
     ),
     _begins(
         "API token",
         "apify_api_ xau_ xata_ unkey_ polar_oat_ polar_pat_ ucat_ akab- llx- vtwn_ gb_api_ cal_live_ bxt_"
         " mercury_production_ klarna_live_api_ hbp_ xaat- xapt- essu_ rootly_ snyk_uat. snyk_sat. sktsec_ depot_ nbp_"
-        " bb_live_ sm_aat_ sm_pat_ sm_sat_ ico- secret-live- sk_car_ esecret_ ory_at_ ory_pat_ ory_st_ cfut_ cfat_ cfk_",
+        " bb_live_ sm_aat_ sm_pat_ sm_sat_ ico- secret-live- sk_car_ esecret_ ory_at_ ory_pat_ ory_st_ cfut_ cfat_"
+        " cfk_",
         rf"(?:[A-Za-z0-9]{{1,16}}[_.-])?{_ALNUM}{{20,}}+(?:[_.-]{_ALNUM}++)*+",
         judged=True,
     ),
@@ -349,8 +377,9 @@ def token_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
         return
     needed = {need for need in _LITERALS if need in words} if gated else set(_LITERALS)
     if needed:
+        longest = max(map(len, words.split("\n"))) if gated else len(text)
         for rule in TOKEN_RULES:
-            if not needed.isdisjoint(rule.needs):
+            if longest >= rule.least and not needed.isdisjoint(rule.needs):
                 yield from _rule_spans(rule, text)
         for plugin in DETECT_SECRETS_PLUGINS:
             if not needed.isdisjoint(plugin.needs):

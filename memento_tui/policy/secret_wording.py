@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+# ruff: noqa: E501, RUF001 - a form is read most easily in one line; words of other alphabets are part of it
 import re
 from collections.abc import Callable, Iterator
 
@@ -24,9 +25,24 @@ def wording_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     """
     lower = text.lower()
     read = lower if len(lower) == len(text) else text.replace("\u0130", "\u0131").lower()
-    for words, finder in _FINDERS:
-        if not gated or _any_of(words, read):
-            yield from finder(text, read)
+    mixed = [word for word in text.split() if len(word) >= _MIN_MIXED_CHARACTERS and _DIGIT.search(word) is not None]
+    if mixed:
+        for words, finder in _FINDERS_OF_WORDS:
+            if not gated or _any_of(words, read):
+                yield from finder(text, read, mixed)
+    if mixed or _DIGIT.search(text) is not None:
+        for words, find in _FINDERS:
+            if not gated or _any_of(words, read):
+                yield from find(text, read)
+    if not gated or _any_of(_KINDS_OF_SECRET, read):
+        yield from _kubernetes_secrets(text)
+
+
+_DIGIT = re.compile(r"[0-9]", re.ASCII)
+
+
+_MIN_MIXED_CHARACTERS = 6
+"""Characters of the shortest password that words alone give away; it has a digit."""
 
 
 def _any_of(words: tuple[str, ...], text: str) -> bool:
@@ -47,16 +63,21 @@ _PASSWORD_NEAR = re.compile(
     re.ASCII,
 )
 _CHOSEN = re.compile(r"(?<![\w!@#$^*%&=/.:+-])[A-Za-z0-9][\w!@#$^*%.-]{6,63}(?![\w=(\[/@:])", re.ASCII)
-_STARTED = re.compile(r"(?<=[\s\"'`(:=>,«“「])", re.ASCII)
 
 
-def _near_passwords(text: str, read: str) -> Iterator[SecretSpan]:
+def _near_passwords(text: str, read: str, mixed: list[str]) -> Iterator[SecretSpan]:
     """Yield what looks like a password by itself, in the line of a word for one."""
-    for start, end in _near(_PASSWORD_NEAR, read, text):
-        for match in _CHOSEN.finditer(text, start, end):
-            value = match[0].rstrip(".-_")
-            if len(value) >= _MIN_CHOSEN_CHARACTERS and is_chosen(value):
-                yield match.start(), match.start() + len(value), "password"
+    if any(any(True for _ in _chosen(word, 0, len(word))) for word in mixed if len(word) >= _MIN_CHOSEN_CHARACTERS):
+        for start, end in _near(_PASSWORD_NEAR, read, text):
+            for first, last in _chosen(text, start, end):
+                yield first, last, "password"
+
+
+def _chosen(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for match in _CHOSEN.finditer(text, start, end):
+        value = match[0].rstrip(".-_")
+        if len(value) >= _MIN_CHOSEN_CHARACTERS and is_chosen(value):
+            yield match.start(), match.start() + len(value)
 
 
 _MIN_CHOSEN_CHARACTERS = 8
@@ -90,28 +111,29 @@ _OPEN_KEY = re.compile(
 _NAME = re.compile(r"[A-Za-z]{2,12}[_-]", re.ASCII)
 
 
-def _near_keys(text: str, read: str) -> Iterator[SecretSpan]:
+def _near_keys(text: str, read: str, mixed: list[str]) -> Iterator[SecretSpan]:
     """Yield what was drawn from letters and digits, in the line of a word for a key."""
-    for start, end in _near(_KEY_NEAR, read, text):
-        for match in _DRAWN.finditer(text, start, end):
-            value = match[0]
-            body = value.replace("-", "").replace("_", "")
-            if (
-                is_drawn(body)
-                and len(body) >= _MIN_DRAWN_CHARACTERS
-                and _NAME.match(value) is None
-                and not is_example(value)
-                and not is_placeholder(value)
-                and _OPEN_KEY.search(read, max(0, start - 40), match.start()) is None
-            ):
-                yield *match.span(), "key"
+    if any(any(True for _ in _drawn(word, 0, len(word))) for word in mixed if len(word) >= _MIN_DRAWN_CHARACTERS):
+        for start, end in _near(_KEY_NEAR, read, text):
+            for first, last in _drawn(text, start, end):
+                if _OPEN_KEY.search(read, max(0, start - 40), first) is None:
+                    yield first, last, "key"
+
+
+def _drawn(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for match in _DRAWN.finditer(text, start, end):
+        value = match[0]
+        body = value.replace("-", "").replace("_", "")
+        is_long = len(body) >= _MIN_DRAWN_CHARACTERS
+        if is_long and is_drawn(body) and not (_NAME.match(value) or is_example(value) or is_placeholder(value)):
+            yield match.span()
 
 
 _MIN_DRAWN_CHARACTERS = 20
 """Characters of a key that nothing but a word nearby gives away: 119 bits."""
 
 _PASSWORD_AFTER = re.compile(
-    r"""(?x) ["'`»”]? [ ]{1,2} (?: \( (?:the\ |its\ )? (?:password|passwd|pw|pass|passphrase|passwort|kennwort|mot\ de\ passe|contraseña|senha) \)
+    r"""(?x) (?: \( (?:the\ |its\ )? (?:password|passwd|pw|passphrase|passwort|kennwort|mot\ de\ passe|contraseña|senha) \)
     | as\ (?:(?:the|its|a|my|our|their|your|his|her)\ )?(?:[a-z]{2,12}\ )?(?:password|passphrase|passcode)
     | als\ (?:(?:das|neues)\ )?(?:passwort|kennwort) | comme\ mot\ de\ passe | como\ (?:contraseña|senha|clave) ) (?![a-z])""",
     re.ASCII,
@@ -119,12 +141,14 @@ _PASSWORD_AFTER = re.compile(
 _LAST_WORD = re.compile(r"[^\s\"'`<>|;,(){}\[\]«»“”]{6,64}$", re.ASCII)
 
 
-def _before_words(text: str, read: str) -> Iterator[SecretSpan]:
+def _before_words(text: str, read: str, _mixed: list[str]) -> Iterator[SecretSpan]:
     """Yield what is called a password afterwards: ``hunter2 as the password``."""
     for match in _PASSWORD_AFTER.finditer(read):
-        word = _LAST_WORD.search(text, max(0, match.start() - _MAX_GAP), match.start())
+        before = text[max(0, match.start() - _MAX_GAP) : match.start()].rstrip(" ")
+        word = _LAST_WORD.search(before.rstrip("\"'`»”"))
         if word is not None and any(map(str.isdigit, word[0])) and is_password(word[0], loose=False):
-            yield *word.span(), "password"
+            start = max(0, match.start() - _MAX_GAP) + word.start()
+            yield start, start + len(word[0]), "password"
 
 
 _CODE_NEAR = re.compile(
@@ -148,18 +172,32 @@ _CODE_NEAR = re.compile(
 """A word for a code that is typed, and its digits."""
 
 
+_DIGITS = re.compile(r"[0-9](?<![\w.:/-][0-9])(?:[ -]?[0-9]){3,11}(?![\w:/%-])", re.ASCII)
+_CODE_WORD = re.compile(
+    r"pin|puk|pass|otp|code|código|combination|kennwort|contrase|senha|密码|パスワード|暗証番号", re.ASCII
+)
+_MAX_BEFORE_CODE = 90
+"""Characters from the beginning of the word for a code to its digits."""
+
+
 def _codes(text: str, read: str) -> Iterator[SecretSpan]:
     """Yield the digits that open something: a PIN, a door's code, a password without letters."""
-    for match in _CODE_NEAR.finditer(read):
-        sure = match["sure"] is not None
-        if match["space"] is not None and not (sure and text[match.start("sure")].isupper()):
+    for run in _DIGITS.finditer(read):
+        start = max(0, run.start() - _MAX_BEFORE_CODE)
+        if _CODE_WORD.search(read, start, run.start()) is None:
             continue
-        digits = sum(map(str.isdigit, match["code"]))
-        long_enough = digits >= (4 if sure or "pass" not in match[0] else _MIN_DIGITS_OF_PASSWORD)
-        if long_enough and len(set(match["code"])) > 1:
-            yield *match.span("code"), "code"
+        for match in _CODE_NEAR.finditer(read, start, run.end() + _MAX_AFTER_CODE):
+            sure = match["sure"] is not None
+            if match["space"] is not None and not (sure and text[match.start("sure")].isupper()):
+                continue
+            digits = sum(map(str.isdigit, match["code"]))
+            long_enough = digits >= (4 if sure or "pass" not in match[0] else _MIN_DIGITS_OF_PASSWORD)
+            if long_enough and len(set(match["code"])) > 1:
+                yield *match.span("code"), "code"
 
 
+_MAX_AFTER_CODE = 12
+"""Characters after the digits in which a unit begins, if they are an amount."""
 _MIN_DIGITS_OF_PASSWORD = 6
 """Digits of a password that has no letters."""
 
@@ -197,12 +235,16 @@ _DATA = re.compile(
     r"""(?mx) ^ (?P<indent>[ >]{0,12}) (?:data|stringData): [ ]{0,4} \r?$ | ["'](?:data|stringData)["']\s{0,2}:\s{0,2}\{""",
     re.ASCII,
 )
-_YAML_PAIR = re.compile(r"\r?\n(?P<indent>[ >]{1,16})[\w./-]{1,80}:[ ]{1,4}[\"']?(?P<value>[^\s\"']{4,})[\"']?", re.ASCII)
-_JSON_PAIR = re.compile(r"""\s{0,40},?\s{0,40}["'][\w./-]{1,80}["']\s{0,2}:\s{0,2}["'](?P<value>[^\s"']{4,})["']""", re.ASCII)
+_YAML_PAIR = re.compile(
+    r"\r?\n(?P<indent>[ >]{1,16})[\w./-]{1,80}:[ ]{1,4}[\"']?(?P<value>[^\s\"']{4,})[\"']?", re.ASCII
+)
+_JSON_PAIR = re.compile(
+    r"""\s{0,40},?\s{0,40}["'][\w./-]{1,80}["']\s{0,2}:\s{0,2}["'](?P<value>[^\s"']{4,})["']""", re.ASCII
+)
 _MAX_PAIRS = 200
 
 
-def _kubernetes_secrets(text: str, _read: str) -> Iterator[SecretSpan]:
+def _kubernetes_secrets(text: str) -> Iterator[SecretSpan]:
     """Yield the values of a manifest whose kind is Secret, whatever their names."""
     for part in re.finditer(r"(?:(?!\n---)[^\n]*\n?)(?:(?!---)[^\n]*\n?){0,400}", text) if "---" in text else (None,):
         first, last = (0, len(text)) if part is None else part.span()
@@ -220,11 +262,25 @@ def _kubernetes_secrets(text: str, _read: str) -> Iterator[SecretSpan]:
                 at = pair.end()
 
 
-_Finder = Callable[[str, str], Iterator[SecretSpan]]
-_FINDERS: tuple[tuple[tuple[str, ...], _Finder], ...] = (
+_KINDS_OF_SECRET = ("kind: secret", 'kind": "secret', 'kind":"secret', "kind': 'secret", "kind:secret")
+
+_FINDERS_OF_WORDS: tuple[tuple[tuple[str, ...], Callable[[str, str, list[str]], Iterator[SecretSpan]]], ...] = (
     (
         (
-            *("pass", "pw", "kennwort", "mdp", "contrase", "clave", "senha", "парол", "密码", "密碼", "口令", "パスワード"),
+            *(
+                "pass",
+                "pw",
+                "kennwort",
+                "mdp",
+                "contrase",
+                "clave",
+                "senha",
+                "парол",
+                "密码",
+                "密碼",
+                "口令",
+                "パスワード",
+            ),
             *("wachtwoord", "cred", "zugangsdaten", "identifiants", "log", "sign"),
         ),
         _near_passwords,
@@ -236,7 +292,25 @@ _FINDERS: tuple[tuple[tuple[str, ...], _Finder], ...] = (
         ),
         _near_keys,
     ),
-    (("pass", "(pw)", "kennwort", "contrase", "senha", "clave"), _before_words),
+    (
+        (
+            "(pass",
+            "(the pass",
+            "(its pass",
+            "(pw)",
+            "kennwort",
+            "contrase",
+            "senha",
+            "clave",
+            "mot de passe",
+            " as ",
+            "als ",
+        ),
+        _before_words,
+    ),
+)
+"""Each finder of a word that mixes letters and digits, with the words of which each of its matches holds at least one."""
+_FINDERS: tuple[tuple[tuple[str, ...], Callable[[str, str], Iterator[SecretSpan]]], ...] = (
     (
         (
             *("pin", "puk", "pass", "otp", "code", "código", "combination", "kennwort", "contrase", "senha", "密码"),
@@ -245,7 +319,9 @@ _FINDERS: tuple[tuple[tuple[str, ...], _Finder], ...] = (
         _codes,
     ),
     (("otp", "2fa", "mfa", "two-factor", "authenticator", "one-time"), _seeds),
-    (("code",), _recovery_codes),
-    (("kind",), _kubernetes_secrets),
+    (
+        tuple(f"{word}{sign}code" for word in ("recovery", "backup", "scratch", "emergency", "2fa") for sign in " -"),
+        _recovery_codes,
+    ),
 )
-"""Each finder, with the words of which each of its matches holds at least one."""
+"""Each other finder, with the words of which each of its matches holds at least one."""

@@ -169,7 +169,15 @@ def test_a_text_that_only_resembles_one_with_a_secret_keeps_every_word(text: str
 
 @pytest.mark.parametrize(
     "part",
-    ["password Aa1!", "login as a with ", "pin is ", "key Aa1b", "kind: Secret\ndata:\n a: b", "totp aaaa ", "« password"],
+    [
+        "password Aa1!",
+        "login as a with ",
+        "pin is ",
+        "key Aa1b",
+        "kind: Secret\ndata:\n a: b",
+        "totp aaaa ",
+        "« password",
+    ],
 )
 def test_hostile_repetition_of_sentences_takes_steps_in_proportion_to_the_text(part: str) -> None:
     grows_in_proportion(lambda size: redact_text((part * size)[:size]), 1_600)

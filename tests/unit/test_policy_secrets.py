@@ -203,7 +203,7 @@ def test_whatever_a_rule_matches_holds_what_its_cheap_test_looks_for(rule: Token
     assume(match is not None)
     assert match is not None
     assert any(need in match[0] for need in rule.needs)
-    assert max(map(len, match[0].split())) >= MIN_TOKEN_CHARACTERS
+    assert max(map(len, match[0].split())) >= max(MIN_TOKEN_CHARACTERS, rule.least)
 
 
 @pytest.mark.parametrize("plugin", DETECT_SECRETS_PLUGINS, ids=lambda plugin: plugin.name)
