@@ -43,6 +43,7 @@ COMMANDS: dict[str, CommandEntry] = {
     "history": CommandEntry("activity", "Show the versions of a memory, or the whole journal."),
     "activity": CommandEntry("activity", "Show what was done, by whom, and since you last looked."),
     "exposures": CommandEntry("activity", "Show what agents were shown, why, and at what cost."),
+    "report": CommandEntry("report", "Show whether memories help: what was told, used and paid for."),
     "session": CommandEntry("sessions", "Take what one session of an agent wrote out of recall."),
     "undo": CommandEntry("activity", "Undo the last change, or any journal entry."),
     "redo": CommandEntry("activity", "Redo what was undone last."),

@@ -32,6 +32,7 @@ from memento_tui.storage.statistics import FacetQueries, Statistics
 from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, select_records
 from memento_tui.storage.transaction import Transaction, transaction
 from memento_tui.storage.undo import redo_candidate, revert_entry, undo_candidate
+from memento_tui.storage.use_report import UseQueries
 from memento_tui.storage.write_history import WriteHistoryQueries
 
 __all__ = ["Store"]
@@ -89,6 +90,7 @@ class Store:
         self.writes = WriteHistoryQueries(self.database)
         self.usage = UsageLedger(self.database)
         self.exposures = ExposureLedger(self.database)
+        self.use = UseQueries(self.database)
         self.imports = ImportLedger(self.database)
         self.settings = Settings(self.database)
 
