@@ -49,7 +49,14 @@ SECTIONS = (
     Tab("working", "4", "Working", "In the work", "what is being worked on", (("board", "On the board"),)),
     Tab("skips", "5", "Skips", "In the skips", "what the agent is not to do"),
     Tab("identity", "6", "Identity", "In the identity", "who the agent is"),
-    Tab("activity", "7", "Activity", "In the activity", "what was done, and by whom"),
+    Tab(
+        "activity",
+        "7",
+        "Activity",
+        "In the activity",
+        "what was done, and by whom",
+        (("report", "In the report on use"),),
+    ),
     Tab("health", "8", "Health", "In the health", "what needs care"),
 )
 

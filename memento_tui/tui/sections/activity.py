@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import work
+from textual import on, work
 from textual.binding import BindingType
 from textual.content import Content
 
@@ -20,6 +20,7 @@ from memento_tui.tui.sections.catalogue import section_showing
 from memento_tui.tui.sections.exposure_actions import ExposureActions
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.selection import SeenVersion, Selection
+from memento_tui.tui.views.view import View, ViewClosed
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, RowSource
 from memento_tui.tui.widgets.record_list import Line
 
@@ -46,6 +47,9 @@ class ActivitySection(ListSection[ActivityListRow]):
     """
 
     SCOPE = "activity"
+    DEFAULT_CSS = """
+    ActivitySection.-report > .bar, ActivitySection.-report > .panes { display: none; }
+    """
     FILTER_HINT = "words  agent:  session:  channel:  actor:  action:  since:7d  is:new"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("activity")]
 
@@ -142,6 +146,9 @@ class ActivitySection(ListSection[ActivityListRow]):
 
     def show_query(self, query: str) -> None:
         """Show the rows that a filter selects; ``exposures`` in front of it goes to the list of exposures."""
+        if self._report_view is not None:
+            self.remove_class("-report")
+            self.query(View).remove()
         first, _, rest = query.partition(" ")
         if (first == _EXPOSURES_QUERY_WORD) != self.shows_exposures:
             self._switch()
@@ -190,7 +197,21 @@ class ActivitySection(ListSection[ActivityListRow]):
     def focus_content(self) -> None:
         """Take the focus; the present entries count as seen."""
         self._update_last_seen()
-        super().focus_content()
+        if self._report_view is not None:
+            self._report_view.focus_content()
+        else:
+            super().focus_content()
+
+    def reload(self) -> None:
+        """Read again what is shown, and the report if it is."""
+        super().reload()
+        if self._report_view is not None:
+            self._report_view.reload()
+
+    def is_available(self, command: str) -> bool:
+        """Return whether a command can act on the row in focus."""
+        view = self._report_view
+        return view.is_available(command) if view is not None and command.startswith("report.") else True
 
     def on_hide(self) -> None:
         """Count the entries that came while the person watched as seen."""
@@ -341,6 +362,35 @@ class ActivitySection(ListSection[ActivityListRow]):
 
         await ask_and_quarantine(self, row.entry.session)
         self.guard.moved_by_person()
+
+    # The report on use
+
+    @property
+    def _report_view(self) -> View | None:
+        """The report, while it is shown in place of the list."""
+        return next(iter(self.query(View)), None) if self.has_class("-report") else None
+
+    async def action_report(self) -> None:
+        """Show the report on use in place of the list."""
+        from memento_tui.tui.views.report import ReportView  # noqa: PLC0415 - for those who ask for it
+
+        if self._report_view is None:
+            view = ReportView()
+            self.add_class("-report")
+            await self.mount(view)
+            view.show(None)
+        self.focus_content()
+
+    @on(ViewClosed)
+    async def _report_closed(self, event: ViewClosed) -> None:
+        event.stop()
+        self.remove_class("-report")
+        await self.query(View).remove()
+        self.focus_content()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the keys to the report while it is shown."""
+        return self._report_view is None and super().check_action(action, parameters)
 
     # Actions on exposures
 

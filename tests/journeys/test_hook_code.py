@@ -1,0 +1,73 @@
+"""A session in a repository: its memories are held against the code when it begins, in a process of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+import memento_tui
+from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.maintenance.code.notes import read_notes
+from tests.journeys.cli_shell import Console
+from tests.journeys.hook_host import HookHost
+from tests.journeys.mcp_agent import NO_ENGINE
+from tests.unit.code_repository import CodeRepository
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Iterator[Workspace]:
+    data_dir = tmp_path / "memory"
+    data_dir.mkdir()
+    (data_dir / "config.toml").write_text(NO_ENGINE)
+    with memento_tui.open(data_dir) as workspace:
+        yield workspace
+
+
+def until(holds: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+def test_a_session_is_not_told_of_a_file_that_is_gone_and_is_told_where_another_went(
+    person: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = CodeRepository(tmp_path / "site")
+    at = repository.commit({"src/invoices.py": "x = 1\n", "src/mail.py": "def send_mail():\n    return 1\n" * 5})
+    with monkeypatch.context() as patch:
+        patch.setattr(clock, "now", lambda: at + timedelta(minutes=1))
+        for text in ("Invoices are numbered by quarter in src/invoices.py.", "Letters are queued in src/mail.py."):
+            person.remember(text, namespace="projects/site")
+    repository.commit({"src/invoices.py": None})
+    repository.move("src/mail.py", "post/letters.py")
+
+    host = HookHost(person.paths.root, repository.root)
+    host.start()
+    notes = person.paths.code_notes(repository.root)
+    until(lambda: read_notes(notes).head == repository.commits[-1], "nothing was held against the repository")
+    until(lambda: person.inbox.counts() == {"code": 2}, "Review does not ask")
+
+    assert host.prompt("how are invoices numbered by quarter?") == ""
+    assert "src/mail.py is now post/letters.py" in host.prompt("where are letters queued?")
+
+    console = Console(person.paths.root)
+    monkeypatch.chdir(repository.root)
+    found = console.json("audit", "--code")
+    assert sorted(item["state"] for item in found["items"]) == ["changed", "gone"]
+    assert len(console.json("review", "list", "--kind", "code")["items"]) == 2
+
+    told = console.json("report", "--project", "projects/site")
+    assert (told["total"]["told"], told["total"]["share"]) == (1, None)
+
+
+def test_a_session_outside_of_a_repository_starts_nothing(person: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    person.remember("See src/invoices.py.", namespace="projects/plain")
+    HookHost(person.paths.root, tmp_path / "plain").start()
+    assert not person.paths.code_notes(tmp_path / "plain").exists()
