@@ -77,6 +77,16 @@ class SearchResults(BaseModel):
     contradictions: list[ContradictionEntry] = []
 
 
+class MemoryLink(BaseModel):
+    """A link to (out) or from (in) another memory, an item or a file."""
+
+    type: str
+    direction: str
+    target: str
+    headline: str = ""
+    labels: list[str] = []
+
+
 class WholeMemory(BaseModel):
     """A memory with its full text."""
 
@@ -93,6 +103,7 @@ class WholeMemory(BaseModel):
     expires_at: str = ""
     source_url: str = ""
     validity_context: str = ""
+    links: list[MemoryLink] = []
     withheld: str = ""
 
 

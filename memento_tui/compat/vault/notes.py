@@ -29,9 +29,9 @@ from memento_tui.maintenance.aging import whole_text
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES, parse_kind
+from memento_tui.operations.links import memory_titled
 from memento_tui.operations.memories import caution_labels, is_readable
 from memento_tui.operations.outcome import store_memory
-from memento_tui.operations.recall import plain_query, without_accounts
 
 __all__ = [
     "FLEETING_FOLDER",
@@ -93,8 +93,6 @@ FLEETING_FOLDER = "fleeting"
 """The folder, and the namespace, of the logs of each day's sessions."""
 
 _MAX_SLUG_CHARS = 80
-_MAX_TITLE_HITS = 20
-"""Results of a search for a title, among which the note with exactly that title is picked."""
 
 _DROPPED_CHARS, _SLUG_GAPS = re.compile(r"[^a-z0-9\s-]"), re.compile(r"[\s-]+")
 _ADDRESSABLE_STATUSES = (*RECALLED_STATUSES, "archived", "pending")
@@ -140,7 +138,7 @@ def find_note(workspace: Workspace, reference: str) -> Memory:
     made_up = workspace.find(unquote(parts[1])) if len(parts) > 1 else None
     if isinstance(made_up, Memory):
         return made_up
-    titled = _memory_titled(workspace, parts[0])
+    titled = memory_titled(workspace, parts[0], slug_of)
     if titled is not None:
         return titled
     try:
@@ -163,15 +161,6 @@ def _memories_at(workspace: Workspace, paths: list[str]) -> list[Memory]:
     tree = AllOf((OneOf("note_path", tuple(paths)), OneOf("status", _ADDRESSABLE_STATUSES)))
     memories = [memory for memory in workspace.list_where(tree, limit=len(paths) * 2).items if path_of(memory) in paths]
     return sorted(memories, key=lambda memory: paths.index(path_of(memory)))
-
-
-def _memory_titled(workspace: Workspace, title: str) -> Memory | None:
-    """Return the recalled memory whose title makes the same file name."""
-    slug, words = slug_of(title), plain_query(title.replace("-", " "))
-    if not slug or not words:
-        return None
-    hits = workspace.search(without_accounts(words), mode="keyword", limit=_MAX_TITLE_HITS).results
-    return next((hit.memory for hit in hits if slug_of(hit.memory.headline) == slug), None)
 
 
 def note_text(workspace: Workspace, memory: Memory) -> str:

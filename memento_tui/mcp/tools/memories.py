@@ -9,7 +9,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from memento_tui import clock
-from memento_tui.api import ChangeOutcome
+from memento_tui.api import ChangeOutcome, Workspace
 from memento_tui.errors import NotAllowed, NotFound
 from memento_tui.mcp.results import (
     applied_result,
@@ -21,7 +21,7 @@ from memento_tui.mcp.results import (
     search_result_lines,
     tool_result,
 )
-from memento_tui.mcp.schemas import ChangeResult, MemoryBatch, RememberResult, SearchResults, WholeMemory
+from memento_tui.mcp.schemas import ChangeResult, MemoryBatch, MemoryLink, RememberResult, SearchResults, WholeMemory
 from memento_tui.mcp.tool import (
     UNCHANGED,
     BaseVersion,
@@ -40,6 +40,7 @@ from memento_tui.model import Memory
 from memento_tui.model.validation import check_choice
 from memento_tui.moments import parse_optional_end
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among
+from memento_tui.operations.links import links_of
 from memento_tui.operations.memories import bracketed, format_time, is_readable, visible_memory
 from memento_tui.operations.outcome import store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, recall
@@ -157,7 +158,7 @@ class MemoryTools:
         count_used(
             workspace, [memory.id for memory in memories.values() if is_readable(memory)], optional_handle(session)
         )
-        whole = [_whole_memory(memory) for memory in memories.values()]
+        whole = [_whole_memory(workspace, memory) for memory in memories.values()]
         text = "\n".join([*(_whole_memory_text(memory) for memory in whole), *missing])
         return tool_result(text, MemoryBatch(memories=whole, missing=missing))
 
@@ -209,8 +210,10 @@ def _update_result(outcome: ChangeOutcome, verb: str) -> CallToolResult:
     return applied_result(outcome.memory.id, outcome.memory.version, verb)
 
 
-def _whole_memory(memory: Memory) -> WholeMemory:
-    view = visible_memory(memory, clock.now())
+def _whole_memory(workspace: Workspace, memory: Memory) -> WholeMemory:
+    now = clock.now()
+    view = visible_memory(memory, now)
+    links = links_of(workspace, memory, now) if view.is_readable else []
     return WholeMemory(
         id=memory.id,
         title=view.title,
@@ -225,6 +228,7 @@ def _whole_memory(memory: Memory) -> WholeMemory:
         expires_at="" if memory.expires_at is None else format_time(memory.expires_at),
         source_url=memory.source.url,
         validity_context=view.validity_context,
+        links=[MemoryLink(**link._asdict()) for link in links],
         withheld="" if view.is_readable else _WITHHELD_REASONS[memory.status],
     )
 
@@ -239,8 +243,14 @@ def _whole_memory_text(memory: WholeMemory) -> str:
         ("applies", memory.validity_context),
         ("tags", ", ".join(memory.tags)),
         ("url", memory.source_url),
+        *(("link", _link_line(link)) for link in memory.links),
     ]
     return memory_text(head, facts, memory.content, untrusted="UNTRUSTED" in memory.labels)
+
+
+def _link_line(link: MemoryLink) -> str:
+    arrow = f"{link.type} ->" if link.direction == "out" else f"<- {link.type}"
+    return f"{arrow} {quoted_id(link.target)}{bracketed(link.labels)} {link.headline}".rstrip()
 
 
 _RELATION_TYPES = ("related", "supersedes", "contradicts", "file", "item")
