@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+import numpy as np
 
 from memento_tui.embedding.engine_state import EngineState, ModelLock
 from memento_tui.embedding.vector_index import IndexState, VectorIndex, indexed_facts, is_indexed, text_to_embed
 from memento_tui.model import Memory
+from memento_tui.search.ranking import SESSION_VECTOR_CHARACTERS, SESSION_VECTOR_WEIGHT
+from memento_tui.storage.memory_queries import SessionContext
 from memento_tui.storage.store import Store
 
 __all__ = ["IndexUpdater"]
@@ -37,6 +40,19 @@ _CHANGES_PER_COUNT = 20_000
 
 _COMMITS_BEFORE_OPTIMIZE = 64
 """Each commit leaves a version and a small file, and every query opens them all."""
+
+
+class _Changed(NamedTuple):
+    """A memory to embed, the facts of its row, and what its session wrote before, if it did."""
+
+    memory: Memory
+    facts: dict[str, Any]
+    context: SessionContext | None = None
+
+    @property
+    def length(self) -> int:
+        """The characters that the model reads, about."""
+        return len(self.memory.content) + (0 if self.context is None else len(self.context.text))
 
 
 def _entry_hash(store: Store, seq: int) -> str:
@@ -139,23 +155,29 @@ class IndexUpdater:
         stored = self._index.snapshot().rows(ids) if ids else {}
         rows: list[dict[str, Any]] = []
         vectors: list[Vectors] = []
-        changed: list[tuple[Memory, dict[str, Any]]] = []
+        search_vectors: list[Vectors] = []
+        changed: list[_Changed] = []
         for name, memory in memories.items():
             facts, known = indexed_facts(memory), stored.get(name)
             if known is None or known["digest"] != facts["digest"]:
-                changed.append((memory, facts))
+                changed.append(_Changed(memory, facts))
             elif any(known[column] != value for column, value in facts.items()):
-                rows.append(facts)
+                rows.append({**facts, "after": known["after"]})
                 vectors.append(known["vector"])
+                search_vectors.append(known["search_vector"])
+        contexts = self._store.memories.session_context([one.memory for one in changed], SESSION_VECTOR_CHARACTERS)
+        changed = [one._replace(context=contexts.get(one.memory.id)) for one in changed]
         for batch in self._batches(changed):
-            embedded = self._embed([text_to_embed(memory) for memory, _ in batch])
-            rows.extend(facts for _, facts in batch)
-            self._newly_embedded.extend(memory.id for memory, _ in batch)
+            embedded = self._embed([text_to_embed(one.memory) for one in batch])
+            rows.extend({**one.facts, "after": one.context and one.context.ids} for one in batch)
+            self._newly_embedded.extend(one.memory.id for one in batch)
             vectors.extend(embedded)
+            search_vectors.extend(self._in_context(batch, embedded))
             if self._stopping.is_set():
                 state = None  # some of these changes are not carried over yet
                 break
-        self._index.write(rows, vectors, gone=[name for name in stored if name not in memories], state=state)
+        gone = [name for name in stored if name not in memories]
+        self._index.write(rows, vectors, search_vectors=search_vectors, gone=gone, state=state)
         self._commits += 1
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
@@ -164,12 +186,27 @@ class IndexUpdater:
         self._state.count_embedded(len(texts))
         return vectors
 
-    def _batches(self, changed: list[tuple[Memory, dict[str, Any]]]) -> Iterator[list[tuple[Memory, dict[str, Any]]]]:
+    def _in_context(self, batch: Sequence[_Changed], own: Vectors) -> Vectors:
+        """Return the vectors that queries are compared with, of which those in a session take in what it wrote."""
+        texts = [(one.context.text, text_to_embed(one.memory)) for one in batch if one.context is not None]
+        if not texts:
+            return own
+        with self._model_lock.for_batch():
+            in_session = self._embedder.documents_in_context(texts)
+        if in_session is None:
+            return own
+        vectors = own.copy()
+        follows = [one.context is not None for one in batch]
+        mixed = (1 - SESSION_VECTOR_WEIGHT) * own[follows] + SESSION_VECTOR_WEIGHT * in_session
+        vectors[follows] = mixed / np.maximum(np.linalg.norm(mixed, axis=1, keepdims=True), 1e-12)
+        return vectors
+
+    def _batches(self, changed: list[_Changed]) -> Iterator[list[_Changed]]:
         """Yield small batches of texts of like length: the model pads each to the longest of its batch."""
-        batch: list[tuple[Memory, dict[str, Any]]] = []
+        batch: list[_Changed] = []
         characters = 0
-        for entry in sorted(changed, key=lambda entry: len(entry[0].content)):
-            length = min(len(entry[0].content), self._embedder.characters)
+        for entry in sorted(changed, key=lambda entry: entry.length):
+            length = min(entry.length, self._embedder.characters)
             if batch and (len(batch) == _TEXTS_PER_BATCH or characters + length > _CHARACTERS_PER_BATCH):
                 yield batch
                 batch, characters = [], 0

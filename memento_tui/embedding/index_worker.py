@@ -115,7 +115,7 @@ class IndexWorker(threading.Thread):
             return None
         with self._model_lock.for_query(patience):
             vector = components.embedder.query(text)
-        return self._read(lambda index: VectorHits(index.search(vector, where, limit), index.state.seq))
+        return self._read(lambda index: VectorHits(index.search(vector, where, limit, for_query=True), index.state.seq))
 
     def compare(self, read: Callable[[IndexSimilarity], T]) -> T | None:
         """Return the result of a function of the index, or ``None`` where that is damaged and will be rebuilt."""

@@ -16,6 +16,7 @@ import torch
 from sentence_transformers import CrossEncoder, SentenceTransformer
 
 from memento_tui.errors import InvalidInput
+from memento_tui.search.ranking import SESSION_VECTOR_TOKENS
 
 __all__ = ["Embedder", "EntailmentModel", "Vectors"]
 
@@ -53,6 +54,7 @@ class Embedder:
                 "engine.model in config.toml must name a folder with a sentence-transformers model.",
             ) from error
         self.identity = _model_identity(folder)
+        self._context_reader = _context_reader(self._model)
         self.characters = _CHARACTERS_PER_TOKEN * int(self._model.max_seq_length or 512)
         """How much of a text can matter to the model, at most."""
         self.dimension = int(self.query("the first text also warms the model up").shape[0])
@@ -67,11 +69,78 @@ class Embedder:
         shortened = [text[: self.characters] for text in texts]
         return self._unit(self._model.encode_document(shortened, batch_size=len(shortened), show_progress_bar=False))
 
+    def documents_in_context(self, texts: Sequence[tuple[str, str]]) -> Vectors | None:
+        """Return the vectors of texts as they follow what stands before each, one row of length 1 each.
+
+        The model reads both, and the vector is the mean of the tokens of the text alone. ``None`` for a model that
+        makes its vectors in another way than by a mean of all tokens.
+        """
+        if self._context_reader is None:
+            return None
+        return self._unit(self._context_reader.vectors(texts, self.characters))
+
     @staticmethod
     def _unit(vectors: Vectors) -> Vectors:
         # The model's own normalization is as coarse as its number type: 0.2 % off in bfloat16.
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
+
+
+class _ContextReader:
+    """Embeds texts with what stands before them: the tokens of both go through the model, those of the text count."""
+
+    def __init__(self, model: SentenceTransformer, begin: list[int], end: list[int]) -> None:
+        self._model = model
+        self._begin = begin
+        self._end = end
+        longest = int(model.max_seq_length or SESSION_VECTOR_TOKENS)
+        self._tokens = min(SESSION_VECTOR_TOKENS, longest - len(begin) - len(end))
+
+    def vectors(self, texts: Sequence[tuple[str, str]], characters: int) -> Vectors:
+        """Return a vector for each pair of what stands before a text, and the text."""
+        rows = []
+        for before, text in texts:
+            own = self._ids(text[:characters])[: self._tokens]
+            earlier = self._ids(before)
+            room = self._tokens - len(own)
+            rows.append((earlier[len(earlier) - room :] if room < len(earlier) else earlier, own))
+        width = max(len(earlier) + len(own) for earlier, own in rows) + len(self._begin) + len(self._end)
+        ids = torch.full((len(rows), width), int(self._model.tokenizer.pad_token_id or 0))
+        attention = torch.zeros((len(rows), width), dtype=torch.long)
+        counted = torch.zeros((len(rows), width, 1))
+        for number, (earlier, own) in enumerate(rows):
+            line = [*self._begin, *earlier, *own, *self._end]
+            ids[number, : len(line)] = torch.tensor(line)
+            attention[number, : len(line)] = 1
+            first = len(self._begin) + len(earlier)
+            counted[number, first : first + max(1, len(own))] = 1
+        with torch.inference_mode():
+            tokens = self._model[0]({"input_ids": ids, "attention_mask": attention})["token_embeddings"].float()
+        mean = (tokens * counted).sum(dim=1) / counted.sum(dim=1)
+        return np.asarray(mean.numpy(), dtype=np.float32)
+
+    def _ids(self, text: str) -> list[int]:
+        return list(self._model.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+
+def _context_reader(model: SentenceTransformer) -> _ContextReader | None:
+    """Return the reader for a model that averages the tokens of one text; ``None`` for any other."""
+    modules = [type(module).__name__ for module in model]
+    if modules not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
+        return None
+    if getattr(model[1], "pooling_mode", "") != "mean":
+        return None
+    tokenizer = model.tokenizer
+    bare = list(tokenizer("a", add_special_tokens=False)["input_ids"])
+    whole = list(tokenizer("a")["input_ids"])
+    first = next((at for at in range(len(whole)) if whole[at : at + len(bare)] == bare), None)
+    if first is None or not bare:
+        return None
+    # What `SentenceTransformer.encode_document` puts before a text.
+    names = [*("document", "passage", "corpus"), model.default_prompt_name]
+    prompt = next((model.prompts[name] for name in names if name in model.prompts), "")
+    instruction = list(tokenizer(prompt, add_special_tokens=False)["input_ids"]) if prompt else []
+    return _ContextReader(model, [*whole[:first], *instruction], whole[first + len(bare) :])
 
 
 def _number_type() -> torch.dtype:

@@ -1,8 +1,9 @@
 """The vector index: one LanceDB table, derived from the store. Importing this module takes a second.
 
-A row holds the vector of a memory's text and the facts that a query filters by. One row is not a memory: it holds
-the journal entry that the index reflects, the store, and the model. It is written in the same commit as the rows of
-that entry, so a killed engine goes on exactly where it was.
+A row holds the vector of a memory's text, the one that a query is compared with, and the facts that a query filters by.
+The two differ where a session wrote other memories before: the second takes those into account. One row is not a
+memory: it holds the journal entry that the index reflects, the store, and the model. It is written in the same commit
+as the rows of that entry, so a killed engine goes on exactly where it was.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from memento_tui.private_files import close_tree, make_private_directory
 from memento_tui.search.lance_filter import microseconds, one_of
 
 __all__ = [
+    "VECTOR_COLUMNS",
     "IndexSnapshot",
     "IndexState",
     "VectorIndex",
@@ -43,8 +45,14 @@ if TYPE_CHECKING:
     from memento_tui.embedding.models import Vectors
 
 
-LAYOUT_VERSION = 1
-"""Raised with every change of `text_to_embed`; an index of another layout, or with other columns, is rebuilt."""
+LAYOUT_VERSION = 2
+"""Raised with every change of `text_to_embed` and of how vectors are made.
+
+An index of another layout, or with other columns, is rebuilt.
+"""
+
+VECTOR_COLUMNS = ("vector", "search_vector")
+"""The vector of a memory's text, by which memories are compared, and the one that a query is compared with."""
 
 STATE_ROW_ID = ""
 """The id of the row that holds the state of the index; no record's id is empty."""
@@ -150,11 +158,17 @@ class IndexSnapshot:
         return self.table.search().where(where).select(columns).limit(limit).to_arrow()
 
     def rows(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Return the rows of these ids, by id, each with its ``vector``."""
+        """Return the rows of these ids, by id, each with its vectors."""
         found = self.read(one_of("id", ids), self.schema.names, len(ids))
-        vectors = found.column("vector").combine_chunks().flatten().to_numpy().reshape(-1, self._dimension)
-        rows = found.drop_columns(["vector"]).to_pylist()
-        return {row["id"]: {**row, "vector": vector} for row, vector in zip(rows, vectors, strict=True)}
+        vectors = [
+            found.column(name).combine_chunks().flatten().to_numpy().reshape(-1, self._dimension)
+            for name in VECTOR_COLUMNS
+        ]
+        rows = found.drop_columns(list(VECTOR_COLUMNS)).to_pylist()
+        return {
+            row["id"]: {**row, **dict(zip(VECTOR_COLUMNS, both, strict=True))}
+            for row, *both in zip(rows, *vectors, strict=True)
+        }
 
     def vectors_of(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
         """Return those of the ids that the index holds, in their order, and a vector of length 1 for each."""
@@ -172,14 +186,21 @@ class IndexSnapshot:
             if batch.num_rows:
                 yield batch.column("id"), self._unit_vectors(batch.column("vector"))
 
-    def search(self, vector: Vectors, where: str, limit: int) -> list[tuple[str, float]]:
+    def search(self, vector: Vectors, where: str, limit: int, *, for_query: bool = False) -> list[tuple[str, float]]:
         """Return the ids of the nearest memories that a condition selects, nearest first, with similarity 0 to 1.
+
+        A memory's vector is compared with those of other texts; with ``for_query`` with those made for queries.
 
         Raises:
             ValueError: the condition cannot be read.
 
         """
-        query = self.table.search(vector).distance_type("cosine").select(["id", "_distance"]).limit(limit + 1)
+        query = (
+            self.table.search(vector, vector_column_name=VECTOR_COLUMNS[for_query])
+            .distance_type("cosine")
+            .select(["id", "_distance"])
+            .limit(limit + 1)
+        )
         query = query.minimum_nprobes(_PARTITIONS_PROBED).maximum_nprobes(0).refine_factor(_REFINE_FACTOR)
         if where:
             query = query.where(where, prefilter=True)
@@ -254,7 +275,7 @@ class VectorIndex:
     def _create(self) -> IndexSnapshot:
         make_private_directory(self._directory)
         table = lancedb.connect(self._directory).create_table(_TABLE, schema=self._schema)
-        self._merge_rows(table, [], [], self._empty_state)
+        self._merge_rows(table, [], [], [], self._empty_state)
         return IndexSnapshot(table, self._schema, self._empty_state)
 
     def is_present(self) -> bool:
@@ -276,13 +297,17 @@ class VectorIndex:
         rows: Sequence[dict[str, Any]],
         vectors: Sequence[Vectors],
         *,
+        search_vectors: Sequence[Vectors] | None = None,
         gone: Sequence[str] = (),
         state: IndexState | None = None,
     ) -> None:
-        """Write rows with their vectors, remove those of ``gone``, and record the new state with the same commit."""
+        """Write rows with their vectors, remove those of ``gone``, and record the new state with the same commit.
+
+        ``search_vectors`` are those that queries are compared with, where they are others than ``vectors``.
+        """
         if gone:
             self._table.delete(one_of("id", gone))
-        self._merge_rows(self._table, rows, vectors, state)
+        self._merge_rows(self._table, rows, vectors, vectors if search_vectors is None else search_vectors, state)
         if state is not None:
             self._current = replace(self._current, state=state)
 
@@ -295,20 +320,25 @@ class VectorIndex:
         table: Any,  # noqa: ANN401 - as above
         rows: Sequence[dict[str, Any]],
         vectors: Sequence[Vectors],
+        search_vectors: Sequence[Vectors],
         state: IndexState | None,
     ) -> None:
-        all_rows, all_vectors = list(rows), list(vectors)
+        all_rows = list(rows)
+        columns = dict(zip(VECTOR_COLUMNS, ([*vectors], [*search_vectors]), strict=True))
         if state is not None:
             all_rows.append(_state_row(state))
-            all_vectors.append(self._state_vector())
+            for column in columns.values():
+                column.append(self._state_vector())
         if not all_rows:
             return
-        position = self._schema.get_field_index("vector")
-        facts = pa.Table.from_pylist(all_rows, schema=self._schema.remove(position))
-        flat = pa.array(np.concatenate(all_vectors).astype(np.float32, copy=False))
-        column = pa.FixedSizeListArray.from_arrays(flat, self._dimension)
+        schema = pa.schema([field for field in self._schema if field.name not in columns])
+        written = pa.Table.from_pylist(all_rows, schema=schema)
+        for name, column in columns.items():
+            flat = pa.array(np.concatenate(column).astype(np.float32, copy=False))
+            values = pa.FixedSizeListArray.from_arrays(flat, self._dimension)
+            written = written.append_column(self._schema.field(name), values)
         merge = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
-        merge.execute(facts.add_column(position, self._schema.field("vector"), column))
+        merge.execute(written.select(self._schema.names))
 
     def _state_vector(self) -> Vectors:
         # Of length 1, as every other: a null or zero would be a special case wherever vectors are compared.
@@ -320,7 +350,8 @@ class VectorIndex:
         """Join small files, drop versions older than ``keep``, and partition the rows where they are many."""
         count = self._current.count()
         if count >= _ROWS_BEFORE_PARTITIONS and count >= _GROWTH_BEFORE_REPARTITION * self.state.trained:
-            self._table.create_index("vector", config=IvfSq(distance_type="cosine"))
+            for column in VECTOR_COLUMNS:
+                self._table.create_index(column, config=IvfSq(distance_type="cosine"))
             self.write([], [], state=msgspec.structs.replace(self.state, trained=count))
             _log.info("partitioned %d memories", count)
         # Nobody else writes here, so a file that no version names was left by a killed engine.
@@ -343,8 +374,8 @@ def remove_vectors(directory: Path, ids: Sequence[str]) -> None:
     """Take the vectors of some memories, and all that were replaced or removed before, out of the files of an index.
 
     LanceDB marks a row as deleted and keeps its vector until a tenth of the file is deleted, and then for as long as
-    old versions are kept. So every other row is written anew, with its vector: no model is needed. Nobody else may
-    write meanwhile.
+    old versions are kept. So every other row is written anew, with its vectors: no model is needed. A memory that a
+    session wrote after one of these is found by its own vector from then on. Nobody else may write meanwhile.
 
     Raises:
         OSError, RuntimeError, ValueError: the index cannot be read or written.
@@ -359,11 +390,30 @@ def remove_vectors(directory: Path, ids: Sequence[str]) -> None:
     batches = kept.select(schema.names).to_batches(batch_size=_ROWS_PER_BATCH)
     vector = np.zeros(schema.field("vector").type.list_size, dtype=np.float32)
     vector[0] = 1.0
-    state_row = pa.Table.from_pylist([{**_state_row(state), "vector": vector}], schema=schema)
-    rows = chain(state_row.to_batches(), (batch.select(schema.names) for batch in batches))
+    both = dict.fromkeys(VECTOR_COLUMNS, vector)
+    state_row = pa.Table.from_pylist([{**_state_row(state), **both}], schema=schema)
+    rows = chain(state_row.to_batches(), (_without_context(batch.select(schema.names), ids) for batch in batches))
     written = database.create_table(_TABLE, data=rows, schema=schema, mode="overwrite")
     written.optimize(cleanup_older_than=_NO_OLD_VERSION, delete_unverified=True)
     close_tree(directory)
+
+
+def _without_context(batch: Any, ids: Sequence[str]) -> Any:  # noqa: ANN401 - a batch of Arrow's
+    """Return a batch in which nothing is made of these memories: what follows one of them has its own vector alone."""
+    gone = set(ids)
+    followers = [gone.intersection(before or ()) != set() for before in batch.column("after").to_pylist()]
+    if not any(followers):
+        return batch
+    own, of_query = (np.array(batch.column(name).flatten()).reshape(batch.num_rows, -1) for name in VECTOR_COLUMNS)
+    of_query[followers] = own[followers]
+    listed = zip(batch.column("after").to_pylist(), followers, strict=True)
+    changed = {
+        VECTOR_COLUMNS[1]: pa.FixedSizeListArray.from_arrays(pa.array(of_query.ravel()), own.shape[1]),
+        "after": pa.array([None if follows else before for before, follows in listed], pa.list_(pa.string())),
+    }
+    for name, values in changed.items():
+        batch = batch.set_column(batch.schema.names.index(name), batch.schema.field(name), values)
+    return batch
 
 
 def _schema(dimension: int) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -372,7 +422,8 @@ def _schema(dimension: int) -> Any:  # noqa: ANN401 - pyarrow has no types
     return pa.schema(
         [
             pa.field("id", text, nullable=False),
-            pa.field("vector", pa.list_(pa.float32(), dimension), nullable=False),
+            *(pa.field(name, pa.list_(pa.float32(), dimension), nullable=False) for name in VECTOR_COLUMNS),
+            pa.field("after", pa.list_(text)),
             pa.field("digest", text),
             pa.field("namespace", text),
             pa.field("tags", pa.list_(text)),

@@ -64,11 +64,13 @@ def test_rows_are_given_back_as_they_were_written(tmp_path: Path) -> None:
     index = filled(tmp_path)
     stored = index.snapshot().rows(["a", "nobody"])
     assert list(stored) == ["a"]
-    vector = stored["a"].pop("vector")
+    vector, search_vector = stored["a"].pop("vector"), stored["a"].pop("search_vector")
+    assert stored["a"].pop("after") is None
     expected = row("a", tags=["X", "y"])
     moments = {name: stored["a"][name] for name in ("created_at", "updated_at")}
     assert stored["a"] == {**expected, **moments}
     assert np.array_equal(vector, vectors(2)[0])
+    assert np.array_equal(search_vector, vector)
 
 
 def test_a_write_replaces_and_removes(tmp_path: Path) -> None:

@@ -158,7 +158,8 @@ class FakeSnapshot:
         self.state = SimpleNamespace(seq=seq)
         self._on_search = on_search
 
-    def search(self, _vector: object, _where: str, _limit: int) -> list[tuple[str, float]]:
+    def search(self, _vector: object, _where: str, _limit: int, *, for_query: bool) -> list[tuple[str, float]]:
+        assert for_query
         self._on_search()
         return [("a", 1.0)]
 
