@@ -127,6 +127,8 @@ class SearchAnswer(msgspec.Struct, frozen=True):
     """A sentence for the person, such as that a damaged index was rebuilt."""
 
 
+_QUERY_HINT = "`memento search --help` shows what a query may hold."
+
 _INDEX_INCOMPLETE = "Results by meaning are incomplete: the semantic index is still being built or rebuilt."
 
 
@@ -226,7 +228,7 @@ class SearchEngine:
         no more candidates than results and without a count.
 
         Raises:
-            InvalidInput: ``limit`` is less than 1.
+            InvalidInput: ``limit`` is less than 1, or the query has a part that cannot be used.
             EngineUnavailable: ``wait`` was asked for and the engine cannot be had.
 
         """
@@ -236,8 +238,10 @@ class SearchEngine:
             self.wait()
         query = parse(source, now=now, typing=typing)
         tree = recallable_filter(query.filter, now)
-        if query.problems and not query.words and query.filter == AllOf():
-            # What was asked could not be read at all; everything would be no answer to it.
+        if query.error and not typing:
+            raise InvalidInput(query.error, _QUERY_HINT)
+        if query.error or (query.problems and not query.words and query.filter == AllOf()):
+            # What was asked could not be read; everything would be no answer to it.
             return SearchAnswer([], 0, "off", query.problems)
         if not query.words:
             return self._listing(query, tree, limit, now)

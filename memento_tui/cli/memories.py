@@ -40,7 +40,7 @@ def plain_query(words: tuple[str, ...]) -> str:
 
     source = " ".join(words)
     query = parse(source)
-    if query.problems:
+    if query.problems and not query.excluded:
         raise InvalidInput(
             f"Nothing is listed, because a filter is wrong. {query.problems[0]}", "See `memento list --help`."
         )

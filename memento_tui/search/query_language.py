@@ -62,6 +62,8 @@ class Query(msgspec.Struct, frozen=True):
     filter: Filter
     problems: tuple[str, ...] = ()
     """One sentence for each part that could not be used."""
+    error: str = ""
+    """The sentence for which the query as a whole cannot be answered: the rest of it would be another question."""
 
     @property
     def text(self) -> str:
@@ -96,8 +98,14 @@ def parse(source: str, *, now: datetime | None = None, typing: bool = False) -> 
     for token in tokens:
         last = typing and token is tokens[-1] and token.end() == len(source)
         parser.take(token, typing=last)
+    parser.check_something_is_wanted()
     return Query(
-        source, tuple(parser.words), tuple(parser.excluded), AllOf(tuple(parser.filters)), tuple(parser.problems)
+        source,
+        tuple(parser.words),
+        tuple(parser.excluded),
+        AllOf(tuple(parser.filters)),
+        tuple(parser.problems),
+        parser.error,
     )
 
 
@@ -110,6 +118,19 @@ class _QueryParser:
         self.excluded: list[Word | Phrase] = []
         self.filters: list[Filter] = []
         self.problems: list[str] = []
+        self.error = ""
+
+    def check_something_is_wanted(self) -> None:
+        """Note an error where words are to be left out and none is looked for."""
+        if self.excluded and not self.words:
+            text = self.excluded[0].text
+            self._refuse(f"-{text:.60} only leaves out what is found. Add a word to look for.")
+
+    def _refuse(self, sentence: str, *, typing: bool = False) -> None:
+        """Note a problem that leaves nothing to answer, unless the person is still typing it."""
+        self.problems.append(sentence)
+        if not typing:
+            self.error = self.error or sentence
 
     def take(self, token: re.Match[str], *, typing: bool) -> None:
         excluded = bool(token["minus"])
@@ -117,7 +138,13 @@ class _QueryParser:
             value = token["quoted"] if token["value"] is None else token["value"]
             if token["closed"] == "":
                 self.problems.append(_UNCLOSED)
-            self._take_field(token["field"].lower(), value, excluded=excluded)
+            self._take_field(token["field"].lower(), value, excluded=excluded, typing=typing)
+        elif token["field"] and (meant := _meant_field(token["field"].lower())) and not typing:
+            text = token[0].lstrip("-")
+            self._refuse(
+                f"There is no field {token['field']:.60}. Did you mean {meant}:, as in {FIELDS[meant]}? To look for the"
+                f' text itself, put it in quotation marks: "{text:.60}".'
+            )
         elif token["phrase"] is not None:
             if token["ended"] == "":
                 self.problems.append(_UNCLOSED)
@@ -133,13 +160,31 @@ class _QueryParser:
             return
         (self.excluded if excluded else self.words).append(Word(text, typing=typing and not excluded))
 
-    def _take_field(self, field: str, value: str, *, excluded: bool) -> None:
+    def _take_field(self, field: str, value: str, *, excluded: bool, typing: bool) -> None:
         try:
             parsed = _FIELD_PARSERS[field](value, self.now)
         except InvalidField as error:
-            self.problems.append(f"{field}:{value:.60} was left out: {error.reason}.")
+            self._refuse(f"{field}:{value:.60} cannot be used: {error.reason}.", typing=typing)
             return
         self.filters.append(Not(parsed) if excluded else parsed)
+
+
+_OTHER_NAMES = {"namespace": "ns", "type": "kind", "since": "after", "until": "before"}
+"""Names that other programs have for the fields."""
+
+_SHORTEST_MISSPELLING, _LEAST_LIKENESS = 3, 0.8
+"""Characters of a name, and its likeness to a field's (0 to 1), from which on it counts as that field misspelled."""
+
+
+def _meant_field(name: str) -> str:
+    """Return the field that was probably meant by a name that is none; empty where it is like none of them."""
+    if name in _OTHER_NAMES:
+        return _OTHER_NAMES[name]
+    if len(name) < _SHORTEST_MISSPELLING:
+        return ""
+    from difflib import get_close_matches  # noqa: PLC0415 - for a query that is wrong only
+
+    return next(iter(get_close_matches(name, FIELDS, 1, _LEAST_LIKENESS)), "")
 
 
 def _choices(value: str) -> Iterator[str]:

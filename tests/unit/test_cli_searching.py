@@ -54,15 +54,21 @@ def test_words_may_be_given_apart_or_together(memento: Program) -> None:
         assert [hit["content"] for hit in memento.json("search", *query)["results"]] == ["users endpoint"]
 
 
-def test_what_cannot_be_understood_is_said_and_the_rest_is_searched(memento: Program) -> None:
+def test_a_quotation_mark_that_is_not_closed_is_said_and_the_rest_is_searched(memento: Program) -> None:
     memento.add("users endpoint")
-    for query in ('"users', "users kind:nonsense"):
-        found = memento.json("search", query)
-        assert len(found["results"]) == 1
-        assert len(found["problems"]) == 1
-        ended = memento.run("search", query)
-        assert ended.err == found["problems"][0] + "\n"
-        assert "users endpoint" in ended.out
+    found = memento.json("search", '"users')
+    assert len(found["results"]) == 1
+    ended = memento.run("search", '"users')
+    assert ended.err == found["problems"][0] + "\n"
+    assert "users endpoint" in ended.out
+
+
+@pytest.mark.parametrize("query", ["users kind:nonsense", "users kindd:fact", "certainty:abc", "-users"])
+def test_a_query_that_cannot_be_used_is_an_error_and_nothing_is_listed(memento: Program, query: str) -> None:
+    memento.add("users endpoint")
+    ended = memento.run("search", "--", query)
+    assert (ended.code, ended.out) == (2, "")
+    assert "memento search --help" in ended.err
 
 
 def test_explain_shows_the_numbers(memento: Program) -> None:

@@ -172,9 +172,9 @@ def test_every_memory_is_found_however_odd_it_is(workspace: Workspace) -> None:
 
 def test_no_id_and_no_text_reaches_the_note_that_the_index_keeps_of_itself(workspace: Workspace) -> None:
     remember(workspace, it="alpha")
-    for query in ("state", "\x01state", "id:\x01state", "-alpha", "-tag:none", "-zzz alpha"):
+    for query in ("state", "\x01state", "id:\x01state", "state -alpha", "-tag:none", "-zzz alpha"):
         assert set(found(workspace, query)) <= {"it"}
-    assert workspace.search("-zzz tag:none").total == 0
+    assert workspace.search("state -zzz tag:none").total == 0
 
 
 def test_identifiers_are_told_from_plain_words() -> None:

@@ -76,37 +76,41 @@ def test_each_field_is_one_condition(source: str, tree: Filter) -> None:
 @pytest.mark.parametrize(
     ("source", "problem"),
     [
-        ("kind:rumour", "kind:rumour was left out: it takes fact, decision, "),
-        ("is:blue", "is:blue was left out: it takes pinned, untagged, expired, user, "),
-        ("certainty:9", "certainty:9 was left out: it takes a number from 1 to 5"),
-        ("certainty:4..", "certainty:4.. was left out: it takes a number from 1 to 5"),
-        ("status:gone", "status:gone was left out: it takes pending, active, "),
-        ("tier:top", "tier:top was left out: it takes working, "),
-        ("before:soon", "before:soon was left out: must be a date such as "),
-        ("before:9000y", "before:9000y was left out: no calendar reaches back so far."),
-        ("after:" + "9" * 5000 + "d", "after:" + "9" * 60 + " was left out: must be a date such as "),
-        ("expires:<", "expires:< was left out: must be a date such as "),
-        ("tag:#", "tag:# was left out: it takes a tag's name."),
-        ("tag:,", "tag:, was left out: it takes a tag's name."),
-        ("ns:/", "ns:/ was left out: it takes a namespace such as projects/site."),
-        ("by:,", "by:, was left out: it takes something such as by:claude, "),
-        ("session:,", "session:, was left out: it takes something such as session:ID."),
-        ('id:""', "id: was left out: it takes something such as id:ID."),
+        ("kind:rumour", "kind:rumour cannot be used: it takes fact, decision, "),
+        ("is:blue", "is:blue cannot be used: it takes pinned, untagged, expired, user, "),
+        ("certainty:9", "certainty:9 cannot be used: it takes a number from 1 to 5"),
+        ("certainty:4..", "certainty:4.. cannot be used: it takes a number from 1 to 5"),
+        ("status:gone", "status:gone cannot be used: it takes pending, active, "),
+        ("tier:top", "tier:top cannot be used: it takes working, "),
+        ("before:soon", "before:soon cannot be used: must be a date such as "),
+        ("before:9000y", "before:9000y cannot be used: no calendar reaches back so far."),
+        ("after:" + "9" * 5000 + "d", "after:" + "9" * 60 + " cannot be used: must be a date such as "),
+        ("expires:<", "expires:< cannot be used: must be a date such as "),
+        ("tag:#", "tag:# cannot be used: it takes a tag's name."),
+        ("tag:,", "tag:, cannot be used: it takes a tag's name."),
+        ("ns:/", "ns:/ cannot be used: it takes a namespace such as projects/site."),
+        ("by:,", "by:, cannot be used: it takes something such as by:claude, "),
+        ("session:,", "session:, cannot be used: it takes something such as session:ID."),
+        ('id:""', "id: cannot be used: it takes something such as id:ID."),
     ],
 )
-def test_a_value_that_a_field_does_not_take_is_left_out_and_said(source: str, problem: str) -> None:
+def test_a_value_that_a_field_does_not_take_is_an_error(source: str, problem: str) -> None:
     query = read(f"word {source}")
     assert query.filter == AllOf()
     assert query.words == (Word("word"),)
     (told,) = query.problems
     assert told.startswith(problem)
     assert told.endswith(".")
+    assert query.error == told
+    assert read(f"word {source}", typing=True).error == "", "it is still being typed"
+    assert read(f"{source} word", typing=True).error == told
 
 
 @pytest.mark.parametrize("source", ['"alpha beta', 'tag:"alpha beta', '-"alpha beta', '"alpha" "beta'])
 def test_a_quotation_mark_that_is_not_closed_is_said_once_and_read_to_the_end(source: str) -> None:
     query = read(source)
-    assert query.problems == ("A quotation mark is not closed; everything after it was read as one phrase.",)
+    unclosed = "A quotation mark is not closed; everything after it was read as one phrase."
+    assert [problem for problem in query.problems if problem != query.error] == [unclosed]
 
 
 @pytest.mark.parametrize(
@@ -129,6 +133,23 @@ def test_what_is_no_field_is_looked_for(
 ) -> None:
     query = read(source)
     assert (query.words, query.excluded, query.filter, query.problems) == (words, unwanted, AllOf(), ())
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("kindd:decision", "There is no field kindd. Did you mean kind:, as in kind:decision? "),
+        ("word tags:api", "There is no field tags. Did you mean tag:, as in tag:api"),
+        ("Type:decision", "There is no field Type. Did you mean kind:"),
+        ("-certainity:>=4 word", "There is no field certainity. Did you mean certainty:"),
+        ("-draft", "-draft only leaves out what is found. Add a word to look for."),
+        ('kind:decision -"two words"', "-two words only leaves out what is found."),
+    ],
+)
+def test_a_query_that_cannot_be_answered_as_it_is_says_what_to_do(source: str, sentence: str) -> None:
+    query = read(source)
+    assert query.error.startswith(sentence)
+    assert query.problems == (query.error,)
 
 
 def test_only_the_last_word_of_a_text_being_typed_may_be_a_beginning() -> None:

@@ -178,8 +178,10 @@ def _search_line(row: _SearchRow, width: int) -> list[Line]:
 
 
 def _count_results(workspace: Workspace, query: str) -> int:
-    """Return how many memories a query finds: by its filters, or by its words."""
+    """Return how many memories a query finds: by its filters, or by its words; none with a part that is wrong."""
     parsed = parse(query)
+    if parsed.error:
+        return 0
     if parsed.words or parsed.excluded:
         return workspace.search(query, mode="keyword", limit=1).total
     return workspace.count(with_default_statuses(parsed.filter))

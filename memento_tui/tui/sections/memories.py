@@ -17,7 +17,7 @@ from memento_tui.api.search import SearchAnswer, SearchHit
 from memento_tui.api.types import MemorySummary
 from memento_tui.errors import MementoError, NotAllowed
 from memento_tui.model import Memory
-from memento_tui.model.filters import with_default_statuses
+from memento_tui.model.filters import AnyOf, with_default_statuses
 from memento_tui.search.query_language import Query, parse
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.edit_conflict import CurrentText, other_writer_name, save_with_conflicts
@@ -113,7 +113,9 @@ class MemoriesSection(ListSection[MemorySummary]):
     # Searching
 
     def make_source(self) -> RowSource[MemorySummary]:
-        """Return the memories that the query's filters select, most recently changed first."""
+        """Return the memories that the query's filters select, most recently changed first; none for a wrong query."""
+        if self.search_query.error:
+            return self.memento.workspace.view(AnyOf(()))
         return self.memento.workspace.view(with_default_statuses(self.search_query.filter))
 
     def filter_changed(self) -> None:
