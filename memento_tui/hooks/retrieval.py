@@ -13,9 +13,10 @@ from memento_tui.hooks.settings import HookSettings
 from memento_tui.paths import DataPaths
 from memento_tui.search.decay import decay_factor
 from memento_tui.search.fair_share import fair_places
-from memento_tui.search.prompt_index import PromptHit, PromptIndex, stems_of
+from memento_tui.search.prompt_index import PromptIndex, WeightedPart, stems_of
 from memento_tui.search.ranking import (
     CANDIDATE_CHARACTERS_READ,
+    COVERAGE_WEIGHT,
     LEAST_SHARE_OF_BEST,
     MOST_MEMORIES_SHOWN,
     PROMPT_CANDIDATES,
@@ -121,15 +122,15 @@ def memories_for_prompt(
     nearest: Nearest | None = None,
 ) -> list[RetrievedMemory]:
     """Return the memories that a prompt calls for, best first; most often none."""
-    parts = prompt_parts(prompt)
-    if not any(parts):
+    parts = index.weighted(prompt_parts(prompt))
+    if not parts:
         return []
-    by_words = {hit.id: hit for hit in index.candidates(parts, scope.own_namespaces(), SCOPED_NAMESPACE_ROOTS)}
+    by_words = index.candidates(parts, scope.own_namespaces(), SCOPED_NAMESPACE_ROOTS)
     similar = {} if nearest is None else nearest(prompt, scope, PROMPT_CANDIDATES)
     names = [*list(by_words)[:PROMPT_CANDIDATES_READ], *similar]
     candidates = _not_yet_shown(store, dict.fromkeys(names), scope) if names else {}
-    judge = _Judge(prompt, index.hit_for((parts.whole or parts.sentences or [parts.names])[0]), similar)
-    judged = [judge.judge(memory, by_words.get(name)) for name, memory in candidates.items()]
+    judge = _Judge(prompt, parts, similar)
+    judged = [judge.judge(memory, by_words.get(name, 0.0)) for name, memory in candidates.items()]
     retrieved = []
     for found in judged:
         if found is not None and clears_floor(found.why["relevance"], settings.threshold):
@@ -143,18 +144,24 @@ def memories_for_prompt(
 class _Judge:
     """Judges how well memories answer one prompt, by their words and their meaning."""
 
-    def __init__(self, prompt: str, whole: PromptHit, similar: Mapping[str, float]) -> None:
-        """``whole`` has the words of the prompt, for memories that were found by meaning alone."""
-        self._whole = whole
+    def __init__(self, prompt: str, parts: Sequence[WeightedPart], similar: Mapping[str, float]) -> None:
+        self._parts = parts
         self._similar = similar
         self._furthest = UNSEEN_SIMILARITY * min(similar.values(), default=0.0)
         self._things = numbered_things(prompt)
 
-    def judge(self, memory: MemoryRow, hit: PromptHit | None) -> RetrievedMemory | None:
-        """Return a memory with its relevance as its score; ``None`` where it is about something else."""
+    def judge(self, memory: MemoryRow, indexed: float) -> RetrievedMemory | None:
+        """Return a memory with its relevance as its score; ``None`` where it is about something else.
+
+        ``indexed`` is its score by the index; the better of that and of one by its text alone counts.
+        """
         stems, length = _stem_counts(memory), len(terms(memory.content))
-        part = hit or self._whole
-        keyword = max(part.keyword, part.score_without_index(stems, length))
+        by_text, part = max(
+            ((part.score_without_index(stems, length), part) for part in self._parts), key=lambda scored: scored[0]
+        )
+        # A long note holds each word of a question once: then it is enough that it holds nearly all.
+        covered = part.scale * COVERAGE_WEIGHT * part.share_held(stems.keys())
+        keyword = max(indexed, by_text, covered)
         meaning = self._similar.get(memory.id, self._furthest) if self._similar else None
         relevance = calibrated_relevance(keyword, meaning)
         words = part.words_in(stems.keys(), stems_of([*memory.title.split(), *memory.tags]))

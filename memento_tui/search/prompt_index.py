@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,23 +34,19 @@ from memento_tui.search.scoring import density, idf, perfect_score, saturated
 from memento_tui.text.keywords import FEWEST_WORDS, PromptParts, is_filler, is_name
 from memento_tui.text.terms import camel_case_parts, character_bigrams, identifiers, is_compound, terms
 
-__all__ = ["PromptHit", "PromptIndex", "stems_of"]
+__all__ = ["PromptIndex", "WeightedPart", "stems_of"]
 
 _VERSION = re.compile(r"[vV]?\d+(?:\.\d+)+")
 
 
-class PromptHit(NamedTuple):
-    """A memory that may answer a part of a prompt."""
+class WeightedPart(NamedTuple):
+    """The words of a part of a prompt, by which a text is scored."""
 
-    id: str
-    keyword: float
-    """Its score from 0 to 1: as in `memento_tui.search.scoring`, where no memory holds a word as for any other."""
     words: tuple[str, ...]
-    """The words of the part of the prompt that it fits best."""
     weights: tuple[float, ...] = ()
-    """The weight of each of them."""
+    """The weight of each word, whether a memory holds it or none."""
     scale: float = 1.0
-    """The factor of the score that depends on that part."""
+    """The factor of the score: less than 1 for a sentence out of its context."""
 
     def score_without_index(self, counts: Mapping[str, int], length: int) -> float:
         """Return the score that does not depend on the length of other memories.
@@ -89,6 +86,7 @@ def stems_of(words: Iterable[str]) -> set[str]:
     return found
 
 
+@lru_cache(maxsize=1_000)
 def _forms(word: str) -> list[list[str]]:
     """Return the forms in which a text may hold a word, each as the stems that it then holds all of."""
     if pairs := character_bigrams(word):
@@ -131,17 +129,17 @@ class PromptIndex:
         self.state: IndexState = state
         self._queries = TermQueryBuilder(self._schema, self._searcher)
 
-    def _weighted(self, word: str) -> tuple[str, float, bool]:
-        """Return a word, its weight, and whether a memory holds it; of a path, its longest end that one holds."""
+    def _weighted(self, word: str) -> tuple[str, float]:
+        """Return a word and its weight; of a path, its longest end that a memory holds."""
         ends = [word.split("/", cut)[-1] for cut in range(1, word.count("/") + 1)] if "/" in word else []
         versions = [word[1:] if word[0] in "vV" else f"v{word}"] if _VERSION.fullmatch(word) else []
         found = next((form for form in (word, *ends, *versions) if form and self._held(form)), word)
         held = self._held(found)
         weight = idf(max(self._searcher.num_docs, SMALLEST_COUNTED_STORE), held)
         if character_bigrams(found):
-            return found, weight if held else BIGRAM_WEIGHT * weight, held > 0
+            return found, weight if held else BIGRAM_WEIGHT * weight
         is_named = is_name(found) or any(letter.isdigit() for letter in found)
-        return found, weight * (NAME_WEIGHT if is_named else 1.0), held > 0
+        return found, weight * (NAME_WEIGHT if is_named else 1.0)
 
     def _held(self, word: str) -> int:
         """Return about how many memories hold a word."""
@@ -156,26 +154,29 @@ class PromptIndex:
         """Return about how many memories hold a stem, in the text or in the title alone."""
         return max(self._searcher.doc_freq(field, stem) for field in ("body", "title"))
 
-    def hit_for(self, words: Iterable[str], scale: float = 1.0) -> PromptHit:
-        """Return a hit without a memory: the words with their weights, by which any text can be scored."""
-        weighted = [self._weighted(word) for word in words]
-        return PromptHit("", 0.0, tuple(word for word, *_ in weighted), tuple(w for _, w, _ in weighted), scale)
+    def weighted(self, parts: PromptParts) -> list[WeightedPart]:
+        """Return the parts of a prompt that are looked for, with the weights of their words."""
+        whole = [self._weighted_part(words) for words in parts.whole]
+        names = [self._weighted_part([name]) for name in parts.names[:MOST_SENTENCES]]
+        sentences = [self._weighted_part(words, SENTENCE_WEIGHT) for words in parts.sentences]
+        sentences.sort(key=lambda part: -sum(sorted(part.weights, reverse=True)[:MOST_SALIENT_WORDS]))
+        return [*whole, *names, *sentences[:MOST_SENTENCES]]
 
-    def candidates(self, parts: PromptParts, own: Iterable[str], others: Iterable[str]) -> list[PromptHit]:
-        """Return the memories that hold words of a prompt's parts, each once, for the part that it fits best.
+    def _weighted_part(self, words: Iterable[str], scale: float = 1.0) -> WeightedPart:
+        weighted = [self._weighted(word) for word in words]
+        return WeightedPart(tuple(word for word, _ in weighted), tuple(weight for _, weight in weighted), scale)
+
+    def candidates(self, parts: Iterable[WeightedPart], own: Iterable[str], others: Iterable[str]) -> dict[str, float]:
+        """Return the ids of memories that hold words of a prompt's parts, best first, with their best scores, 0 to 1.
 
         Memories in one of the namespaces ``others`` are left out, unless they lie in one of ``own``.
         """
         conditions = self._conditions(own, others)
-        best: dict[str, PromptHit] = {}
-        sentences = [self.hit_for(words, SENTENCE_WEIGHT) for words in parts.sentences]
-        sentences.sort(key=lambda part: -sum(sorted(part.weights, reverse=True)[:MOST_SALIENT_WORDS]))
-        whole = [self.hit_for(words) for words in [*parts.whole, *([name] for name in parts.names[:MOST_SENTENCES])]]
-        for part in [*whole, *sentences[:MOST_SENTENCES]]:
+        best: dict[str, float] = {}
+        for part in parts:
             for name, score in self._search(part, conditions):
-                if name not in best or best[name].keyword < score:
-                    best[name] = part._replace(id=name, keyword=score)
-        return sorted(best.values(), key=lambda hit: (-hit.keyword, hit.id))
+                best[name] = max(best.get(name, 0.0), score)
+        return dict(sorted(best.items(), key=lambda found: (-found[1], found[0])))
 
     def _conditions(self, own: Iterable[str], others: Iterable[str]) -> list[tuple[tantivy.Occur, tantivy.Query]]:
         must, must_not = tantivy.Occur.Must, tantivy.Occur.MustNot
@@ -189,7 +190,7 @@ class PromptIndex:
         return [(must, tantivy.Query.const_score_query(alive, 0.0)), (must_not, elsewhere)]
 
     def _search(
-        self, part: PromptHit, conditions: Sequence[tuple[tantivy.Occur, tantivy.Query]]
+        self, part: WeightedPart, conditions: Sequence[tuple[tantivy.Occur, tantivy.Query]]
     ) -> Iterator[tuple[str, float]]:
         """Yield the ids of memories that hold some of the words of a part, with their scores, 0 to 1."""
         pairs = zip(part.words, part.weights, strict=True)

@@ -169,10 +169,13 @@ NAME_WEIGHT = 1.5
 SMALLEST_COUNTED_STORE = 100
 """Memories from which the rarity of a word is reckoned at least: among three memories no word is rare."""
 
+COVERAGE_WEIGHT = 0.55
+"""The score of a memory that holds all words of a prompt, however long it is; one that holds nine tenths has 0.5."""
+
 BIGRAM_WEIGHT = 0.5
 """The share of an unknown word that a pair of ideographs counts: every other pair straddles two words."""
 
-SENTENCE_WEIGHT = 0.6
+SENTENCE_WEIGHT = 0.65
 """The factor of a score for one sentence by itself: out of its context it must fit nearly in full.
 
 Chosen, as are `RELEVANCE_FLOOR` and `LEAST_SHARE_OF_BEST`, on the development half of the prompts of

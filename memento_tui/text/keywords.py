@@ -79,6 +79,8 @@ _MOST_WORDS_TOGETHER = 60
 """The most words of a prompt that are read as a whole; a longer one, with something pasted in, is read by stretches."""
 FEWEST_WORDS = 2
 """The fewest content words of a sentence with a subject, and the fewest of them that a memory must hold."""
+_FEWEST_OF_A_SENTENCE = 3
+"""The fewest content words of a sentence that is looked for out of its context: two are soon met by chance."""
 _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|(?<=[。！？])|\n+")  # noqa: RUF001 - Japanese and Chinese marks
 
 
@@ -110,14 +112,14 @@ def prompt_parts(prompt: str) -> PromptParts:
     if not content_words(prompt):
         return PromptParts([], [], [])
     text = truncate_prompt(prompt)
-    split = [_words(sentence) for sentence in _SENTENCE.split(text)]
+    split = [_words(sentence) for sentence in dict.fromkeys(_SENTENCE.split(text))]
     stretches: list[list[str]] = [[]]
     for words in split:
         if len(stretches[-1]) + len(words) > _MOST_WORDS_TOGETHER and stretches[-1]:
             stretches.append([])
         stretches[-1] = list(dict.fromkeys([*stretches[-1], *words]))
     whole = [words for words in stretches if _names_a_subject(words) or len(stretches) == 1]
-    sentences = [words for words in split if _names_a_subject(words) and words not in whole]
+    sentences = [words for words in split if _names_a_subject(words, _FEWEST_OF_A_SENTENCE) and words not in whole]
     names = dict.fromkeys(name for words in sentences for name in _names_alone(words))
     return PromptParts(whole, [words for words in sentences if not _names_alone(words)], list(names))
 
@@ -129,9 +131,9 @@ def _names_alone(words: Sequence[str]) -> list[str]:
     return names if len(content) - len(names) < FEWEST_WORDS else []
 
 
-def _names_a_subject(words: Sequence[str]) -> bool:
+def _names_a_subject(words: Sequence[str], fewest: int = FEWEST_WORDS) -> bool:
     content = [word for word in words if not is_filler(word)]
-    return len(content) >= FEWEST_WORDS or any(map(is_name, content))
+    return len(content) >= fewest or any(map(is_name, content))
 
 
 def truncate_prompt(prompt: str) -> str:

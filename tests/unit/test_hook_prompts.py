@@ -12,7 +12,7 @@ from memento_tui.hooks.events import context_for_call
 from memento_tui.hooks.host_events import parse_call
 from memento_tui.hooks.settings import HookSettings
 from memento_tui.paths import DataPaths
-from memento_tui.search.prompt_index import PromptHit, stems_of
+from memento_tui.search.prompt_index import WeightedPart, stems_of
 from memento_tui.text.keywords import content_words, prompt_parts
 from memento_tui.text.skip_matching import mentions_of, skip_matches
 from tests.made import without_engine
@@ -69,16 +69,16 @@ def test_a_line_with_nothing_but_a_path_is_about_that_file() -> None:
 
 @pytest.mark.parametrize("joined", ["step-by-step", "and/or", "up-to-date", "built-in"])
 def test_plain_words_that_are_joined_mean_no_more_than_one_word(joined: str) -> None:
-    assert PromptHit("m", 1.0, (joined,)).words_in(stems_of([joined, "release"])) == []
+    assert WeightedPart((joined,)).words_in(stems_of([joined, "release"])) == []
 
 
 @pytest.mark.parametrize("name", ["fly.io", "src/parser.py", "relLangURL", "Navier-Stokes", "snake_case", "v2/ready"])
 def test_a_name_alone_may_be_what_a_prompt_is_about(name: str) -> None:
-    assert PromptHit("m", 1.0, (name,)).words_in(stems_of([name, "release"])) == [name]
+    assert WeightedPart((name,)).words_in(stems_of([name, "release"])) == [name]
 
 
 def test_a_word_without_spaces_is_held_only_whole() -> None:
-    words = PromptHit("m", 1.0, ("本番環境", "デプロイ"))
+    words = WeightedPart(("本番環境", "デプロイ"))
     assert words.words_in(stems_of(["本番環境のデプロイは金曜日に行わない"])) == ["本番環境", "デプロイ"]
     assert words.words_in(stems_of(["本番の開発環境でデプスを測る"])) == []
 
