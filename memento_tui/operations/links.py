@@ -12,7 +12,7 @@ from memento_tui.formats.markdown import find_wikilinks, without_code
 from memento_tui.model import Memory
 from memento_tui.operations.memories import caution_labels, is_recalled
 from memento_tui.operations.recall import plain_query, without_accounts
-from memento_tui.text.fence import visible_line
+from memento_tui.text.fence import entry_labels, visible_line
 
 __all__ = ["ToldLink", "links_of", "memory_titled"]
 
@@ -37,7 +37,7 @@ class ToldLink(NamedTuple):
     headline: str
     """The other memory's first words; empty where the target is none."""
     labels: list[str]
-    """Words of caution about the other memory."""
+    """Words of caution about the other memory; that nobody verified it, about any other target."""
 
 
 def links_of(workspace: Workspace, memory: Memory, now: datetime) -> list[ToldLink]:
@@ -59,7 +59,7 @@ def _related(workspace: Workspace, memory: Memory, now: datetime) -> Iterator[To
         if end is not None:
             yield from _to_memory(kind, way, end, now)
         elif kind in ("file", "item"):
-            yield ToldLink(kind, way, visible_line(other, 200), "", [])
+            yield ToldLink(kind, way, visible_line(other, 200), "", entry_labels(is_unverified=True))
 
 
 def _mentioned(workspace: Workspace, memory: Memory, now: datetime) -> Iterator[ToldLink]:

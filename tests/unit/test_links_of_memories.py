@@ -28,9 +28,9 @@ def test_relations_are_told_with_both_ends_and_their_caution(workspace: Workspac
         ("supersedes", "out", old.id),
         ("file", "out", "src/api.py"),
     ]
-    assert links[0]["headline"] == "Old API"
-    assert f"link: supersedes -> {old.id} [unverified] Old API" in text
-    assert f"link: <- supersedes {new.id} [unverified] New API" in read(data_dir, old.id)[0]
+    assert (links[0]["headline"], links[1]["labels"]) == ("Old API", ["unverified"])
+    assert f"link [unverified]: supersedes -> {old.id} [unverified] Old API" in text
+    assert f"link [unverified]: <- supersedes {new.id} [unverified] New API" in read(data_dir, old.id)[0]
 
 
 def test_a_name_in_double_brackets_leads_to_the_memory_with_that_title(workspace: Workspace, data_dir: Path) -> None:

@@ -243,7 +243,8 @@ def _whole_memory_text(memory: WholeMemory) -> str:
         ("applies", memory.validity_context),
         ("tags", ", ".join(memory.tags)),
         ("url", memory.source_url),
-        *(("link", _link_line(link)) for link in memory.links),
+        # Nobody verifies a link: a memory's own trust says nothing about where an agent has it lead.
+        *(("link [unverified]", _link_line(link)) for link in memory.links),
     ]
     return memory_text(head, facts, memory.content, untrusted="UNTRUSTED" in memory.labels)
 
