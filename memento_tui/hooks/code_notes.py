@@ -8,7 +8,6 @@ from pathlib import Path
 from memento_tui.hooks.project import find_project
 from memento_tui.hooks.scope import RetrievedMemory
 from memento_tui.hooks.worker_launcher import start_worker
-from memento_tui.maintenance.code.notes import head_commit, read_notes
 from memento_tui.paths import DataPaths
 
 __all__ = ["start_code_check", "with_code_notes"]
@@ -20,9 +19,11 @@ def with_code_notes(memories: Sequence[RetrievedMemory], paths: DataPaths, cwd: 
     What a person made essential is told even so, with that word: they alone drop it.
     """
     project = find_project(cwd) if memories else None
-    notes = {} if project is None else read_notes(paths.code_notes(project.root)).notes
-    if project is None or not notes:
+    if project is None:
         return list(memories)
+    from memento_tui.maintenance.code.notes import read_notes  # noqa: PLC0415 - most prompts call for no memory
+
+    notes = read_notes(paths.code_notes(project.root)).notes
     told = []
     for found in memories:
         note = notes.get(found.memory.id)
@@ -41,6 +42,8 @@ def start_code_check(paths: DataPaths, cwd: str | Path, mark: str) -> None:
     project = find_project(cwd)
     if project is None or not (project.root / ".git").exists():
         return
+    from memento_tui.maintenance.code.notes import head_commit, read_notes  # noqa: PLC0415 - the start of a session alone
+
     known = read_notes(paths.code_notes(project.root))
     if (known.head, known.mark) != (head_commit(project.home, project.root), mark):
         start_worker(paths.root, "--code", f"--cwd={project.root}")

@@ -46,8 +46,8 @@ def refusal(sentence: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=sentence)], is_error=True)
 
 
-def search_result(hit: SearchHit, now: datetime) -> SearchResult:
-    """Return a search result as it is sent."""
+def search_result(hit: SearchHit, now: datetime, more_labels: Sequence[str] = ()) -> SearchResult:
+    """Return a search result as it is sent, with ``more_labels`` after those of every memory."""
     memory = hit.memory
     return SearchResult(
         id=memory.id,
@@ -55,7 +55,7 @@ def search_result(hit: SearchHit, now: datetime) -> SearchResult:
         kind=memory.kind,
         score=round(hit.relevance, 3),
         snippet=one_line(hit.snippet, 400),
-        labels=caution_labels(memory, now),
+        labels=[*caution_labels(memory, now), *more_labels],
         tags=list(memory.tags),
         namespace=memory.namespace,
     )

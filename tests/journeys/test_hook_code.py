@@ -15,7 +15,7 @@ from memento_tui.api import Workspace
 from memento_tui.maintenance.code.notes import read_notes
 from tests.journeys.cli_shell import Console
 from tests.journeys.hook_host import HookHost
-from tests.journeys.mcp_agent import NO_ENGINE
+from tests.journeys.mcp_agent import NO_ENGINE, connected
 from tests.unit.code_repository import CodeRepository
 
 
@@ -56,14 +56,21 @@ def test_a_session_is_not_told_of_a_file_that_is_gone_and_is_told_where_another_
     assert host.prompt("how are invoices numbered by quarter?") == ""
     assert "src/mail.py is now post/letters.py" in host.prompt("where are letters queued?")
 
-    console = Console(person.paths.root)
     monkeypatch.chdir(repository.root)
+    with connected(person.paths.root) as agent:
+        assert "src/mail.py is now post/letters.py" in agent.read("search", query="where are letters queued")
+        gone = agent.call("search", query="how are invoices numbered")["results"][0]
+        assert gone["labels"] == ["unverified", "src/invoices.py is gone"]
+        assert "[unverified, src/invoices.py is gone]" in agent.read("get", ids=[gone["id"]]).replace("] [", ", ")
+
+    console = Console(person.paths.root)
     found = console.json("audit", "--code")
     assert sorted(item["state"] for item in found["items"]) == ["changed", "gone"]
     assert len(console.json("review", "list", "--kind", "code")["items"]) == 2
 
+    # The hook told one and two searches one each, of which the agent read one in full.
     told = console.json("report", "--project", "projects/site")
-    assert (told["total"]["told"], told["total"]["share"]) == (1, None)
+    assert (told["total"]["told"], told["total"]["share"]) == (3, 0.5)
 
 
 def test_a_session_outside_of_a_repository_starts_nothing(person: Workspace, tmp_path: Path) -> None:

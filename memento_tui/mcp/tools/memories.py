@@ -39,6 +39,7 @@ from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
 from memento_tui.model.validation import check_choice
 from memento_tui.moments import parse_optional_end
+from memento_tui.operations.code_notes import code_labels
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among
 from memento_tui.operations.links import links_of
 from memento_tui.operations.memories import bracketed, format_time, is_readable, visible_memory
@@ -122,7 +123,8 @@ class MemoryTools:
         workspace = self._mcp_workspaces.of(ctx)
         hits, answer = recall(workspace, query, limit, optional_handle(session))
         now = clock.now()
-        results = [search_result(hit, now) for hit in hits]
+        of_code = code_labels(workspace, [hit.memory for hit in hits])
+        results = [search_result(hit, now, of_code.get(hit.id, ())) for hit in hits]
         contradictions = contradictions_among(workspace, [hit.id for hit in hits], now)
         result = SearchResults(
             results=results, semantic=answer.semantic, problems=list(answer.problems), contradictions=contradictions
@@ -219,7 +221,7 @@ def _whole_memory(workspace: Workspace, memory: Memory) -> WholeMemory:
         title=view.title,
         content=view.content,
         kind=memory.kind,
-        labels=view.labels,
+        labels=[*view.labels, *code_labels(workspace, [memory]).get(memory.id, ())],
         tags=view.tags,
         namespace=memory.namespace,
         certainty=memory.certainty,

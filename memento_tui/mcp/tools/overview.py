@@ -23,6 +23,7 @@ from memento_tui.mcp.tool import UNCHANGED, Namespace, Session
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model.filters import OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.operations.code_notes import code_labels
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among
 from memento_tui.operations.memories import bracketed, list_labels
 from memento_tui.operations.recall import MAX_HITS
@@ -50,12 +51,13 @@ class OverviewTools:
         workspace = self._mcp_workspaces.of(ctx)
         briefing = brief(workspace, message, namespace or "", limit, optional_handle(session))
         now = clock.now()
+        of_code = code_labels(workspace, [hit.memory for hit in briefing.hits])
         result = ContextResult(
             identity=briefing.identity.content if briefing.identity is not None else "",
             identity_labels=[] if briefing.identity is None else list_labels(briefing.identity),
             items=[item_entry(item) for item in briefing.items],
             skips=[skip_entry(skip) for skip in briefing.skips],
-            memories=[search_result(hit, now) for hit in briefing.hits],
+            memories=[search_result(hit, now, of_code.get(hit.id, ())) for hit in briefing.hits],
             semantic=briefing.semantic,
             contradictions=contradictions_among(workspace, [hit.id for hit in briefing.hits], now),
         )

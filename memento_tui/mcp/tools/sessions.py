@@ -37,6 +37,7 @@ from memento_tui.mcp.schemas import (
 from memento_tui.mcp.tool import UNCHANGED, Namespace, Session
 from memento_tui.mcp.tools.proposals import proposal_entry, proposal_lines
 from memento_tui.mcp.workspaces import McpWorkspaces
+from memento_tui.operations.code_notes import code_labels
 from memento_tui.operations.memories import bracketed, caution_labels, list_labels
 from memento_tui.operations.outcome import DECIDED_STATES, StoreOutcome, proposals_of_agent, store_memories
 from memento_tui.operations.sessions import SessionStart, checked_handle, open_session, write_handover_note
@@ -69,6 +70,7 @@ class SessionTools:
         workspace = self._mcp_workspaces.of(ctx)
         opening = open_session(workspace, cwd, namespace or "")
         now = clock.now()
+        of_code = code_labels(workspace, opening.essentials)
         result = SessionOpenResult(
             session=opening.session,
             namespace=opening.namespace,
@@ -76,7 +78,9 @@ class SessionTools:
             identity_labels=[] if opening.identity is None else list_labels(opening.identity),
             essentials=[
                 EssentialMemory(
-                    id=memory.id, text=one_line(memory.content, _ESSENTIAL_CHARS), labels=caution_labels(memory, now)
+                    id=memory.id,
+                    text=one_line(memory.content, _ESSENTIAL_CHARS),
+                    labels=[*caution_labels(memory, now), *of_code.get(memory.id, ())],
                 )
                 for memory in opening.essentials
             ],
