@@ -156,7 +156,7 @@ def _is_trivial(raw: bytes) -> bool:
     if len(raw) > _MAX_TRIVIAL_BYTES:
         return False
     try:
-        payload = _parse_json(raw.decode("utf-8-sig"))
+        payload = _parse_json(raw.decode().removeprefix("\ufeff"))
     except ValueError:
         return False  # whoever answers says what is wrong with it
     prompt = payload.get("prompt") if isinstance(payload, dict) else None

@@ -78,22 +78,22 @@ def without_marks(text: str) -> str:
     return FENCE.sub(r"--- memento \2", text)
 
 
-def test_the_engine_tells_what_words_alone_tell(warm: EngineHouse) -> None:
-    warm.add(DEPLOY, pinned=True)
-    warm.add(HOSTILE, "scripts/deploy.sh needs a token.", kind="decision")
-    by_engine, by_words = (host_of(warm, name, engine=name == "engine") for name in ("engine", "words"))
-    assert "deploy.sh" in by_words.prompt(QUESTION)
+@pytest.mark.parametrize("moment", ["start", "prompt", "read"])
+def test_the_engine_tells_what_words_alone_tell(warm: EngineHouse, moment: str) -> None:
+    warm.add(HOSTILE, DEPLOY, pinned=moment == "start", kind="decision")
     warm.settle()
-    for host in (by_engine, by_words):
-        host.session += " again"
-    for ask in (HookHost.start, lambda host: host.prompt(QUESTION), lambda host: host.read("scripts/deploy.sh")):
-        told = ask(by_engine)
-        assert without_marks(told) == without_marks(ask(by_words))
-        assert told
-        marks = [mark for mark, _ in FENCE.findall(told) if mark != "0a0a0a0a"]
-        assert all(marks.count(mark) == 2 for mark in marks), "no text of a memory ends the fence around it"
-    until(lambda: shown_to(warm, by_engine.session) == shown_to(warm, by_words.session), "the ledger is written")
-    assert by_engine.log() == ""
+    said = []
+    for host in (host_of(warm, "by words", engine=False), host_of(warm, "by engine", engine=True)):
+        if moment == "start":
+            said.append(host.start())
+        else:
+            said.append(host.prompt(QUESTION) if moment == "prompt" else host.read("scripts/deploy.sh"))
+        assert host.log() == ""
+    assert "scripts/deploy.sh" in said[0]
+    assert without_marks(said[0]) == without_marks(said[1])
+    marks = [mark for mark, _ in FENCE.findall(said[1]) if mark != "0a0a0a0a"]
+    assert all(marks.count(mark) == 2 for mark in marks), "no text of a memory ends the fence around it"
+    until(lambda: shown_to(warm, "by engine") == shown_to(warm, "by words"), "the ledger is written")
 
 
 def test_what_the_engine_told_is_not_told_again(warm: EngineHouse) -> None:
@@ -115,7 +115,7 @@ def test_a_write_that_was_acknowledged_is_told_by_the_engine_at_once(warm: Engin
 def test_a_hook_that_asks_the_engine_imports_next_to_nothing(warm: EngineHouse, event: str) -> None:
     warm.add(DEPLOY, pinned=True)
     program = (
-        f"import sys; sys.path.insert(0, {str(Path(__file__).parents[2])!r}); before = set(sys.modules)\n"
+        f"import os, sys; sys.path.insert(0, {str(Path(__file__).parents[2])!r}); before = set(sys.modules)\n"
         "from memento_tui.hooks import main\n"
         "main._ENGINE_SECONDS = 60.0\n"
         "main.main()\n"
@@ -268,6 +268,7 @@ def test_an_engine_that_is_started_tells_one_of_another_version_to_leave(house: 
     with false_engine(house.paths, b"", old, bye) as asked:
         host_of(house, "s", engine=False).start()
         until(lambda: len(asked) == 3, "it was told to leave")
+    until(lambda: house.client.status() or "the engine leaves" in house.client.logs(5), "the new engine is at work")
     assert [json.loads(line)["op"] for line in asked] == ["hook", "status", "stop"]
 
 
