@@ -342,7 +342,7 @@ def proposal_verb(proposal: Proposal) -> str:
 
 def evidence_lines(proposal: Proposal) -> list[tuple[str, str]]:
     """Return a name and a text for each piece of evidence. The texts may hold text of an agent."""
-    return list(_evidence_lines(proposal.evidence))
+    return [*_evidence_lines(proposal.evidence), *_code_lines(proposal)]
 
 
 def _evidence_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -350,10 +350,23 @@ def _evidence_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _set_lines(evidence)
     yield from _comparison_lines(evidence)
     yield from _origin_lines(evidence)
-    for sentence in evidence.get("code", ()):
+
+
+def _code_lines(proposal: Proposal) -> Iterator[tuple[str, str]]:
+    """Yield what of the code that a memory cites is no longer so, and what each answer means for the memory."""
+    evidence = proposal.evidence
+    if "code" not in evidence:
+        return
+    for sentence in evidence["code"]:
         yield "in the code", str(sentence)
-    if "code" in evidence and "repository" in evidence:
-        yield "the repository", f"{evidence['repository']}, at {str(evidence.get('commit', ''))[:10]}"
+    yield "the repository", f"{evidence.get('repository', '')}, at {str(evidence.get('commit', ''))[:10]}"
+    if proposal.action == "delete":
+        yield "if you approve", "it is deleted, which undo takes back"
+    elif "stability" in proposal.payload:
+        yield "if you approve", "it still holds, and counts as verified by you today"
+    else:
+        yield "if you approve", "the new places are written into it, and it counts as verified by you today"
+    yield "if you reject", "it stays as it is and is told as before; edit it where it is wrong"
 
 
 def suggestion_lines(proposal: Proposal, store: Store) -> list[tuple[str, str]]:

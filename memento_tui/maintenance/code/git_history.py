@@ -22,7 +22,13 @@ _SECONDS = 60.0
 _MAX_FILE_BYTES = 1_000_000
 """Bytes of a file above which it is not read: such a one is data, or made by a program."""
 
-_SAFE_OPTIONS = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never", "core.quotePath=false")
+_SAFE_OPTIONS = (
+    "log.showSignature=false",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "protocol.allow=never",
+    "core.quotePath=false",
+)
 """Settings that keep a repository, which may be anybody's, from starting programs or fetching what it lacks."""
 
 

@@ -233,6 +233,8 @@ def _memory(focus: FocusedItem, item: PendingProposal, target: Memory, width: in
         yield Content.styled(_BREAKS_A_RULE, "$text-warning")
     elif after.content != target.content:
         yield _difference(target.content, after.content, width, split=split)
+    else:
+        yield _text(target.content)
     if focus.others:
         role = "WOULD BE SUPERSEDED" if item.proposal.action == "merge" else "WOULD STAND FOR"
         yield Content("")
