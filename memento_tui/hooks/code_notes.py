@@ -23,11 +23,11 @@ def with_code_notes(memories: Sequence[RetrievedMemory], paths: DataPaths, cwd: 
         return list(memories)
     from memento_tui.maintenance.code.notes import read_notes  # noqa: PLC0415 - most prompts call for no memory
 
-    notes = read_notes(paths.code_notes(project.root)).notes
+    notes = read_notes(paths.code_notes(project.root))
     told = []
     for found in memories:
-        note = notes.get(found.memory.id)
-        if note is None or not note.holds(found.memory.version, project.root):
+        note = notes.note(found.memory.id, found.memory.version, project.root)
+        if note is None:
             told.append(found)
         elif not note.is_gone or found.memory.pinned:
             told.append(found._replace(caution=note.label))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import time
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from memento_tui.errors import MementoError
 from memento_tui.hooks.host_events import moment_of
 from memento_tui.hooks.project import Project, claude_namespace, find_project, namespace_of_project
 from memento_tui.hooks.worker_launcher import should_read_transcript
+from memento_tui.maintenance.code.notes import head_commit, read_notes
 from memento_tui.maintenance.transcripts.reader import read_transcript
 from memento_tui.maintenance.transcripts.usage import ShownText, used_memories
 from memento_tui.paths import DataPaths
@@ -33,6 +35,9 @@ _log = logging.getLogger(__name__)
 
 _SETTLED_SECONDS, _MAX_WAIT_SECONDS = 0.5, 10.0
 """How long a transcript stays unchanged before it counts as complete, and how long that is waited for."""
+
+_NICENESS = 10
+"""By how much a check of the code yields to other work: it may take seconds, and nobody waits for it."""
 
 _LOCK_SECONDS = 300.0
 """How long another transcript that is being read is waited for."""
@@ -102,7 +107,7 @@ def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, e
                 if workspace.config.hooks.learn and not is_after_write:
                     _record_use(workspace, hooks, transcript, session)
                     _distill(workspace, transcript, project)
-                if not is_after_write:
+                if not is_after_write and project is not None and _has_new_commit(paths, project):
                     _check_code(workspace, project)
             if not is_after_write:
                 hooks.set_learned_bytes(session, size)
@@ -112,11 +117,17 @@ def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, e
 
 def check_code_of_project(paths: DataPaths, cwd: str) -> None:
     """Hold the memories of a project against its repository. One check runs at a time; another is not waited for."""
+    os.nice(_NICENESS)
     with (
         FileLock(paths.code_lock, timeout=0, mode=PRIVATE_FILE_MODE),
         Workspace(paths.root, actor="agent", channel="hook", create=False) as workspace,
     ):
         _check_code(workspace, find_project(cwd))
+
+
+def _has_new_commit(paths: DataPaths, project: Project) -> bool:
+    """Tell whether a project's repository has another commit than when its memories were last held against it."""
+    return head_commit(project.home, project.root) != read_notes(paths.code_notes(project.root)).head
 
 
 def _check_code(workspace: Workspace, project: Project | None) -> None:

@@ -25,11 +25,8 @@ def code_labels(workspace: Workspace, memories: Iterable[Memory]) -> dict[str, l
         project = find_project(Path.cwd())
     except OSError:  # the directory was removed
         return {}
-    notes = {} if project is None else read_notes(workspace.paths.code_notes(project.root)).notes
-    if project is None or not notes:
+    if project is None:
         return {}
-    return {
-        memory.id: [notes[memory.id].label]
-        for memory in memories
-        if memory.id in notes and notes[memory.id].holds(memory.version, project.root)
-    }
+    notes = read_notes(workspace.paths.code_notes(project.root))
+    found = ((memory.id, notes.note(memory.id, memory.version, project.root)) for memory in memories)
+    return {memory_id: [note.label] for memory_id, note in found if note is not None}

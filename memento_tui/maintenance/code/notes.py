@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = ["CodeNote", "CodeNotes", "head_commit", "read_notes", "write_notes"]
 
@@ -36,24 +36,33 @@ class CodeNotes(NamedTuple):
 
     head: str
     mark: str
-    notes: Mapping[str, CodeNote]
+    rows: Mapping[str, Sequence[Any]]
+    """The fields of each note by the id of its memory: a hook needs few of them as notes."""
+
+    def note(self, memory_id: str, version: int, root: Path) -> CodeNote | None:
+        """Return the note about a memory at a version; ``None`` where there is none, or the work tree voids it."""
+        row = self.rows.get(memory_id)
+        try:
+            note = None if row is None else CodeNote(row[0], row[1], row[2], tuple(row[3]))
+        except (TypeError, IndexError, KeyError):  # not as this version writes them
+            return None
+        return note if note is not None and note.holds(version, root) else None
 
 
 def read_notes(file: Path) -> CodeNotes:
     """Return the notes of a file; none where it is missing or of another version."""
     try:
         plain = json.loads(file.read_bytes())
-        if plain["format"] == _FORMAT:
-            notes = {name: CodeNote(row[0], row[1], row[2], tuple(row[3])) for name, row in plain["notes"].items()}
-            return CodeNotes(plain["head"], plain["mark"], notes)
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
+        if plain["format"] == _FORMAT and isinstance(plain["notes"], dict):
+            return CodeNotes(str(plain["head"]), str(plain["mark"]), plain["notes"])
+    except (OSError, ValueError, KeyError, TypeError):
         pass
     return CodeNotes("", "", {})
 
 
 def write_notes(file: Path, notes: CodeNotes) -> None:
     """Put the notes in place of those that the file holds, all at once."""
-    plain = {"format": _FORMAT, "head": notes.head, "mark": notes.mark, "notes": notes.notes}
+    plain = {"format": _FORMAT, "head": notes.head, "mark": notes.mark, "notes": notes.rows}
     file.parent.mkdir(parents=True, exist_ok=True)
     beside = file.with_suffix(f".{os.getpid()}")
     beside.write_text(json.dumps(plain), encoding="utf-8")
