@@ -7,7 +7,7 @@ import re
 
 import msgspec
 
-from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, compare_memories
+from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, compare_claims
 from memento_tui.model import Memory, Proposal
 from memento_tui.model.lineage import inherited_fields
 from memento_tui.model.memory import content_digest
@@ -71,7 +71,7 @@ def is_near_duplicate(older: Memory, newer: Memory, found: float) -> bool:
     ours, theirs = _numbers(older), _numbers(newer)
     if ours - theirs and theirs - ours:
         return False  # line 3 and line 4 are two things
-    contradiction = compare_memories(older, newer, found)
+    contradiction = compare_claims(older, newer, found)
     return contradiction is None or contradiction.score < SCORE_TO_RAISE
 
 

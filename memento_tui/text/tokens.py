@@ -46,7 +46,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_CLAUSE_MARK = re.compile(r"[,;:()\u2014\u2013]|\s-+\s|->|→")
+_CLAUSE_MARK = re.compile(r"[,;:()|\u2014\u2013]|\s-+\s|->|→")
 _NUMBER = re.compile(r"[$€£¥~./ ]*+v?\d")
 _ITEM_NUMBER = re.compile(r"\d{1,3}[.)]\s|\d{1,3}\.\d{1,2}\s(?=[A-Z][a-z])")
 """A number at the start of a line that counts nothing: ``1.3 Create``."""
@@ -74,6 +74,8 @@ class Token(msgspec.Struct, frozen=True, gc=False):
     number: bool = False
     ends: bool = False
     """Whether a clause ends behind it."""
+    heads: bool = False
+    """Whether a colon or the border of a table's cell stands behind it."""
 
 
 class Sentence(msgspec.Struct, frozen=True, gc=False):
@@ -181,13 +183,20 @@ def _tokens(text: str, start: int, end: int) -> Iterator[Token]:
             gap = text[last.end : match.start()]
             if last.number and gap.startswith(".") and match[0][0].isupper():
                 last = msgspec.structs.replace(last, number=False)  # "die 3. Maschine": an ordinal counts nothing
-            yield msgspec.structs.replace(last, ends=True) if gap != " " and _CLAUSE_MARK.search(gap) else last
+            yield _marked(last, gap)
         elif _ITEM_NUMBER.match(text, match.start(), match.start() + 6):
             continue
         code = match.start() > 0 and text[match.start() - 1] == "`"
         last = _token(match[0], match.start(), first=last is None, code=code)
     if last is not None:
         yield last
+
+
+def _marked(token: Token, gap: str) -> Token:
+    """Return a token with what the characters behind it say."""
+    if gap == " " or not _CLAUSE_MARK.search(gap):
+        return token
+    return msgspec.structs.replace(token, ends=True, heads=":" in gap or "|" in gap)
 
 
 def _statements(text: str) -> Iterator[Span]:

@@ -22,6 +22,7 @@ from memento_tui.maintenance.contradictions.alignment import (
     logistic,
 )
 from memento_tui.maintenance.contradictions.attributes import changed_attributes, reported_updates
+from memento_tui.maintenance.contradictions.claims import is_event, speak_of_one_subject
 from memento_tui.maintenance.contradictions.differing_values import differing_values
 from memento_tui.maintenance.contradictions.negation import negated_claims
 from memento_tui.model import Contradiction, Memory, make_contradiction
@@ -38,6 +39,7 @@ __all__ = [
     "ContradictionFinder",
     "FamilyWeights",
     "ScoredContradiction",
+    "compare_claims",
     "compare_memories",
     "differences",
     "weigh_with_entailment",
@@ -46,6 +48,12 @@ __all__ = [
 _SENTENCES_OF_SHORT_TEXTS = 8
 """Sentences of two short texts together: about the number on which the weights were fitted. With 12 the development
 pairs give the same figures, and 400 real notes with eight neighbours each raise 130 instead of 112."""
+
+
+_SAME_STATEMENT = 0.5
+"""The sameness from which two sentences of long texts are one statement; elsewhere a difference means little there."""
+
+_OTHER_STATEMENT_FACTOR = 0.5
 
 
 class FamilyWeights(NamedTuple):
@@ -73,8 +81,11 @@ def contradiction_chance(difference: Difference, sentences: int = 0) -> float:
     accident, so above eight the odds fall with the square root of their number.
     """
     weights = WEIGHTS[difference.family]
-    crowd = math.log(max(sentences / _SENTENCES_OF_SHORT_TEXTS, 1.0)) / 2
-    return logistic(difference.features, weights.features, weights.bias - crowd)
+    if sentences <= _SENTENCES_OF_SHORT_TEXTS:
+        return logistic(difference.features, weights.features, weights.bias)
+    crowd = math.log(sentences / _SENTENCES_OF_SHORT_TEXTS) / 2
+    chance = logistic(difference.features, weights.features, weights.bias - crowd)
+    return chance if difference.sameness >= _SAME_STATEMENT else chance * _OTHER_STATEMENT_FACTOR
 
 
 ContradictionKind = Literal["temporal", "scoped", "genuine"]
@@ -161,7 +172,17 @@ class ScoredContradiction(msgspec.Struct, frozen=True):
 
 
 def compare_memories(older: Memory, newer: Memory, similarity: float) -> ScoredContradiction | None:
-    """Return the strongest difference of two memories, or None where their claims do not differ.
+    """Return the strongest difference between the claims of two memories, or None where they make none that differ.
+
+    Records of events and memories about two things are not compared. See `compare_claims` for the rest.
+    """
+    if is_event(older) or is_event(newer) or not speak_of_one_subject(older, newer):
+        return None
+    return compare_claims(older, newer, similarity)
+
+
+def compare_claims(older: Memory, newer: Memory, similarity: float) -> ScoredContradiction | None:
+    """Return the strongest difference of two memories, whatever they are, or None where their texts do not differ.
 
     ``similarity`` is the cosine of the two texts' embeddings, from 0 to 1, or an estimate of it from their words.
     The result depends on the arguments alone; swapping the sides swaps only the sides of the spans.
@@ -206,10 +227,12 @@ def differences(first: Memory, second: Memory, similarity: float) -> Iterator[Di
             min(max(similarity, 0.0), 1.0),
             days,
         )
-        yield from differing_values(pair)
-        yield from negated_claims(pair)
-        yield from changed_attributes(pair)
-        yield from reported_updates(pair)
+        if pair.has_two_labels:
+            continue
+        sameness = pair.sameness
+        for family in (differing_values, negated_claims, changed_attributes, reported_updates):
+            for difference in family(pair):
+                yield msgspec.structs.replace(difference, sameness=sameness)
 
 
 def weigh_with_entailment(contradiction: ScoredContradiction, contradiction_probability: float) -> ScoredContradiction:

