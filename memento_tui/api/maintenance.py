@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
@@ -26,10 +27,13 @@ def maintain_workspace(
     workspace: Workspace,
     *,
     dry_run: bool = False,
+    asked: Collection[str] = (),
     stopping: threading.Event | None = None,
     progress: Progress | None = None,
 ) -> MaintenanceReport:
-    """Run the maintenance that is due: expire, demote, compare and consolidate, and propose where a person decides.
+    """Run the maintenance that is due: expire, demote and compare, and propose where a person decides.
+
+    ``asked`` names what is done on request alone: ``consolidate``, ``lessons``.
 
     Waits until everything is embedded. Where the engine cannot be had, only words are compared, and the report says so.
 
@@ -62,6 +66,7 @@ def maintain_workspace(
         Comparators(workspace.search_engine.keyword, meaning, entailment),
         workspace.paths.sleep_lock,
         dry_run=dry_run,
+        asked=asked,
         stopping=stopping,
         progress=progress,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -277,6 +277,8 @@ class SearchEngine:
         # The database has the last word: an index may lag behind a deletion or an expiry.
         memories = self._store.memories.get_many(list(found), tree)
         successors = self._store.memories.successors(list(memories))
+        if not filters_on(query.filter, "status"):
+            memories = _without_told_sources(memories, successors)
         preset = self._config.maintenance.decay
         lives = {
             name: decay_factor(memory, now, preset=preset, superseded=name in successors)
@@ -317,6 +319,17 @@ _SAVED_SEARCHES_SETTING = "saved_searches"
 _MAX_NAME_CHARACTERS, _MAX_QUERY_CHARACTERS = 40, 1_000
 """Characters."""
 _MAX_SAVED_SEARCHES = 100
+
+
+def _without_told_sources(
+    memories: Mapping[str, Memory], successors: Mapping[str, Collection[str]]
+) -> dict[str, Memory]:
+    """Return the memories without the consolidated ones whose summary is among them: it says the same."""
+    return {
+        name: memory
+        for name, memory in memories.items()
+        if memory.status != "consolidated" or memories.keys().isdisjoint(successors.get(name, ()))
+    }
 
 
 class SavedSearch(msgspec.Struct, frozen=True):

@@ -55,12 +55,18 @@ def _interruptible() -> AbstractContextManager[threading.Event]:
     examples="""
     memento maintain --dry-run
     memento maintain
+    memento maintain --consolidate --dry-run
     memento maintain --json
     """,
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
-def maintain(*, dry_run: bool) -> None:
-    """Expire, demote and compact memories that are due; find duplicates, contradictions and groups to consolidate.
+@click.option("--dry-run", is_flag=True, help="Show what would be done, with the texts, and change nothing.")
+@click.option("--consolidate", is_flag=True, help="Propose one memory for several that say the same in parts.")
+@click.option("--lessons", is_flag=True, help="Let the language model draw lessons from alike memories.")
+def maintain(*, dry_run: bool, consolidate: bool, lessons: bool) -> None:
+    """Expire, demote and compact memories that are due; find near duplicates and contradictions.
+
+    It proposes ten changes for a thousand memories at most, and leaves the rest for the next run. Consolidations and
+    lessons are proposed only where you ask for them, since more of them are turned down.
 
     Changes that need a decision wait in `memento review` and `memento contradiction`. It may be interrupted at any
     moment and run as often as you like; `memento undo` takes back a whole run by the number that `memento history`
@@ -69,7 +75,8 @@ def maintain(*, dry_run: bool) -> None:
     from memento_tui.api.maintenance import maintain_workspace  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace() as workspace, staged_progress() as progress, _interruptible() as stopping:
-        report = maintain_workspace(workspace, dry_run=dry_run, stopping=stopping, progress=progress)
+        asked = [name for name, wanted in (("consolidate", consolidate), ("lessons", lessons)) if wanted]
+        report = maintain_workspace(workspace, dry_run=dry_run, asked=asked, stopping=stopping, progress=progress)
     emit(lambda: _report_object(report), lambda: _report_text(report))
     if report.interrupted:
         raise click.exceptions.Exit(EXIT_INTERRUPTED)
@@ -98,6 +105,7 @@ def _report_text(report: MaintenanceReport) -> str:
     lines.append(table(["WHAT", "OF", "ID", "DECIDES", "WHY"], rows))
     if len(report.actions) > _MAX_LISTED:
         lines.append(f"... and {len(report.actions) - _MAX_LISTED:,} more; --json lists all.")
+    lines += [f"\n{safe(d.why)}\n{safe(d.text, multiline=True)}" for d in report.actions[:_MAX_LISTED] if d.text]
     waiting = sum(action.waits for action in report.actions)
     if waiting and not report.dry_run:
         lines.append(f"{_proposals_waiting_text(waiting)}: memento review, memento contradiction")

@@ -14,7 +14,7 @@ from memento_tui.config import Config, load_config
 from memento_tui.embedding.engine_state import EngineState
 from memento_tui.embedding.similarity import IndexSimilarity
 from memento_tui.errors import MementoError
-from memento_tui.maintenance.context import Comparators
+from memento_tui.maintenance.context import FEWEST_PROPOSALS, Comparators
 from memento_tui.maintenance.contradictions.finder import (
     NEIGHBOURS,
     SIMILARITY_TO_COMPARE,
@@ -73,10 +73,13 @@ class MaintenanceScheduler:
         self._retry_seconds = _FIRST_RETRY_SECONDS
 
     def find_contradictions(self, ids: Sequence[str]) -> None:
-        """Find and record contradictions between memories that were just embedded and their neighbours."""
+        """Find and record contradictions between memories that were just embedded and their neighbours.
+
+        Of a long import only the surest: a run of maintenance finds the others, a few at a time.
+        """
         neighbours = self._similarity.neighbours(ids, limit=NEIGHBOURS, minimum=SIMILARITY_TO_COMPARE)
         finder = ContradictionFinder(self._store, self._gate, self._entailment.scorer())
-        for contradiction in finder.write(finder.find(neighbours)):
+        for contradiction in finder.write(finder.find(neighbours, FEWEST_PROPOSALS)):
             _log.info("contradiction %s between %s and %s", contradiction.id, contradiction.older, contradiction.newer)
 
     def start_if_due(self) -> None:

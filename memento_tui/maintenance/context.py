@@ -21,7 +21,16 @@ from memento_tui.search.keyword_index import KeywordIndex
 from memento_tui.storage.store import Store
 from memento_tui.storage.transaction import Transaction
 
-__all__ = ["Comparators", "MaintenanceAction", "MaintenanceContext", "Progress", "SimilaritySource", "is_current"]
+__all__ = [
+    "FEWEST_PROPOSALS",
+    "ON_REQUEST",
+    "Comparators",
+    "MaintenanceAction",
+    "MaintenanceContext",
+    "Progress",
+    "SimilaritySource",
+    "is_current",
+]
 
 
 class SimilaritySource(Protocol):
@@ -51,6 +60,12 @@ class SimilaritySource(Protocol):
         ...
 
 
+ON_REQUEST = ("consolidate", "lessons")
+"""The steps that no run takes by itself, because fewer than seven in ten of their proposals are worth a decision."""
+
+FEWEST_PROPOSALS, _PROPOSALS_PER_THOUSAND = 5, 10
+"""The merges and contradictions that one run may propose, and those for every thousand memories of a larger store."""
+
 Progress = Callable[[str, int, int], None]
 """A function called with the name of the work at hand, the parts done, and the number of parts."""
 
@@ -66,6 +81,8 @@ class MaintenanceAction(msgspec.Struct, frozen=True):
     why: str
     waits: bool = False
     """Whether it waits for a person's decision."""
+    text: str = ""
+    """The text that it would bring in."""
 
 
 class Comparators(msgspec.Struct):
@@ -95,6 +112,9 @@ class MaintenanceContext:
     report_progress: Progress
     actions: list[MaintenanceAction] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    asked: frozenset[str] = frozenset()
+    """What the person asked for beyond what runs by itself; see `ON_REQUEST`."""
+    _most_proposals: int | None = None
     merging: set[str] = field(default_factory=set)
     """The ids of the memories in a merge that waits for a decision, or that this run proposes."""
 
@@ -108,6 +128,14 @@ class MaintenanceContext:
     def interrupted(self) -> bool:
         """Whether the run is to end now; every step checks it, and leaves nothing half done."""
         return self.stopping.is_set()
+
+    @property
+    def proposals_left(self) -> int:
+        """How many more merges and contradictions this run may propose."""
+        if self._most_proposals is None:
+            current = self.store.memories.count(OneOf("status", ("active", "compacted")))
+            self._most_proposals = max(FEWEST_PROPOSALS, current * _PROPOSALS_PER_THOUSAND // 1000)
+        return self._most_proposals - sum(action.action in ("merge", "contradiction") for action in self.actions)
 
     def transaction(self, note: str) -> AbstractContextManager[Transaction]:
         """Begin a transaction whose journal entries belong to this run."""

@@ -7,6 +7,7 @@ import re
 
 import msgspec
 
+from memento_tui.maintenance.contradictions.claims import speak_of_one_subject
 from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, compare_claims
 from memento_tui.model import Memory, Proposal
 from memento_tui.model.lineage import inherited_fields
@@ -14,8 +15,8 @@ from memento_tui.model.memory import content_digest
 from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.storage.transaction import Transaction
-from memento_tui.text.sentences import sentences
-from memento_tui.text.terms import STOP_WORDS, terms
+from memento_tui.text.statements import missing_statements, statements
+from memento_tui.text.terms import STOP_WORDS, UNSPACED_CHARACTERS, terms
 
 __all__ = [
     "NEAR_DUPLICATE_LIKENESS",
@@ -31,8 +32,9 @@ NEAR_DUPLICATE_LIKENESS = 0.8
 """The likeness from which two memories are near duplicates, unless their claims differ."""
 
 _WORD = re.compile(r"[\w./:-]*\w")
+_PROSE_WORD = re.compile(rf"[^\W\d_]{{2,}}(?=[\s.,;!?)]|$)|[{UNSPACED_CHARACTERS}]{{2}}")
 _FEWEST_WORDS = 4
-"""Stems. Texts of fewer words are alike by chance."""
+"""Words of prose, which a space or a mark follows. Texts of fewer are alike by chance, and forms have none."""
 
 _CHARACTERS_COMPARED = 20_000
 """Characters of each text, from its beginning, that are compared."""
@@ -51,8 +53,7 @@ def likeness(one: str, other: str) -> float:
     return len(left & right) / len(left | right)
 
 
-def _numbers(memory: Memory) -> set[str]:
-    text = f"{memory.title}\n{memory.content}"[:_CHARACTERS_COMPARED]
+def _numbers(text: str) -> set[str]:
     return {word for word in _WORD.findall(text) if any(character.isdigit() for character in word)}
 
 
@@ -61,32 +62,37 @@ def _stems(text: str) -> set[str]:
 
 
 def is_near_duplicate(older: Memory, newer: Memory, found: float) -> bool:
-    """Tell whether two memories say the same: alike in words, and not different in claim."""
+    """Tell whether one of two memories says all that the other says, and they are about one thing.
+
+    The newer must say it all, unless it is one statement: a longer text that lacks something was most likely revised.
+    """
     if (
         found < NEAR_DUPLICATE_LIKENESS
         or older.namespace != newer.namespace
-        or len(_stems(newer.content)) < _FEWEST_WORDS
+        or min(len(_PROSE_WORD.findall(memory.content)) for memory in (older, newer)) < _FEWEST_WORDS
+        or not speak_of_one_subject(older, newer)
+        or _numbers(older.title) != _numbers(newer.title)
     ):
         return False
-    ours, theirs = _numbers(older), _numbers(newer)
-    if ours - theirs and theirs - ours:
-        return False  # line 3 and line 4 are two things
+    if missing_statements(older.content, newer.content) and (
+        len(statements(newer.content)) > 1 or missing_statements(newer.content, older.content)
+    ):
+        return False
     contradiction = compare_claims(older, newer, found)
     return contradiction is None or contradiction.score < SCORE_TO_RAISE
 
 
 def merged_content(older: str, newer: str) -> str:
-    """Return the newer text, followed by the sentences of the older one that have no near duplicate in it."""
-    kept = [newer[start:end] for start, end in sentences(newer)]
-    missing = []
-    for start, end in sentences(older):
-        sentence = older[start:end]
-        if max((likeness(sentence, one) for one in [*kept, newer]), default=0.0) < NEAR_DUPLICATE_LIKENESS and not (
-            _stems(sentence) <= _stems(newer)
-        ):
-            missing.append(sentence)
-            kept.append(sentence)
-    return "\n".join([newer.rstrip(), *missing]) if missing else newer
+    """Return the newer text, followed by the statements of the older one that it does not make.
+
+    Where the older text makes every statement of the newer one, it is returned as it is.
+    """
+    missing = missing_statements(older, newer)
+    if not missing:
+        return newer
+    if not missing_statements(newer, older):
+        return older
+    return "\n".join([newer.rstrip(), *dict.fromkeys(one.text for one in missing)])
 
 
 _INHERITED = ("source_type", "sensitivity")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import msgspec
@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 from memento_tui import clock
 from memento_tui.config import Config
 from memento_tui.errors import MementoError, NotAllowed
-from memento_tui.maintenance.consolidation.step import consolidate
+from memento_tui.maintenance.consolidation.step import consolidate, learn
 from memento_tui.maintenance.context import Comparators, MaintenanceAction, MaintenanceContext, Progress
 from memento_tui.maintenance.second_opinion import ask_second_opinions
 from memento_tui.maintenance.steps import (
@@ -45,8 +45,9 @@ _STEPS: tuple[tuple[str, Callable[[MaintenanceContext], None]], ...] = (
     ("proposals", expire_proposals),
     ("expiring skips", ask_about_skips),
     ("use", apply_confirmed_use),
-    ("pairs", compare_pairs),
     ("consolidation", consolidate),
+    ("pairs", compare_pairs),
+    ("lessons", learn),
     ("second opinions", ask_second_opinions),
 )
 
@@ -68,10 +69,13 @@ def run_maintenance(
     lock: Path,
     *,
     dry_run: bool = False,
+    asked: Collection[str] = (),
     stopping: threading.Event | None = None,
     progress: Progress | None = None,
 ) -> MaintenanceReport:
     """Run all steps and return the report. ``lock`` is held meanwhile; ``stopping`` ends it after the part at hand.
+
+    ``asked`` names the steps of `ON_REQUEST` that are taken too.
 
     Raises:
         NotAllowed: another maintenance run is in progress.
@@ -87,6 +91,7 @@ def run_maintenance(
         entailment=comparators.entailment,
         now=clock.now(),
         dry_run=dry_run,
+        asked=frozenset(asked),
         batch=new_id(),
         stopping=stopping or threading.Event(),
         report_progress=progress or (lambda _work, _done, _total: None),

@@ -14,11 +14,11 @@ from memento_tui.maintenance.contradictions.finder import NEIGHBOURS, Contradict
 from memento_tui.maintenance.duplicates import (
     NEAR_DUPLICATE_LIKENESS,
     is_near_duplicate,
-    likeness,
     memory_likeness,
     merge_fingerprint,
     propose_merge,
 )
+from memento_tui.maintenance.neighbours import neighbours_by_words
 from memento_tui.maintenance.trust import SESSIONS_A_GRADE, ConfirmedUse, certainty_after_use, earned_stability
 from memento_tui.model import Memory, Proposal, Skip
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
@@ -259,7 +259,7 @@ def compare_pairs(context: MaintenanceContext) -> None:
     finder = ContradictionFinder(context.store, context.gate, context.entailment, batch=context.batch)
     marker, head = _comparison_setting(context), context.store.journal.head()
     began = reached = _comparison_start(context, marker, head)
-    while reached < head and not context.interrupted:
+    while reached < head and not context.interrupted and context.proposals_left > 0:
         context.report_progress("Comparing what is new", reached - began, head - began)
         ids, reached = context.store.journal.changed_memories(reached, _COMPARISON_PAGE)
         memories = {
@@ -269,8 +269,10 @@ def compare_pairs(context: MaintenanceContext) -> None:
             neighbours = _comparison_neighbours(context, list(memories.values()))
             if _comparison_setting(context) != marker:
                 return  # the engine was lost on the way; the next run begins where this one stopped
-            _propose_merges(context, memories, neighbours)
             _record_contradictions(context, finder, neighbours)
+            _propose_merges(context, memories, neighbours)
+        if context.proposals_left <= 0:
+            return  # the next run compares these memories again, and raises what this one left
         if not context.dry_run:
             context.store.settings.set(marker, str(reached))
 
@@ -292,17 +294,7 @@ def _comparison_neighbours(context: MaintenanceContext, memories: Sequence[Memor
         except EngineUnavailable as error:
             context.problems.append(f"The engine did not answer, so only words were compared: {error}")
             context.similarity = None
-    return {memory.id: _neighbours_by_words(context, memory) for memory in memories}
-
-
-def _neighbours_by_words(context: MaintenanceContext, memory: Memory) -> list[tuple[str, float]]:
-    nearby = context.keyword.similar(memory.content, NEIGHBOURS)
-    if nearby is None:
-        return []
-    others = context.store.memories.get_many([*nearby.ids, *nearby.unindexed])
-    # Words in common say less than meaning does: a half counts as near.
-    scored = [(o.id, min(1.0, 0.4 + likeness(memory.content, o.content))) for o in others.values() if o.id != memory.id]
-    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:NEIGHBOURS]
+    return {memory.id: neighbours_by_words(context, memory) for memory in memories}
 
 
 def _propose_merges(context: MaintenanceContext, memories: dict[str, Memory], neighbours: Neighbours) -> None:
@@ -323,7 +315,8 @@ def _propose_merges(context: MaintenanceContext, memories: dict[str, Memory], ne
 def _propose_merge_of(context: MaintenanceContext, older: Memory, newer: Memory, found: float) -> None:
     # Of ten that are alike, each waits in one merge at most: the next is proposed once that is decided.
     if (
-        context.merging & {older.id, newer.id}
+        context.proposals_left <= 0
+        or context.merging & {older.id, newer.id}
         or context.store.proposals.same(merge_fingerprint(older, newer)) is not None
     ):
         return
@@ -340,7 +333,7 @@ def _propose_merge_of(context: MaintenanceContext, older: Memory, newer: Memory,
 
 
 def _record_contradictions(context: MaintenanceContext, finder: ContradictionFinder, neighbours: Neighbours) -> None:
-    found = finder.find(neighbours)
+    found = finder.find(neighbours, max(context.proposals_left, 0))
     if not context.dry_run:
         finder.write(found)
     for one in found:

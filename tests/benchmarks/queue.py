@@ -5,9 +5,9 @@ on them with the packaged model's vectors, and of each class of outputs a seeded
 and judged: would I approve exactly this, with these sources? The readings stand in ``queue_judgements.jsonl`` beside a
 digest of the output, never the text; an output that changed is to be read anew, and counts as unread until then.
 
-- ``--sample FILE`` writes the sample, numbered and in full, for a reading; ``--all`` has every output in it.
-- ``--read FILE`` takes a reading in: one line for each number, ``12 yes`` or ``12 no`` with a reason of a few words.
-- ``--class NAME`` runs a class that does not run by itself, as `memento maintain` does for its option.
+- ``--sample FILE`` writes the sample, numbered and in full, for a reading without any judgement of others.
+- ``--read FILE --reader NAME`` takes a reading in: a line for each number, ``12 yes`` or ``12 no`` and a few words why.
+- ``--ask consolidate`` (or ``lessons``) also takes a step that does not run by itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import os
 import random
 import shutil
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -45,13 +45,14 @@ from memento_tui.paths import DataPaths
 from tests.benchmarks.guarding import unpacked_archive
 from tests.made import without_engine
 
-__all__ = ["Output", "Reading", "import_everything", "maintain", "precision", "wilson"]
+__all__ = ["Output", "import_everything", "maintain", "wilson"]
 
 JUDGEMENTS = Path(__file__).with_name("queue_judgements.jsonl")
 SAMPLE_SIZE = 60
 _SEED = 20_26
 _CACHE = Path(os.environ.get("MEMENTO_QUEUE_CACHE", Path(tempfile.gettempdir()) / "memento-queue-vectors"))
 _BATCH = 32
+_MOST_RUNS = 30
 
 _SOURCES = (
     "Cobies+gentle-ai/.engram",
@@ -148,7 +149,7 @@ def _embedded(texts: Sequence[str]) -> dict[str, Vectors]:
         for start in range(0, len(missing), _BATCH):
             part = missing[start : start + _BATCH]
             known.update(zip([keys[text] for text in part], embedder.documents(part), strict=True))
-        np.savez(kept, **known)
+        np.savez(kept, **known)  # type: ignore[arg-type] - its own flags are keywords too
     return {text: known[key] for text, key in keys.items()}
 
 
@@ -168,13 +169,18 @@ def import_everything(root: Path, workspace: Workspace, scratch: Path) -> int:
     return sum(memory.status in RECALLED_STATUSES for batch in workspace._store.memories.batches() for memory in batch)
 
 
-def maintain(workspace: Workspace, paths: DataPaths) -> None:
-    """Run maintenance as the engine does, with its vectors."""
+def maintain(workspace: Workspace, paths: DataPaths, asked: Sequence[str] = ()) -> None:
+    """Run maintenance as the engine does, with its vectors, day after day until nothing is left to propose."""
     workspace.search_engine.keyword.catch_up()
     comparators = Comparators(workspace.search_engine.keyword, CachedSimilarity(workspace))
-    report = run_maintenance(workspace._store, workspace.config, comparators, paths.sleep_lock)
-    for problem in report.problems:
-        print("problem:", problem)
+    for day in range(1, _MOST_RUNS + 1):
+        report = run_maintenance(workspace._store, workspace.config, comparators, paths.sleep_lock, asked=asked)
+        for problem in report.problems:
+            print("problem:", problem)
+        counts = Counter(action.action for action in report.actions if action.waits)
+        if not counts:
+            return
+        print(f"run {day}: {', '.join(f'{count} {action}' for action, count in sorted(counts.items()))}")
 
 
 def outputs(workspace: Workspace) -> Iterator[Output]:
@@ -208,14 +214,6 @@ def outputs(workspace: Workspace) -> Iterator[Output]:
             return
 
 
-@dataclass(frozen=True)
-class Reading:
-    """The judgements of one output: by each reader, whether it would be approved."""
-
-    name: str
-    verdicts: tuple[bool, ...]
-
-
 def wilson(right: int, count: int, z: float = 1.96) -> tuple[float, float]:
     """Return the 95 % interval of a share, after Wilson."""
     if not count:
@@ -226,11 +224,61 @@ def wilson(right: int, count: int, z: float = 1.96) -> tuple[float, float]:
     return (middle - spread) / (1 + z * z / count), (middle + spread) / (1 + z * z / count)
 
 
+def _drawn(found: Sequence[Output]) -> list[Output]:
+    """Return the sample of a class: the same at every run for the same outputs."""
+    ordered = sorted(found, key=lambda output: output.digest)
+    return random.Random(_SEED).sample(ordered, min(SAMPLE_SIZE, len(ordered)))
+
+
+def _judgements() -> dict[str, dict[str, bool]]:
+    """Return for each output's digest the verdicts by reader."""
+    read: dict[str, dict[str, bool]] = defaultdict(dict)
+    if JUDGEMENTS.is_file():
+        for line in JUDGEMENTS.read_text().splitlines():
+            row = json.loads(line)
+            read[row["digest"]][row["reader"]] = row["approve"]
+    return read
+
+
+def _take_reading(sample: Sequence[Output], file: Path, reader: str) -> None:
+    verdicts = {}
+    for line in file.read_text().splitlines():
+        number, verdict, *why = line.split(maxsplit=2)
+        verdicts[int(number)] = (verdict == "yes", why[0] if why else "")
+    known = _judgements()
+    with JUDGEMENTS.open("a") as kept:
+        for number, output in enumerate(sample, 1):
+            if number in verdicts and reader not in known[output.digest]:
+                approve, why = verdicts[number]
+                row = {"class": output.name, "digest": output.digest, "reader": reader, "approve": approve, "why": why}
+                kept.write(json.dumps(row) + "\n")
+
+
+def _print_class(name: str, found: Sequence[Output], memories: int) -> None:
+    print(f"{name}: {len(found)} of {memories} memories, {1000 * len(found) / memories:.1f} for 1,000")
+    known = _judgements()
+    drawn = _drawn(found)
+    readers = sorted({reader for output in drawn for reader in known[output.digest]})
+    for reader in readers:
+        verdicts = [known[output.digest][reader] for output in drawn if reader in known[output.digest]]
+        low, high = wilson(sum(verdicts), len(verdicts))
+        share = sum(verdicts) / len(verdicts)
+        print(f"    {reader}: {sum(verdicts)} of {len(verdicts)} approved, {share:.2f} [{low:.2f}, {high:.2f}]")
+    if len(readers) > 1:
+        apart = sum(len(set(known[output.digest].values())) > 1 for output in drawn)
+        print(f"    the readers disagree on {apart}")
+    unread = sum(not known[output.digest] for output in drawn)
+    if unread:
+        print(f"    {unread} of the sample are unread")
+
+
 def main() -> None:
     """Run maintenance on everything and print the figures."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--sample", type=Path)
-    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--read", type=Path)
+    parser.add_argument("--reader", default="first")
+    parser.add_argument("--ask", action="append", default=[])
     arguments = parser.parse_args()
     with unpacked_archive() as root, tempfile.TemporaryDirectory(prefix="memento-queue-") as scratch:
         if root is None:
@@ -239,22 +287,18 @@ def main() -> None:
         home = without_engine(Path(scratch) / "data")
         with Workspace(home) as workspace:
             count = import_everything(root, workspace, Path(scratch) / "versions")
-            maintain(workspace, DataPaths(home))
+            maintain(workspace, DataPaths(home), arguments.ask)
             found: dict[str, list[Output]] = defaultdict(list)
             for output in outputs(workspace):
                 found[output.name].append(output)
-    for name, group in found.items():
-        print(f"{name}: {len(group)} of {count} memories, {1000 * len(group) / count:.1f} per 1,000")
+    sample = [output for _, group in sorted(found.items()) for output in _drawn(group)]
+    if arguments.read:
+        _take_reading(sample, arguments.read, arguments.reader)
+    for name, group in sorted(found.items()):
+        _print_class(name, group, count)
     if arguments.sample:
-        lines = []
-        number = 0
-        for name, group in sorted(found.items()):
-            group.sort(key=lambda output: output.digest)
-            drawn = group if arguments.all else random.Random(_SEED).sample(group, min(SAMPLE_SIZE, len(group)))
-            for output in drawn:
-                number += 1
-                lines += [f"##### {number} [{output.digest}]", output.text(), ""]
-        arguments.sample.write_text("\n".join(lines))
+        parts = [f"##### {number} [{output.digest}]\n{output.text()}\n" for number, output in enumerate(sample, 1)]
+        arguments.sample.write_text("\n".join(parts))
 
 
 if __name__ == "__main__":

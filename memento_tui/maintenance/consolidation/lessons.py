@@ -10,15 +10,11 @@ import msgspec
 
 from memento_tui.maintenance.consolidation.grouping import (
     LARGEST_GROUP,
-    Group,
     grouping_scope,
-    groups_sharing_tags,
     is_groupable,
     oldest_first,
-    shared_tags,
-    topical_tags,
-    topics_of_memories,
 )
+from memento_tui.maintenance.contradictions.claims import is_session_note
 from memento_tui.model import Memory
 
 __all__ = ["HIGHER_PATTERN", "Lesson", "lessons"]
@@ -34,8 +30,6 @@ HIGHER_PATTERN = "learned:higher_pattern"
 
 _KNOWN = 0.5
 """The Jaccard index with an earlier set of sources from which a set is not proposed again."""
-
-_SESSION_NOTES = frozenset({"session", "session_note", "session_summary", "fleeting"})
 
 Neighbours = Mapping[str, list[tuple[str, float]]]
 LessonKind = Literal["heuristic", "fact", "pattern"]
@@ -71,27 +65,15 @@ _PASSES = (
 )
 
 
-def _is_session_note(memory: Memory) -> bool:
-    """Tell whether a memory is the diary of a day or a session, which is no evidence of recurrence."""
-    raw = memory.kind_raw.strip().lower().replace("-", "_").replace(" ", "_")
-    return memory.kind == "daily" or raw in _SESSION_NOTES
-
-
-def lessons(
-    memories: Sequence[Memory], groups: Sequence[Group], neighbours: Neighbours, made: Collection[frozenset[str]]
-) -> list[Lesson]:
+def lessons(memories: Sequence[Memory], neighbours: Neighbours, made: Collection[frozenset[str]]) -> list[Lesson]:
     """Return the lessons in the order of the passes; in one pass no memory is a source twice.
 
     Facts are merged where each is the same as every other. The other passes take the neighbours of one memory in
-    meaning, then the members of a group, then the memories with a specific tag. ``made`` are the sets of sources of
-    all earlier proposals, whatever became of them: a set that is mostly the same is not proposed again, and a pattern
-    that was a source with other patterns is not used again, so no memory is ever made of its own results.
+    meaning. ``made`` are the sets of sources of all earlier proposals, whatever became of them: a set that is mostly
+    the same is not proposed again, and a pattern that was a source with other patterns is not used again, so no memory
+    is ever made of its own results.
     """
-    usable = [memory for memory in memories if is_groupable(memory) and not _is_session_note(memory)]
-    subjects = topics_of_memories(usable)
-    tags: dict[str, frozenset[str]] = {}
-    for around in _by_scope(usable).values():
-        tags |= topical_tags(around, subjects, LARGEST_GROUP)
+    usable = [memory for memory in memories if is_groupable(memory) and not is_session_note(memory)]
     found: list[Lesson] = []
     for step in _PASSES:
         sources = [memory for memory in usable if memory.kind in step.sources]
@@ -99,7 +81,7 @@ def lessons(
             sources = _unused_patterns(sources, made)
         for _, members in sorted(_by_scope(sources).items()):
             if len(members) >= step.smallest:
-                found += _lessons_of_pass(step, _candidates(step, members, groups, neighbours, tags), members, made)
+                found += _lessons_of_pass(step, _candidates(step, members, neighbours), members, made)
     return found
 
 
@@ -135,7 +117,7 @@ def _lessons_of_pass(
         for name in ids:
             del left[name]
         if not known.has(ids):
-            yield Lesson(step.kind, step.purpose, ids, _why(step, sources, basis))
+            yield Lesson(step.kind, step.purpose, ids, f"{len(sources)} {step.noun} {basis}.")
 
 
 class _KnownSourceSets:
@@ -158,11 +140,7 @@ class _KnownSourceSets:
 
 
 def _candidates(
-    step: _LessonPass,
-    members: Sequence[Memory],
-    groups: Sequence[Group],
-    neighbours: Neighbours,
-    tags: Mapping[str, frozenset[str]],
+    step: _LessonPass, members: Sequence[Memory], neighbours: Neighbours
 ) -> Iterator[tuple[list[str], str]]:
     """Yield sets of sources with the reason that joins them, the surest first."""
     names = {memory.id for memory in members}
@@ -172,10 +150,6 @@ def _candidates(
         return
     for found in _neighbourhoods(_symmetric_neighbours(names, neighbours, _NEIGHBOUR_SIMILARITY), step.smallest):
         yield found, "are near each other in meaning"
-    for group in groups:
-        yield [name for name in group.ids if name in names], "belong to one group"
-    for found in groups_sharing_tags(tags, members, largest=LARGEST_GROUP, smallest=step.smallest):
-        yield found, "share a specific tag"
 
 
 def _symmetric_neighbours(
@@ -222,9 +196,3 @@ def _cliques(near: Mapping[str, Mapping[str, float]]) -> Iterator[list[str]]:
         if len(found) > 2:  # noqa: PLR2004 - two are near duplicates, which have a way of their own
             taken.update(found)
             yield found
-
-
-def _why(step: _LessonPass, sources: Sequence[Memory], basis: str) -> str:
-    if basis == "share a specific tag" and (tags := shared_tags(sources)):
-        return f"{len(sources)} {step.noun} share the tag '{tags[0]}'."
-    return f"{len(sources)} {step.noun} {basis}."

@@ -9,20 +9,26 @@ from typing import Any
 
 from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import EngineUnavailable, InvalidInput
-from memento_tui.maintenance.consolidation.drafting import Draft, Drafter
-from memento_tui.maintenance.consolidation.grouping import SYNTHESIZED_CERTAINTY, Group, groups_of, is_known_title
+from memento_tui.maintenance.consolidation.drafting import Draft, Drafter, Purpose
+from memento_tui.maintenance.consolidation.grouping import SYNTHESIZED_CERTAINTY, is_known_title
 from memento_tui.maintenance.consolidation.lessons import HIGHER_PATTERN, Lesson, lessons
+from memento_tui.maintenance.consolidation.same_matter import MatterGroup, groups_of_one_matter
 from memento_tui.maintenance.context import MaintenanceAction, MaintenanceContext, is_current
+from memento_tui.maintenance.neighbours import neighbours_by_words
 from memento_tui.model import Memory, make_memory, make_relation
 from memento_tui.model.memory import SENSITIVITIES
 from memento_tui.model.validation import account_of
 from memento_tui.policy.gate import fingerprint_of
 from memento_tui.policy.policy import WriteIntent
+from memento_tui.text.sentences import first_sentence
 from memento_tui.text.terms import UNSPACED_CHARACTERS
 
-__all__ = ["consolidate"]
+__all__ = ["consolidate", "learn"]
 
-_MOST_PROPOSALS = 5_000
+_MOST_CANDIDATES = 5_000
+"""The number of memories, most recently changed first, among which groups are searched."""
+
+_MOST_CANDIDATES = 5_000
 """The number of memories, most recently changed first, among which groups are searched."""
 
 _LONGEST_NOTE, _FEWEST_NOTE_WORDS = 4_000, 5
@@ -36,28 +42,61 @@ _NEIGHBOUR_SIMILARITY, _NEIGHBOURS_PER_MEMORY = 0.6, 12
 
 
 def consolidate(context: MaintenanceContext) -> None:
-    """Find groups and lessons among the active memories, and propose one memory for each."""
-    memories = _candidates(context)
-    if len(memories) < 2:  # noqa: PLR2004 - one alone is no group
+    """Propose one memory for each group that says the same in parts, where the person asked for that."""
+    if "consolidate" not in context.asked:
         return
-    groups = groups_of(memories, _clusters(context, memories))
+    merging = context.store.proposals.merging()
+    memories = [memory for memory in _candidates(context) if memory.id not in merging]
     made = context.store.proposals.sources_used("consolidation")
     drafter = _drafter(context)
+    groups = [
+        group
+        for group in groups_of_one_matter(memories, _neighbours(context, memories))
+        if not _was_proposed_before([source.id for source in group.sources], made)
+        and not _has_open_contradiction(context, [source.id for source in group.sources])
+    ]
+    for group in context.with_progress("Consolidating groups", groups):
+        draft = drafter.draft("consolidate", group.sources) if drafter.is_configured else _chosen(group, "")
+        if draft.method != "model":
+            draft = _chosen(group, draft.refused)
+        _propose(context, draft, group.sources, "consolidate", group.best.kind, group.why, {"why": group.why})
+        context.merging |= {source.id for source in group.sources}
+
+
+def _chosen(group: MatterGroup, refused: str) -> Draft:
+    """Return the best source's own words; where a model was asked, ``refused`` says why its text is not used."""
+    return Draft(group.best.title or first_sentence(group.best.content), group.content, "extractive", refused)
+
+
+def learn(context: MaintenanceContext) -> None:
+    """Let the language model draw lessons from alike memories, where the person asked for that."""
+    if "lessons" not in context.asked:
+        return
+    drafter = _drafter(context)
+    if not context.config.language_model.url:
+        context.problems.append("Lessons are drawn by a language model, and none is configured.")
+        return
+    memories = _candidates(context)
     titles = {memory.id: memory.title for memory in memories if memory.title}
     by_id = {memory.id: memory for memory in memories}
-    fresh = [
-        group
-        for group in groups
-        if not _was_proposed_before(group.ids, made) and not _has_open_contradiction(context, group.ids)
+    made = set(context.store.proposals.sources_used("consolidation"))
+    found = [
+        lesson
+        for lesson in lessons(memories, _neighbours(context, memories), made)
+        if not _has_open_contradiction(context, lesson.ids)
     ]
-    for group in context.with_progress("Consolidating groups", fresh):
-        sources = [by_id[name] for name in group.ids]
-        _propose(context, drafter, sources, "consolidate", _kind_of(sources), group.why, _group_facts(group), titles)
-    learned = lessons(memories, groups, _neighbours(context, memories), set(made) | {frozenset(g.ids) for g in fresh})
-    learned = [lesson for lesson in learned if not _has_open_contradiction(context, lesson.ids)]
-    for lesson in context.with_progress("Learning from recurring observations", learned):
+    for lesson in context.with_progress("Learning from recurring observations", found):
         sources = [by_id[name] for name in lesson.ids]
-        _propose(context, drafter, sources, lesson.purpose, lesson.kind, lesson.why, _lesson_facts(lesson), titles)
+        draft = drafter.draft(lesson.purpose, sources)
+        others = [title for name, title in titles.items() if name not in lesson.ids]
+        if context.dry_run:
+            # A dry run asks no model, so it can only name the sources.
+            why = f"{lesson.why} Sources: {', '.join(lesson.ids)}."
+            context.record([MaintenanceAction("learn", "memory", lesson.ids[0], why, waits=True)])
+        elif draft.method == "model" and not is_known_title(draft.title, others):
+            _propose(context, draft, sources, lesson.purpose, lesson.kind, lesson.why, _lesson_facts(lesson))
+        elif draft.refused and draft.refused not in context.problems:
+            context.problems.append(draft.refused)
 
 
 def _drafter(context: MaintenanceContext) -> Drafter:
@@ -80,13 +119,13 @@ def _candidates(context: MaintenanceContext) -> list[Memory]:
     """Return the memories that may be consolidated; those in the namespaces of accounts are left out."""
     found: list[Memory] = []
     after: str | None = None
-    while len(found) < _MOST_PROPOSALS:
+    while len(found) < _MOST_CANDIDATES:
         page = context.store.memories.page(context.active, after=after, limit=500)
         found += page.items
         after = page.next
         if after is None:
             break
-    own = [memory for memory in found[:_MOST_PROPOSALS] if not account_of(memory.namespace)]
+    own = [memory for memory in found[:_MOST_CANDIDATES] if not account_of(memory.namespace)]
     return [memory for memory in own if _is_note(memory.content) and not _is_consolidated(memory)]
 
 
@@ -101,42 +140,21 @@ def _is_note(content: str) -> bool:
     return len(content) <= _LONGEST_NOTE and len(_PROSE_WORD.findall(content[:_LONGEST_NOTE])) >= _FEWEST_NOTE_WORDS
 
 
-def _clusters(context: MaintenanceContext, memories: Sequence[Memory]) -> list[list[str]]:
-    if context.similarity is None:
-        return []
-    try:
-        context.report_progress("Grouping by meaning", 0, 1)
-        return context.similarity.clusters([memory.id for memory in memories])
-    except EngineUnavailable as error:
-        context.problems.append(f"The engine did not answer, so memories were grouped by tags only: {error}")
-        context.similarity = None
-        return []
-
-
 def _neighbours(context: MaintenanceContext, memories: Sequence[Memory]) -> Mapping[str, list[tuple[str, float]]]:
-    if context.similarity is None:
-        return {}
-    try:
-        return context.similarity.neighbours(
-            [m.id for m in memories], limit=_NEIGHBOURS_PER_MEMORY, minimum=_NEIGHBOUR_SIMILARITY
-        )
-    except EngineUnavailable as error:
-        context.problems.append(f"The engine did not answer, so patterns were looked for by tags only: {error}")
-        context.similarity = None
-        return {}
+    if context.similarity is not None:
+        try:
+            return context.similarity.neighbours(
+                [m.id for m in memories], limit=_NEIGHBOURS_PER_MEMORY, minimum=_NEIGHBOUR_SIMILARITY
+            )
+        except EngineUnavailable as error:
+            context.problems.append(f"The engine did not answer, so only words were compared: {error}")
+            context.similarity = None
+    return {memory.id: neighbours_by_words(context, memory) for memory in memories}
 
 
 def _was_proposed_before(ids: Sequence[str], made: Collection[frozenset[str]]) -> bool:
     asked = set(ids)
     return any(len(asked & before) / len(asked | before) >= _SAME_SOURCES for before in made)
-
-
-def _kind_of(sources: Sequence[Memory]) -> str:
-    return Counter(source.kind for source in sources).most_common(1)[0][0]
-
-
-def _group_facts(group: Group) -> dict[str, Any]:
-    return {"why": group.why, "basis": group.basis, "score": round(group.score, 3)}
 
 
 def _lesson_facts(lesson: Lesson) -> dict[str, Any]:
@@ -145,20 +163,15 @@ def _lesson_facts(lesson: Lesson) -> dict[str, Any]:
 
 def _propose(
     context: MaintenanceContext,
-    drafter: Drafter,
+    draft: Draft,
     sources: Sequence[Memory],
-    purpose: Any,  # noqa: ANN401 - one of the drafter's purposes
+    purpose: Purpose,
     kind: str,
     why: str,
     evidence: Mapping[str, Any],
-    titles: Mapping[str, str],
 ) -> None:
-    draft: Draft = drafter.draft(purpose, sources)
     if draft.refused and draft.refused not in context.problems:
         context.problems.append(draft.refused)
-    others = [title for name, title in titles.items() if name not in {source.id for source in sources}]
-    if not draft.content.strip() or is_known_title(draft.title, others):
-        return
     screened = context.gate.screen(_make_consolidated_memory(draft, sources, kind, purpose))
     memory: Memory = screened.record
     # The same words made of other memories are another proposal.
@@ -174,7 +187,9 @@ def _propose(
     )
     verdict = context.gate.judge(intent)
     action = "consolidate" if purpose == "consolidate" else "learn"
-    context.record([MaintenanceAction(action, "memory", memory.id, why, waits=verdict.answer == "propose")])
+    waits = verdict.answer == "propose"
+    text = f"{memory.title}\n{memory.content}".strip()
+    context.record([MaintenanceAction(action, "memory", memory.id, why, waits=waits, text=text)])
     if context.dry_run:
         return
     about = {

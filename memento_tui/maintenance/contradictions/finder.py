@@ -229,10 +229,11 @@ def differences(first: Memory, second: Memory, similarity: float) -> Iterator[Di
         )
         if pair.has_two_labels:
             continue
-        sameness = pair.sameness
+        sameness, values_begin = pair.sameness, pair.values_begin
         for family in (differing_values, negated_claims, changed_attributes, reported_updates):
             for difference in family(pair):
-                yield msgspec.structs.replace(difference, sameness=sameness)
+                follows = (difference.first[0][0], difference.second[0][0]) == values_begin
+                yield msgspec.structs.replace(difference, sameness=1.0 if follows else sameness)
 
 
 def weigh_with_entailment(contradiction: ScoredContradiction, contradiction_probability: float) -> ScoredContradiction:
@@ -267,6 +268,8 @@ NEIGHBOURS = 8
 _MOST_CONTRADICTIONS_PER_MEMORY = 3
 """The most open contradictions of one memory; the next is raised when one of them is resolved."""
 
+_SIMILARITY_OF_VERSIONS = 0.85
+
 _CONTRADICTIONS_OF_A_LIST = 6
 """Contradictions from which a memory counts as a line of a list or a filled-in form, and is left out."""
 
@@ -283,6 +286,7 @@ class FoundContradiction(msgspec.Struct, frozen=True):
     older: Memory
     newer: Memory
     contradiction: ScoredContradiction
+    similarity: float
 
 
 class ContradictionFinder:
@@ -296,17 +300,22 @@ class ContradictionFinder:
         self._entailment = entailment
         self._batch = batch
 
-    def find(self, neighbours: Neighbours) -> list[FoundContradiction]:
-        """Return the contradictions between memories and their neighbours that were not raised before."""
+    def find(self, neighbours: Neighbours, most: int | None = None) -> list[FoundContradiction]:
+        """Return the contradictions between memories and their neighbours that were not raised before, surest first.
+
+        No memory is in two of them: whether the second holds depends on what is decided on the first. ``most`` limits
+        their number.
+        """
         ids = {*neighbours, *(name for near in neighbours.values() for name, _ in near)}
         memories = {name: m for name, m in self._store.memories.get_many(sorted(ids)).items() if m.status in _COMPARED}
         found = [
-            FoundContradiction(older, newer, contradiction)
+            FoundContradiction(older, newer, contradiction, similarity)
             for older, newer, similarity in _pairs(neighbours, memories)
             if (contradiction := compare_memories(older, newer, similarity)) is not None
         ]
         raised = [one for one in self._weighed(found) if one.contradiction.score >= SCORE_TO_RAISE]
-        return [one for one in _without_lists(raised) if self._is_new(one)]
+        new = [one for one in _without_lists(raised) if self._is_new(one)]
+        return _disjoint(sorted(new, key=_surest_first))[:most]
 
     def _weighed(self, found: list[FoundContradiction]) -> list[FoundContradiction]:
         if self._entailment is None or not found:
@@ -324,9 +333,8 @@ class ContradictionFinder:
                 return False
             if known.resolved_at is not None and known.resolved_at >= max(older.updated_at, newer.updated_at):
                 return False
-        if any(
-            len(self._store.contradictions.of(side.id)) >= _MOST_CONTRADICTIONS_PER_MEMORY for side in (older, newer)
-        ):
+        most = 1 if _are_versions(found) else _MOST_CONTRADICTIONS_PER_MEMORY
+        if any(len(self._store.contradictions.of(side.id)) >= most for side in (older, newer)):
             return False
         replaced = self._store.memories.successors([older.id, newer.id])
         return newer.id not in replaced.get(older.id, ()) and older.id not in replaced.get(newer.id, ())
@@ -373,13 +381,37 @@ def _pairs(neighbours: Neighbours, memories: Mapping[str, Memory]) -> Iterator[t
 
 
 def _without_lists(found: Sequence[FoundContradiction]) -> list[FoundContradiction]:
-    """Leave out the memories that differ from many others: the lines of a list, the notes of a form."""
+    """Leave out the memories that differ from many others: the lines of a list, the notes of a form.
+
+    Many versions of one note are kept: they have one title and most of their text in common.
+    """
     counts = Counter(side.id for one in found for side in (one.older, one.newer))
     return [
         one
         for one in found
-        if counts[one.older.id] < _CONTRADICTIONS_OF_A_LIST or counts[one.newer.id] < _CONTRADICTIONS_OF_A_LIST
+        if _are_versions(one)
+        or counts[one.older.id] < _CONTRADICTIONS_OF_A_LIST
+        or counts[one.newer.id] < _CONTRADICTIONS_OF_A_LIST
     ]
+
+
+def _are_versions(found: FoundContradiction) -> bool:
+    """Tell whether two memories are versions of one note, of which each replaces all before it."""
+    title = found.older.title.casefold()
+    return bool(title) and title == found.newer.title.casefold() and found.similarity >= _SIMILARITY_OF_VERSIONS
+
+
+def _surest_first(found: FoundContradiction) -> tuple[float, str, str]:
+    return -found.contradiction.score, found.older.id, found.newer.id
+
+
+def _disjoint(found: Sequence[FoundContradiction]) -> list[FoundContradiction]:
+    kept, taken = [], set[str]()
+    for one in found:
+        if taken.isdisjoint((one.older.id, one.newer.id)):
+            taken |= {one.older.id, one.newer.id}
+            kept.append(one)
+    return kept
 
 
 def _share_a_namespace(one: str, other: str) -> bool:
