@@ -149,7 +149,7 @@ def _embedded(texts: Sequence[str]) -> dict[str, Vectors]:
         for start in range(0, len(missing), _BATCH):
             part = missing[start : start + _BATCH]
             known.update(zip([keys[text] for text in part], embedder.documents(part), strict=True))
-        np.savez(kept, **known)  # type: ignore[arg-type] - its own flags are keywords too
+        np.savez(kept, **known)  # type: ignore[arg-type]  # its own flags are keywords too
     return {text: known[key] for text, key in keys.items()}
 
 
@@ -243,8 +243,8 @@ def _judgements() -> dict[str, dict[str, bool]]:
 def _take_reading(sample: Sequence[Output], file: Path, reader: str) -> None:
     verdicts = {}
     for line in file.read_text().splitlines():
-        number, verdict, *why = line.split(maxsplit=2)
-        verdicts[int(number)] = (verdict == "yes", why[0] if why else "")
+        place, verdict, *reason = line.split(maxsplit=2)
+        verdicts[int(place)] = (verdict == "yes", reason[0] if reason else "")
     known = _judgements()
     with JUDGEMENTS.open("a") as kept:
         for number, output in enumerate(sample, 1):

@@ -109,14 +109,19 @@ def test_memories_that_share_only_a_tag_of_provenance_are_never_merged(workspace
     assert workspace._store.memories.count_all() == 4
 
 
-def test_even_what_shares_a_subject_is_proposed_and_its_sources_stay(workspace: Workspace, agent: Workspace) -> None:
-    texts = (
+def test_what_shares_a_subject_stays_apart_and_what_says_the_same_is_proposed_on_request(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    texts = [
         "The deploy script needs the VPN and a fresh token.",
         "Deploys to production run on Monday mornings only.",
         "A failed deploy is rolled back with make undo.",
-    )
+    ]
     made = [agent.remember(text, tags=["deploy", "source:distill:2026-01-02"]) for text in texts]
-    (deed,) = maintain_workspace(workspace).actions
+    assert maintain_workspace(workspace, asked=["consolidate"]).actions == ()
+    made.append(agent.remember(" ".join(texts[:2]), tags=["deploy"]))
+    assert maintain_workspace(workspace).actions == ()
+    (deed,) = maintain_workspace(workspace, asked=["consolidate"]).actions
     assert (deed.action, deed.waits) == ("consolidate", True)
     assert [workspace.get(memory.id) for memory in made] == made
 

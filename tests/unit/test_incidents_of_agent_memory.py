@@ -23,8 +23,9 @@ from tests.unit.chat_server import ChatServer
 NOTES = (
     "The deploy script needs the VPN and a fresh token.",
     "Deploys to production run on Monday mornings only.",
-    "A failed deploy is rolled back with make undo.",
+    "Deploys to production run on Monday mornings only. The deploy script needs the VPN and a fresh token from Anna.",
 )
+"""The last says all that the others say."""
 
 
 @pytest.fixture
@@ -68,43 +69,38 @@ BAD = {
 
 def test_a_sound_summary_of_a_model_is_proposed_as_the_models(modelled: Workspace, server: ChatServer) -> None:
     server.says(GOOD)
-    maintain_workspace(modelled)
+    maintain_workspace(modelled, asked=["consolidate"])
     draft, evidence = proposed_draft(modelled)
     assert (draft.content, evidence["draft"], evidence["refused"]) == (GOOD, "model", "")
 
 
 @pytest.mark.parametrize("fault", BAD)
-def test_a_summary_that_is_reasoning_or_cut_or_foreign_is_refused_and_whole_sentences_stand_in_its_place(
+def test_a_summary_that_is_reasoning_or_cut_or_foreign_is_refused_and_the_best_source_stands_in_its_place(
     modelled: Workspace, server: ChatServer, fault: str
 ) -> None:
     content, finish = BAD[fault]
     server.says(content, finish)
-    report = maintain_workspace(modelled)
+    report = maintain_workspace(modelled, asked=["consolidate"])
     draft, evidence = proposed_draft(modelled)
     assert evidence["draft"] == "extractive"
     assert evidence["refused"]
     assert evidence["refused"] in report.problems
-    assert {line.removeprefix("- ") for line in draft.content.splitlines()} == set(NOTES)
+    assert draft.content == NOTES[-1]
 
 
 @pytest.mark.parametrize("language", ["English", "German", "Japanese"])
-def test_a_draft_without_a_model_is_made_of_whole_sentences_in_the_language_of_the_sources(
-    workspace: Workspace, language: str
-) -> None:
+def test_a_draft_without_a_model_is_the_best_source_in_its_own_words(workspace: Workspace, language: str) -> None:
     sentence = {
         "English": "Part {n} of the plan says that the {n}th machine is moved before the snow comes to the hills.",
         "German": "Teil {n} des Plans sagt, dass die {n}. Maschine vor dem ersten Schnee in die Berge kommt.",
         "Japanese": "計画の第{n}部によれば、{n}号機は雪が山に降る前に必ず移動させなければならない。",
     }[language]
-    texts = [" ".join(sentence.format(n=place + 10 * number) for place in range(9)) for number in range(1, 6)]
+    texts = [" ".join(sentence.format(n=place) for place in places) for places in ((2, 3), (4, 5), (2, 3, 4, 5))]
     for text in texts:
         workspace.remember(text, tags=["plan"])
-    maintain_workspace(workspace)
+    maintain_workspace(workspace, asked=["consolidate"])
     (draft,) = (p.target for p in workspace.review.list()[0] if "consolidation" in p.proposal.reasons)
-    whole = {sentence.format(n=place + 10 * number) for place in range(9) for number in range(1, 6)}
-    lines = [line.removeprefix("- ") for line in draft.content.splitlines()]
-    assert lines
-    assert set(lines) <= whole
+    assert draft.content == texts[-1]
 
 
 # Seven of ten hits of one kind
@@ -170,21 +166,21 @@ def test_what_was_open_and_what_is_done_are_not_joined_into_one_memory_that_says
 # Fragments above their own consolidation
 
 
-def test_an_approved_consolidation_stands_above_each_of_its_fragments_for_the_fragments_own_words(
+def test_an_approved_consolidation_is_told_without_its_fragments_for_the_fragments_own_words(
     workspace: Workspace, agent: Workspace
 ) -> None:
     for text in NOTES:
         agent.remember(text, tags=["deploy"])
-    maintain_workspace(workspace)
+    maintain_workspace(workspace, asked=["consolidate"])
     (pending,) = workspace.review.list()[0]
     whole = pending.target.id
     assert whole not in {hit.id for hit in workspace.search("deploy").results}
     workspace.review.approve(pending.proposal.id, content="How we deploy: on Mondays, by VPN, and undo takes it back.")
     for text in NOTES:
         hits = workspace.search(text, mode="keyword", limit=20).results
-        assert hits[0].id == whole
-        assert len(hits) > 1
-        assert {hit.memory.status for hit in hits[1:]} <= {"consolidated"}
+        assert [hit.id for hit in hits] == [whole]
+    kept = workspace.search(f"{NOTES[0]} is:consolidated", mode="keyword").results
+    assert {hit.memory.status for hit in kept} == {"consolidated"}
 
 
 # Clean-up that deletes what compaction left
@@ -236,7 +232,7 @@ def test_a_preview_that_is_archived_in_the_end_still_has_its_original(workspace:
 def test_nothing_that_a_sleep_made_of_others_is_removed_by_the_next_one(workspace: Workspace, agent: Workspace) -> None:
     for text in NOTES:
         agent.remember(text, tags=["deploy"])
-    maintain_workspace(workspace)
+    maintain_workspace(workspace, asked=["consolidate"])
     (pending,) = workspace.review.list()[0]
     workspace.review.approve(pending.proposal.id)
     before = {memory.id: memory.content for batch in workspace._store.memories.batches() for memory in batch}

@@ -1,128 +1,197 @@
-"""How a text becomes sentences, weighted words and values."""
+"""Claims and events, statements of texts, and what one memory says in the place of others."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from memento_tui.maintenance.contradictions.alignment import align_sentences, analyze_text
-from memento_tui.text.tokens import Sentence, read_sentences, stem
-from memento_tui.text.values import values
+from memento_tui.maintenance.consolidation.same_matter import MatterGroup, groups_of_one_matter
+from memento_tui.maintenance.contradictions.claims import is_event, speak_of_one_subject
+from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, compare_memories
+from memento_tui.maintenance.duplicates import is_near_duplicate, memory_likeness, merged_content
+from memento_tui.model import Memory
+from memento_tui.text.statements import missing_statements, statements
+from tests.made import NOW, note
 
-
-def _texts(text: str) -> list[str]:
-    return [text[sentence.start : sentence.end] for sentence in read_sentences(text)]
-
-
-def _only(text: str) -> Sentence:
-    (sentence,) = read_sentences(text)
-    return sentence
+ALIKE = 0.6
 
 
-@pytest.mark.parametrize(
-    ("text", "sentences"),
-    [
-        ("The API is up. It answers.", ["The API is up", "It answers"]),
-        ("I see Dr. Smith every week.", ["I see Dr. Smith every week"]),
-        ("Use Node.js 20. Avoid e.g. Deno.", ["Use Node.js 20", "Avoid e.g. Deno"]),
-        ("- first item\n- second item", ["first item", "second item"]),
-        ("a line that is\nwrapped here", ["a line that is\nwrapped here"]),
-        ("# Ports\nThe API has one.\n\n```\nport = 1\n```", ["The API has one"]),
-        ("1. Install it\n2. Run it", ["Install it", "Run it"]),
-        ("It lives at /v2; /v1 is gone", ["It lives at /v2", "/v1 is gone"]),
-        ("", []),
-        ("... --- !!!", []),
-    ],
-)
-def test_a_text_falls_into_its_sentences(text: str, sentences: list[str]) -> None:
-    assert _texts(text) == sentences
-
-
-def test_a_question_is_told_from_a_statement() -> None:
-    assert [sentence.asks for sentence in read_sentences("Is it up? It is up.")] == [True, False]
-
-
-def test_names_weigh_more_than_words_and_words_more_than_phrases_of_course() -> None:
-    weights = {token.low: token.weight for token in _only("We think the scheduler on Kubernetes is good").tokens}
-
-    assert weights["kubernetes"] > weights["scheduler"] > weights["think"] > weights["the"] == 0
-
-
-def test_a_contraction_denies_and_a_possessive_does_not() -> None:
-    tokens = _only("The team's cache doesn't expire and can\u2019t grow").tokens
-
-    assert [token.low for token in tokens if token.denies] == ["does", "can"]
-    assert "team" in [token.low for token in tokens]
-
-
-@pytest.mark.parametrize(("one", "other"), [("took", "take"), ("deployments", "deploy"), ("postgres", "postgresql")])
-def test_irregular_forms_and_near_synonyms_share_a_stem(one: str, other: str) -> None:
-    assert stem(one) == stem(other)
+def raises(older: str, newer: str, similarity: float = ALIKE, **fields: Any) -> bool:  # noqa: ANN401 - fields
+    found = compare_memories(note(older, **fields), note(newer, **fields), similarity)
+    return found is not None and found.score >= SCORE_TO_RAISE
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "amount", "words"),
+    ("content", "fields"),
     [
-        ("It has 25 new postcards", "count", 25.0, "25"),
-        ("A set of 1,200 files", "count", 1200.0, "1,200"),
-        ("The port is 8080", "count", 8080.0, "8080"),
-        ("It costs $350,000 in all", "money", 350_000.0, "$350,000"),
-        ("It costs $3.5 million", "money", 3_500_000.0, "$3.5 million"),
-        ("It takes 40% of it", "percent", 40.0, "40%"),
-        ("The limit is 512MB", "size", 512 * 1024.0**2, "512MB"),
-        ("It waits 30 s for it", "duration", 30.0, "30 s"),
-        ("It took 5-6 hours", "duration", (18_000.0, 21_600.0), "5-6 hours"),
-        ("About an hour of it", "duration", 3600.0, "an hour"),
-        ("I get up at 8:30 am", "clock", 510.0, "8:30 am"),
-        ("It runs at 5pm", "clock", 1020.0, "5pm"),
-        ("It was on May 29th", "date", "5-29", "May 29th"),
-        ("It was on the 17th of June", "date", "6-17", "17th of June"),
-        ("It was on 2024-03-01", "date", "2024-03-01", "2024-03-01"),
-        ("We meet on Fridays", "weekday", "friday", "Fridays"),
-        ("We meet twice a week", "rate", pytest.approx(2 / 7, abs=1e-4), "twice a week"),
-        ("We meet every two weeks", "rate", pytest.approx(1 / 14, abs=1e-4), "every two weeks"),
-        ("It is at v1.4.2", "version", "1.4.2", "v1.4.2"),
-        ("It needs Python 3.11", "version", "3.11", "3.11"),
-        ("We met ten times", "times", 10.0, "ten times"),
+        ("Fixed the login of the billing page.", {}),
+        ("**What**: Released the build of the site.", {}),
+        ("The login works again.", {"title": "Repaired the login"}),
+        ("It has a new icon.", {"title": "Release v1.7.8"}),
+        ("It has a new icon.", {"title": "Login page (#147)"}),
+        ("The team met.", {"title": "Notes of 2026-03-01"}),
+        ("The team met.", {"kind": "daily"}),
+        ("The team met.", {"kind_raw": "session_summary"}),
+        ("The team met.", {"kind_raw": "ConversationSummary"}),
+        ("- [x] Move the tables\n- [ ] Drop the old ones", {}),
     ],
 )
-def test_a_value_is_read_with_its_kind_and_amount(text: str, kind: str, amount: object, words: str) -> None:
-    sentence = _only(text)
-    (value,) = values(sentence)
-
-    assert (value.kind, value.amount) == (kind, amount)
-    assert text[sentence.tokens[value.first].start : sentence.tokens[value.last].end] == words
+def test_what_was_done_or_happened_is_an_event(content: str, fields: dict[str, Any]) -> None:
+    assert is_event(note(content, **fields))
 
 
 @pytest.mark.parametrize(
-    "text",
+    "content",
     [
-        "It broke three weeks ago",
-        "PR #12 is merged",
-        "Phase 3 is done",
-        "This one is better",
-        "I took the Canon EOS 80D along",
-        "The F-150 is red",
+        "We switched to Redis for sessions.",
+        "Switched to Redis for sessions.",
+        "Never deploy on Fridays.",
+        "I have added 25 postcards to my collection.",
+        "The tests need the VPN.",
+        "Is the VPN needed?",
+        "",
     ],
 )
-def test_what_names_a_thing_or_a_day_states_no_value(text: str) -> None:
-    assert [value for value in values(_only(text)) if value.kind != "count" or value.units] == []
+def test_what_holds_until_it_changes_is_a_claim(content: str) -> None:
+    assert not is_event(note(content or "-"))
 
 
-def test_the_sentences_that_share_most_are_compared_first() -> None:
-    older = analyze_text("The sky is grey. Deploys go through Jenkins.")
-    newer = analyze_text("Deploys moved to Actions. The tea is hot.")
+def test_two_titles_with_a_word_each_of_their_own_name_two_things() -> None:
+    forms = [note("It asks for a name.", title=title) for title in ("Login form", "Search form")]
+    assert not speak_of_one_subject(*forms)
+    assert speak_of_one_subject(forms[0], note("The form asks for a name at the login.", title="What people type"))
+    assert speak_of_one_subject(forms[0], note("It asks for a name."))
 
-    assert align_sentences(older, newer)[0] == (1, 0)
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Never deploy on Fridays.", "Deploy on Fridays."),
+        ("The database must not be restarted.", "The database may be restarted."),
+        ("We use Postgres for sessions.", "We switched to Redis for sessions."),
+        ("Our queue runs on Postgres.", "The queue was switched to Redis."),
+        ("The backup takes 10 minutes.", "The backup takes 40 minutes."),
+        ("Port 8080 is used by the proxy.", "Port 9090 is used by the proxy."),
+    ],
+)
+def test_a_rule_and_its_opposite_and_a_change_contradict_each_other(older: str, newer: str) -> None:
+    assert raises(older, newer)
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=400))
-def test_every_word_stands_where_it_says_and_in_order(text: str) -> None:
-    before = 0
-    for sentence in read_sentences(text):
-        for token in sentence.tokens:
-            assert before <= token.start < token.end <= len(text)
-            assert not text[token.start].isspace()
-            before = token.end
-        assert all(0 <= value.first <= value.last < len(sentence.tokens) for value in values(sentence))
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Never deploy on Fridays.", "Deploy on Mondays."),
+        ("The database must not be restarted.", "The database must not be stopped or restarted."),
+        ("Released v1.4.1 of the site with 8 new tests.", "Released v1.4.2 of the site with 9 new tests."),
+        ("Shard 3 holds 12 tables.", "Shard 4 holds 14 tables."),
+        ("The shard 3 is full.", "The shard 4 is not full."),
+        ("Run `pytest tests/unit` before a merge.", "Run `pytest tests/tui` before a merge of the app."),
+    ],
+)
+def test_two_events_two_things_and_agreeing_denials_do_not_contradict_each_other(older: str, newer: str) -> None:
+    assert not raises(older, newer)
+
+
+_TABLE = "| Backend | Speed |\n|---|---|\n| ChromaDB | 15ms read |\n| SQLite | {speed} read |"
+
+
+def test_two_rows_of_a_table_are_two_statements_and_one_row_may_change() -> None:
+    assert not raises(_TABLE.format(speed="5ms"), "| SQLite | 5ms read |\n| Qdrant | 9ms read |", 0.9)
+    assert raises("The read of SQLite takes 5ms.", "The read of SQLite takes 9ms.", 0.9)
+
+
+def test_the_value_behind_a_label_changes_whatever_follows_it() -> None:
+    rest = " ".join(
+        f"The {word} has a page of its own." for word in ("login", "search", "mail", "print", "help", "end")
+    )
+    older = f"{rest}\n**Current version:** v1.4.0 - the mail page is faster"
+    newer = f"{rest}\n**Current version:** v1.6.2 - search knows more languages"
+    assert raises(older, newer, 0.9, title="Overview")
+
+
+def test_every_line_and_sentence_is_a_statement() -> None:
+    text = "## Deploy\n\nNeeds the VPN. Runs on Mondays.\n\n```\nmake deploy\n```\n- watch the errors"
+    assert [one.text for one in statements(text)] == [
+        "## Deploy",
+        "Needs the VPN.",
+        "Runs on Mondays.",
+        "make deploy",
+        "watch the errors",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "missing"),
+    [
+        ("Needs the VPN.", "The deploy needs the VPN.", 0),
+        ("Needs the VPN.", "It never needs the VPN.", 1),
+        ("Takes 10 minutes.", "Takes 12 minutes.", 1),
+        ("Needs the VPN. Needs a token.", "Needs the VPN.", 1),
+        ("```\nmake a\n```", "```\nmake a\nmake b\n```", 0),
+        ("", "Needs the VPN.", 0),
+    ],
+)
+def test_a_statement_is_made_where_another_says_all_of_it(one: str, other: str, missing: int) -> None:
+    assert len(missing_statements(one, other)) == missing
+
+
+def is_duplicate(older: str, newer: str, **fields: Any) -> bool:  # noqa: ANN401 - fields
+    sides = note(older, **fields), note(newer, **fields)
+    return is_near_duplicate(*sides, max(0.8, memory_likeness(*sides)))
+
+
+def test_a_near_duplicate_says_all_that_the_other_says() -> None:
+    short, long = "The deploy of the site needs the VPN.", "The deploy of the site needs the VPN. It takes an hour."
+    assert is_duplicate(short, long)
+    assert is_duplicate(long, short)
+    revised = "The deploy of the site needs the VPN. It takes ten minutes."
+    assert not is_duplicate(long, revised)
+    assert not is_duplicate(f"{long} Ask Anna.", long)
+    assert merged_content(short, long) == merged_content(long, short) == long
+    assert merged_content(long, revised) == f"{revised}\nIt takes an hour."
+
+
+def test_forms_and_two_things_are_no_near_duplicates() -> None:
+    assert not is_duplicate("type:\nloc:\nrating:", "type:\nloc:\nrating:\nlast:")
+    one, other = (note("It asks for a name and an address.", title=title) for title in ("Login form", "Search form"))
+    assert not is_near_duplicate(one, other, 0.9)
+
+
+def near(*memories: Memory) -> dict[str, list[tuple[str, float]]]:
+    return {one.id: [(other.id, 0.8) for other in memories if other is not one] for one in memories}
+
+
+def matter(*texts: str, days: int = 10, **fields: Any) -> list[MatterGroup]:  # noqa: ANN401 - fields
+    memories = [
+        note(text, id=f"m{at}", created_at=NOW + timedelta(days=days * at), **fields) for at, text in enumerate(texts)
+    ]
+    return groups_of_one_matter(memories, near(*memories))
+
+
+def test_a_memory_that_says_what_two_others_say_stands_for_them_in_its_own_words() -> None:
+    texts = ("Deploys need the VPN.", "Deploys run on Mondays.", "Deploys need the VPN. Deploys run on Mondays.")
+    (group,) = matter(*texts)
+    assert (group.best.id, group.content) == ("m2", texts[-1])
+    assert [source.id for source in group.sources] == ["m0", "m1", "m2"]
+
+
+def test_what_changed_is_told_in_the_order_of_time() -> None:
+    (group,) = matter(
+        "The API listens on port 8080.", "Ask Anna for a token.", "The API listens on port 9090. Ask Anna for a token."
+    )
+    until = f"{NOW + timedelta(days=20):%Y-%m-%d}"
+    assert group.content == (
+        "The API listens on port 9090. Ask Anna for a token.\n\nBefore:\n"
+        f"- until {until}: The API listens on port 8080."
+    )
+
+
+def test_what_lacks_something_or_is_about_events_is_not_joined() -> None:
+    assert matter("Deploys need the VPN.", "Deploys run on Mondays.", "Deploys are announced in the channel.") == []
+    assert matter("Deploys need the VPN.", "Deploys need the VPN. Deploys run on Mondays.") == []
+    texts = ("Deploys need the VPN.", "Deploys run on Mondays.", "Deploys need the VPN. Deploys run on Mondays.")
+    assert matter(*texts, kind="daily") == []
+    assert matter(*texts, sensitivity="confidential") == []

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.maintenance.consolidation.grouping import LARGEST_GROUP, Group
+from memento_tui.maintenance.consolidation.grouping import LARGEST_GROUP
 from memento_tui.maintenance.consolidation.lessons import HIGHER_PATTERN, Lesson, lessons
 from memento_tui.model import Memory
 from tests.made import NOW, note
@@ -30,7 +30,7 @@ def near(similarity: float, *names: str) -> Near:
 
 
 def learned(memories: list[Memory], neighbours: Near, made_before: Collection[frozenset[str]] = ()) -> list[Lesson]:
-    return lessons(memories, [], neighbours, made_before)
+    return lessons(memories, neighbours, made_before)
 
 
 def shapes(found: list[Lesson]) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -46,21 +46,9 @@ def test_two_decisions_or_anti_patterns_near_in_meaning_become_a_heuristic() -> 
     assert learned(memories, near(0.59, "a", "b")) == []
 
 
-def test_decisions_that_share_a_specific_tag_become_a_heuristic() -> None:
-    memories = [made("a", "decision", "Caching"), made("b", "decision", "caching"), made("c", "decision", "other")]
-    (lesson,) = learned(memories, {})
-    assert (lesson.ids, lesson.why) == (("a", "b"), "2 decisions and anti-patterns share the tag 'Caching'.")
-
-
-@pytest.mark.parametrize("tag", ["source:distill", "2026-01-15"])
-def test_a_tag_of_provenance_teaches_nothing(tag: str) -> None:
-    assert learned([made(name, "decision", tag) for name in "abcd"], {}) == []
-
-
-def test_a_tag_that_is_common_in_the_namespace_is_not_specific_among_a_few_decisions() -> None:
-    decisions = [made(name, "decision", "work") for name in "ab"]
-    assert len(learned(decisions, {})) == 1
-    assert learned([*decisions, *(made(f"f{number}", "tool", "work") for number in range(20))], {}) == []
+def test_memories_that_share_a_tag_alone_teach_nothing() -> None:
+    for kind in ("decision", "fact", "observation", "pattern"):
+        assert learned([made(name, kind, "caching") for name in "abcd"], near(0.5, *"abcd")) == []
 
 
 def test_three_facts_that_say_the_same_are_merged_and_two_are_not() -> None:
@@ -75,22 +63,11 @@ def test_a_chain_of_like_facts_is_not_merged() -> None:
     assert learned([made(name, "fact") for name in "abc"], chain) == []
 
 
-def test_facts_that_only_share_a_tag_are_not_merged() -> None:
-    assert learned([made(name, "fact", "disk") for name in "abcd"], near(0.8, *"abcd")) == []
-
-
 def test_three_observations_become_a_pattern_and_two_do_not() -> None:
     memories = [made(name, "observation") for name in "abc"]
     # That b is near a follows from a's list: b's own may have been cut off.
     assert shapes(learned(memories, {"a": [("b", 0.7), ("c", 0.65)]})) == [("pattern", "pattern", ("a", "b", "c"))]
     assert learned(memories[:2], near(0.9, "a", "b")) == []
-
-
-def test_observations_that_a_group_holds_become_a_pattern() -> None:
-    memories = [*(made(name, "observation") for name in "abc"), made("d", "fact")]
-    group = Group(("a", "b", "c", "d"), "meaning", 1.0, (), "near")
-    (lesson,) = lessons(memories, [group], {}, ())
-    assert (lesson.ids, lesson.why) == (("a", "b", "c"), "3 observations belong to one group.")
 
 
 def test_what_is_near_the_same_memory_belongs_together_and_what_a_chain_leads_to_does_not() -> None:
@@ -153,8 +130,7 @@ def test_many_new_observations_beside_old_ones_are_proposed_again() -> None:
 def test_what_may_not_be_joined_is_no_source(fields: dict[str, str]) -> None:
     odd = otherwise(made("c", "observation"), **fields)
     memories = [made("a", "observation", "t"), made("b", "observation", "t"), odd]
-    group = Group(("a", "b", "c"), "tags", 1.0, (), "shared")
-    assert lessons(memories, [group], near(0.9, *"abc"), ()) == []
+    assert learned(memories, near(0.9, *"abc")) == []
 
 
 def otherwise(memory: Memory, **fields: Any) -> Memory:  # noqa: ANN401 - the fields of a memory

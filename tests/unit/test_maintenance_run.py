@@ -51,8 +51,8 @@ def everything(workspace: Workspace) -> list[Any]:
 def test_what_has_expired_and_what_nobody_touched_ages(workspace: Workspace) -> None:
     old(workspace, "over", 5, expires_at=clock.now() - timedelta(days=1))
     old(workspace, "fading", 200, content="The first sentence stays. The second is kept aside.")
-    old(workspace, "certain", 400, certainty=5)
-    old(workspace, "pinned", 400, pinned=True)
+    old(workspace, "certain", 400, certainty=5, content="Bread needs an hour to rise.")
+    old(workspace, "pinned", 400, pinned=True, content="The key hangs behind the door.")
     report = maintain_workspace(workspace)
     assert actions(report) == {"expire": ["over"], "compact": ["fading"]}
     assert workspace.get("over").status == "archived"
@@ -264,13 +264,12 @@ def test_what_an_account_wrote_is_gathered_with_nothing(workspace: Workspace) ->
     with unguarded(workspace._store, Author("agent", "http", "anyone"), "remember") as tx:
         for place in ("global", "accounts/anyone"):
             for text in (
-                "The deploy script of billing needs the VPN and a fresh token.",
-                "Before a deploy the search service has to be drained for five minutes.",
-                "Deploys on Fridays are announced in the channel of the operators.",
-                "A deploy that fails is rolled back with the previous image, never with git.",
+                "The deploy script of billing needs the VPN.",
+                "Before a deploy the search service is drained.",
+                "The deploy script of billing needs the VPN. Before a deploy the search service is drained.",
             ):
-                tx.put(make_memory({"content": f"{text} ({place})", "namespace": place, "tags": ["deploy"]}), base=0)
-    maintain_workspace(workspace)
+                tx.put(make_memory({"content": text, "namespace": place, "tags": ["deploy"]}), base=0)
+    maintain_workspace(workspace, asked=["consolidate"])
     made = [one.target for one in workspace.review.list()[0] if one.proposal.reasons == ("consolidation",)]
     assert made
     sources = {relation.dst for memory in made for relation in workspace._store.memories.relations_of(memory.id)}

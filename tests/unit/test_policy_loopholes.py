@@ -46,10 +46,10 @@ def gathered(workspace: Workspace, agent: Workspace) -> Proposal:
         for text in (
             "The deploy of the site needs the VPN.",
             "Ask Anna for a token before a deploy.",
-            "After a deploy, watch the error rate for ten minutes.",
+            "The deploy of the site needs the VPN. Ask Anna for a token before a deploy.",
         )
     )
-    maintain_workspace(workspace)
+    maintain_workspace(workspace, asked=["consolidate"])
     (proposal,) = waiting(workspace)
     return proposal
 
@@ -206,13 +206,14 @@ def test_what_contradicts_itself_is_not_gathered(workspace: Workspace, agent: Wo
         for text in (
             "The deploy of the site takes 10 minutes.",
             "The deploy of the site takes 40 minutes.",
+            "The deploy of the site takes 40 minutes. Ask Anna for a token before a deploy.",
             "Ask Anna for a token before a deploy.",
         )
     )
-    report = maintain_workspace(workspace)
-    actions = {deed.action for deed in report.actions}
-    assert "contradiction" in actions
-    assert "consolidate" not in actions
+    maintain_workspace(workspace)
+    report = maintain_workspace(workspace, asked=["consolidate"])
+    assert workspace.contradictions.count() > 0
+    assert "consolidate" not in {deed.action for deed in report.actions}
 
 
 def test_a_deletion_is_not_edited(workspace: Workspace, agent: Workspace) -> None:

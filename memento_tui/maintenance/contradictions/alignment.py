@@ -12,7 +12,8 @@ from functools import lru_cache
 
 import msgspec
 
-from memento_tui.text.lexicon import CONJUNCTIONS, INDEFINITE_DETERMINERS, TO_BE
+from memento_tui.text.lexicon import CONJUNCTIONS, INDEFINITE_DETERMINERS, NOUNS_BEFORE_A_NUMBER, TO_BE
+from memento_tui.text.quantities import UNITS
 from memento_tui.text.tokens import Sentence, Token, read_sentences
 
 __all__ = [
@@ -38,6 +39,8 @@ _MOST_SENTENCES_OF_A_WORD = 24
 
 _CONTEXT_WEIGHT = 0.4
 """The weight of a word of the title or of the sentence before, relative to one of the sentence itself."""
+
+_THE = frozenset({"the", "this", "that", "our", "my"})
 
 _CACHED_CHARACTERS = 8_000
 _SHORTEST_CLAUSE = 3
@@ -194,6 +197,32 @@ class SentencePair(msgspec.Struct, frozen=True, gc=False):
         return all(labels) and labels[0] != labels[1]
 
     @property
+    def has_two_subjects(self) -> bool:
+        """Whether the sentences are about two numbered things: *Shard 3 is full* and *Shard 4 is full*.
+
+        A port or a version may change its number, so it is another thing only where something else differs too.
+        """
+        numbered = [_numbered_subject(side.sentence.tokens) for side in (self.first, self.second)]
+        (one, first), (other, second) = numbered
+        if not one or one != other or first == second:
+            return False
+        if one not in NOUNS_BEFORE_A_NUMBER:
+            return True
+        rests = [
+            [token.stem for token in side.sentence.tokens if token.low != number]
+            for side, (_, number) in zip((self.first, self.second), numbered, strict=True)
+        ]
+        return rests[0] != rests[1]
+
+    def differs_elsewhere(self, difference: Difference) -> bool:
+        """Tell whether the sentences say different things beside a difference, in words that have a weight."""
+        rests = [
+            {token.stem for token in side.sentence.tokens if token.weight and (token.start, token.end) not in spans}
+            for side, spans in ((self.first, difference.first), (self.second, difference.second))
+        ]
+        return rests[0] != rests[1]
+
+    @property
     def values_begin(self) -> tuple[int, int] | None:
         """The starts of what follows the label of both sentences, where they share one of several words.
 
@@ -211,6 +240,16 @@ class SentencePair(msgspec.Struct, frozen=True, gc=False):
         one, other = self.first.sentence.weights, self.second.sentence.weights
         total = max(sum(one.values()), sum(other.values()))
         return shared_weight(one, other) / total if total else 0.0
+
+
+def _numbered_subject(tokens: Clause) -> tuple[str, str]:
+    """Return the noun and the number with which a sentence begins, or two empty texts: *shard* and *3*."""
+    at = 2 if tokens[0].low in _THE else 1
+    if at + 1 >= len(tokens) or tokens[at + 1].low in UNITS:
+        return "", ""
+    noun, number = tokens[at - 1], tokens[at]
+    is_name = number.number and number.low.isalnum() and noun.weight > 0 and not (number.ends or noun.ends)
+    return (noun.low, number.low) if is_name else ("", "")
 
 
 def _label(tokens: Clause) -> Clause:

@@ -20,7 +20,7 @@ _EVENT_TITLE = re.compile(
 )
 """A date, a release or a numbered change in a title: what the memory tells happened once."""
 
-_TASK_BOX = re.compile(r"^\s*[-*+]\s+\[[ xX]\]\s", re.MULTILINE)
+_TASK_BOX = re.compile(r"^[ \t]*[-*+][ \t]+\[[ xX]\][ \t]", re.MULTILINE)
 _LABEL = re.compile(r"^[\s*_#>-]*[A-Za-z ]{1,20}[*_]*:[\s*_]*")
 _PAST = re.compile(r"[a-z]{2,}ed")
 _OWN_WORD_WEIGHT = 1.0

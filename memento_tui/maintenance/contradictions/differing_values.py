@@ -43,13 +43,19 @@ _ROUNDING_WORDS = frozenset(
 def differing_values(pair: SentencePair) -> Iterator[Difference]:
     """Yield a difference for every two values of the same dimension that are not equal."""
     ours, theirs = values(pair.first.sentence), values(pair.second.sentence)
-    if not ours or not theirs:
+    if not ours or not theirs or _denies_alone(pair):
         return
     for one in ours:
         for other in theirs:
             unit = unit_match(one, other) or _named_elsewhere(pair, one, other)
             if unit and not _agree(pair, one, other) and not _is_stated(one, theirs) and not _is_stated(other, ours):
                 yield _difference(pair, one, other, unit)
+
+
+def _denies_alone(pair: SentencePair) -> bool:
+    """Tell whether only one sentence begins with a denial: *never on Fridays* leaves room for *on Mondays*."""
+    first, second = (side.sentence.tokens[0].denies for side in (pair.first, pair.second))
+    return first != second
 
 
 def _are_equal(one: Value, other: Value) -> bool:

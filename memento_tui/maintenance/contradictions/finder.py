@@ -227,13 +227,23 @@ def differences(first: Memory, second: Memory, similarity: float) -> Iterator[Di
             min(max(similarity, 0.0), 1.0),
             days,
         )
-        if pair.has_two_labels:
+        if pair.has_two_labels or pair.has_two_subjects:
             continue
         sameness, values_begin = pair.sameness, pair.values_begin
         for family in (differing_values, negated_claims, changed_attributes, reported_updates):
             for difference in family(pair):
+                if _is_of_paths(pair, difference) and pair.differs_elsewhere(difference):
+                    continue  # the same command for something else
                 follows = (difference.first[0][0], difference.second[0][0]) == values_begin
                 yield msgspec.structs.replace(difference, sameness=1.0 if follows else sameness)
+
+
+def _is_of_paths(pair: SentencePair, difference: Difference) -> bool:
+    """Tell whether two paths make the difference."""
+    return all(
+        any("/" in token.low for token in side.sentence.tokens if (token.start, token.end) in spans)
+        for side, spans in ((pair.first, difference.first), (pair.second, difference.second))
+    )
 
 
 def weigh_with_entailment(contradiction: ScoredContradiction, contradiction_probability: float) -> ScoredContradiction:
