@@ -9,30 +9,34 @@ from memento_tui.model import Memory, make_memory
 
 __all__ = ["BACKUPS", "ONBOARDING", "RUNNER", "TWINS", "made_memories"]
 
-BACKUPS = [
-    "The database backup is taken every night by the replica and copied to the vault in the other building.",
-    "Restoring a database backup needs the passphrase that the operations lead keeps in the vault.",
-    "Old database backups are removed by the replica once the vault holds a newer full copy.",
-    "A database backup that fails wakes the operations lead, who starts the copy to the vault by hand.",
-    "Every spring the team restores a database backup from the vault to prove that the copy can be read.",
+_BACKUP = [
+    "The database backup is taken every night by the replica.",
+    "The database backup is copied to the vault in the other building.",
 ]
-"""Near each other in meaning, without a tag."""
+BACKUPS = [*_BACKUP, " ".join(_BACKUP)]
+"""Without a tag; the last says all that the others say."""
 
-ONBOARDING = [
+_ONBOARDING = [
     "A newcomer gets a laptop from the workshop on the first morning.",
-    "The badge is made at the front desk and opens the garage too.",
-    "Lunch with the whole team is on Wednesday in the canteen.",
-    "Access to the wiki is granted by the librarian on request.",
+    "A newcomer gets a badge at the front desk on the first morning.",
+    "A newcomer has lunch with the whole team on the first Wednesday.",
 ]
-"""Of one tag, and about different things."""
+ONBOARDING = [*_ONBOARDING, " ".join(_ONBOARDING)]
+"""Of one tag; the last says all that the others say."""
 
-RUNNER = [
-    "During the release, jobs queued behind the disk of the build runner.",
-    "Unpacking artefacts filled the disk of the build runner.",
-    "A full disk on the build runner delayed the nightly job.",
-    "Emptying the disk of the build runner by hand made its queue shorter.",
+_RUNNER = [
+    "The disk of the build runner fills while artefacts are unpacked.",
+    "A full disk of the build runner delays the nightly job.",
 ]
-"""Observations of one subject."""
+RUNNER = [*_RUNNER, " ".join(_RUNNER)]
+"""Observations; the last says all that the others say."""
+
+APART = [
+    "The release branch is cut by the librarian on a Tuesday.",
+    "The release branch is tagged from the old server.",
+    "Every release branch needs a page in the wiki.",
+]
+"""Of one tag and one subject, and each says something else."""
 
 TWINS = [
     "Release notes are written by whoever merges the last pull request of the sprint.",
@@ -56,6 +60,7 @@ def made_memories(others: int = 280) -> list[Memory]:
         *(_note(text) for text in BACKUPS),
         *(_note(text, tags=["onboarding"]) for text in ONBOARDING),
         *(_note(text, kind="observation") for text in RUNNER),
+        *(_note(text, tags=["release"]) for text in APART),
         *(_note(text) for text in TWINS),
         # Of a place of their own: what is no group here must not crowd out those that are.
         *(_note(text, namespace=f"misc/{number % 140}") for number, text in enumerate(sorted(seen))),

@@ -29,12 +29,11 @@ item = "propose"
 crystal = "propose"
 """
 
-_DEPLOY = [
+_PARTS = (
     "The deploy of the billing service needs the VPN and a fresh token from the vault.",
     "A deploy of the search service is done from the release branch on Tuesdays.",
-    "Before a deploy of the web shop the cache of the images has to be warmed.",
-    "The deploy script of the mail gateway writes its log to the shared disk.",
-]
+)
+_DEPLOY = (*_PARTS, " ".join(_PARTS))
 
 
 def with_preset(data_dir: Path, preset: str) -> None:
@@ -56,7 +55,7 @@ def waiting_room(data_dir: Path) -> None:
         person.crystals.write("I keep the notes of the shop.")
         agent.crystals.write("I decide everything myself.")
         _contradictions(person, agent)
-        maintain_workspace(person)
+        maintain_workspace(person, asked=["consolidate"])
 
 
 def _memories(person: Workspace, agent: Workspace) -> None:
