@@ -73,7 +73,9 @@ class ProposalQueue:
         """Return proposals with their targets, and the next page's cursor; postponed ones once they are due."""
         found, following = self._store.proposals.page(states, at=clock.now(), after=after, limit=limit)
         memories = self._store.memories.get_many([p.target_id for p in found if p.target == "memory"])
-        return [self._pending(p, memories.get(p.target_id) or self._other(p)) for p in found], following
+        # A skip or an item may have the id of a memory.
+        targets = [memories.get(p.target_id) if p.target == "memory" else self._other(p) for p in found]
+        return [self._pending(p, target) for p, target in zip(found, targets, strict=True)], following
 
     def _pending(self, proposal: Proposal, target: Any) -> PendingProposal:  # noqa: ANN401 - any record
         moved = target is not None and decisions.has_moved(self._store, proposal, target)
@@ -90,7 +92,7 @@ class ProposalQueue:
         return tuple((role, found[memory_id]) for role, memory_id in named if memory_id in found)
 
     def _other(self, proposal: Proposal) -> Any:  # noqa: ANN401 - any record
-        return None if proposal.target == "memory" else self._store.find_named(proposal.target, proposal.target_id)
+        return self._store.find_named(proposal.target, proposal.target_id)
 
     def count(self) -> int:
         """Return how many proposals wait now."""
@@ -131,7 +133,9 @@ class ProposalQueue:
             self._store.get(Proposal, after)
         found, following = self._store.proposals.of(agent, states, after=after, limit=limit)
         memories = self._store.memories.get_many([p.target_id for p in found if p.target == "memory"])
-        return [self._pending(p, memories.get(p.target_id) or self._other(p)) for p in found], following
+        # A skip or an item may have the id of a memory.
+        targets = [memories.get(p.target_id) if p.target == "memory" else self._other(p) for p in found]
+        return [self._pending(p, target) for p, target in zip(found, targets, strict=True)], following
 
     def consolidated_sources(self) -> Sequence[frozenset[str]]:
         """Return the sets of memories that consolidations were proposed from, whatever became of them."""

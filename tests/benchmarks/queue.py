@@ -7,7 +7,8 @@ digest of the output, never the text; an output that changed is to be read anew,
 
 - ``--sample FILE`` writes the sample, numbered and in full, for a reading without any judgement of others.
 - ``--read FILE --reader NAME`` takes a reading in: a line for each number, ``12 yes`` or ``12 no`` and a few words why.
-- ``--ask consolidate`` (or ``lessons``) also takes a step that does not run by itself.
+
+Consolidations, which do not run by themselves, are asked for in a run of their own on the same memories.
 """
 
 from __future__ import annotations
@@ -278,19 +279,22 @@ def main() -> None:
     parser.add_argument("--sample", type=Path)
     parser.add_argument("--read", type=Path)
     parser.add_argument("--reader", default="first")
-    parser.add_argument("--ask", action="append", default=[])
     arguments = parser.parse_args()
     with unpacked_archive() as root, tempfile.TemporaryDirectory(prefix="memento-queue-") as scratch:
         if root is None:
             print("../shared/data/agent_memory.tar.gz is absent: nothing is measured.")
             return
-        home = without_engine(Path(scratch) / "data")
+        home, asked_home = without_engine(Path(scratch) / "data"), Path(scratch) / "asked"
         with Workspace(home) as workspace:
             count = import_everything(root, workspace, Path(scratch) / "versions")
-            maintain(workspace, DataPaths(home), arguments.ask)
-            found: dict[str, list[Output]] = defaultdict(list)
-            for output in outputs(workspace):
-                found[output.name].append(output)
+        shutil.copytree(home, asked_home, ignore=shutil.ignore_patterns("*.lock"))
+        found: dict[str, list[Output]] = defaultdict(list)
+        for folder, asked in ((home, ()), (asked_home, ("consolidate",))):
+            with Workspace(folder) as workspace:
+                maintain(workspace, DataPaths(folder), asked)
+                for output in outputs(workspace):
+                    if (output.name == "consolidation") == bool(asked):
+                        found[output.name].append(output)
     sample = [output for _, group in sorted(found.items()) for output in _drawn(group)]
     if arguments.read:
         _take_reading(sample, arguments.read, arguments.reader)

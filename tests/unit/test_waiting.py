@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import memento_tui
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.inbox import KIND_NAMES, Decision, DecisionVerb, counts_in_words
@@ -285,3 +287,14 @@ def test_a_skip_that_was_never_hit_or_ends_later_is_left_alone(workspace: Worksp
     workspace.skips.add("two", "far away", "30d")
     workspace.skips.check("two")
     assert maintain_workspace(workspace).actions == ()
+
+
+def test_a_skip_that_waits_may_have_the_id_of_a_memory_that_waits(data_dir: Path) -> None:
+    with (data_dir / "config.toml").open("a") as config:
+        config.write('[review.rules]\nskip = "propose"\n')
+    with memento_tui.open(data_dir) as person, memento_tui.open(data_dir, actor="agent", agent="claude") as agent:
+        skip = person.skips.add("vendor/", "not ours", "7d")
+        agent.skips.update(skip.id, reason="somebody else's")
+        agent.remember("A page says so.", source_type="external", make_id=lambda: skip.id)
+        listed, _ = person.review.list()
+        assert sorted(type(pending.target).__name__ for pending in listed) == ["Memory", "Skip"]
