@@ -17,7 +17,9 @@ __all__ = ["TextStatement", "missing_statements", "statements"]
 _MOST_CHARACTERS = 20_000
 """Characters of a text that are read; a longer one is read up to there."""
 
-_NUMBER = re.compile(r"[^\W\d_]*\d[\w.,:/-]*\w|\d")
+_EXACT = re.compile(r"[\w./:-]*(?:\d|\w[._/]\w)[\w./:-]*")
+"""A number, version, path or name with a mark in it: `terms` parts them, and a part of a path is another path."""
+
 _WORDS = re.compile(r"\w")
 
 
@@ -27,16 +29,16 @@ class TextStatement(msgspec.Struct, frozen=True):
     text: str
     words: frozenset[str]
     """The stems of its words, without the words of grammar."""
-    numbers: frozenset[str]
-    """Its numbers, versions and other words with digits."""
+    exact: frozenset[str]
+    """Its numbers, versions, paths and names with marks in them, as they are written."""
     negations: int
 
     def is_made_by(self, other: TextStatement) -> bool:
         """Tell whether another statement says all that this one says."""
         return (
-            bool(self.words or self.numbers)
+            bool(self.words or self.exact)
             and self.words <= other.words
-            and self.numbers <= other.numbers
+            and self.exact <= other.exact
             and self.negations == other.negations
         )
 
@@ -61,7 +63,9 @@ def _parts(text: str) -> Iterator[str]:
 
 def _statement(text: str) -> TextStatement:
     words = frozenset(stem for stem in terms(text) if stem not in STOP_WORDS)
-    return TextStatement(text, words, frozenset(_NUMBER.findall(text.casefold())), count_negations(text))
+    return TextStatement(
+        text, words, frozenset(found.strip("./:-") for found in _EXACT.findall(text.casefold())), count_negations(text)
+    )
 
 
 def missing_statements(text: str, other: str) -> Sequence[TextStatement]:

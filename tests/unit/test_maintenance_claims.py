@@ -131,6 +131,8 @@ def test_every_line_and_sentence_is_a_statement() -> None:
         ("Takes 10 minutes.", "Takes 12 minutes.", 1),
         ("Needs the VPN. Needs a token.", "Needs the VPN.", 1),
         ("```\nmake a\n```", "```\nmake a\nmake b\n```", 0),
+        ("Run `scripts/check.py` first.", "Run `scripts/check_config.py` first.", 1),
+        ("Run `scripts/check.py`.", "First run scripts/check.py, then wait.", 0),
         ("", "Needs the VPN.", 0),
     ],
 )
