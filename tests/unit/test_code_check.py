@@ -10,6 +10,7 @@ import pytest
 from memento_tui.errors import InvalidInput
 from memento_tui.maintenance.code.checker import CodeFinding, WrittenMemory, check_code
 from memento_tui.maintenance.code.git_history import GitHistory
+from memento_tui.maintenance.code.vocabulary import defined_names
 from tests.unit.code_repository import FIRST, CodeRepository
 
 CLIENT = """
@@ -204,3 +205,35 @@ def test_git_starts_none_of_the_programs_that_a_repository_names(repository: Cod
     (proof).unlink(missing_ok=True)
     check(repository, "`retry()` is in src/client.py, see 1a2b3c4d5e.", at)
     assert not proof.exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("def load(path):", "load"),
+        ("class Store(Base):", "Store"),
+        ("    MAX_TRIES: int = 30", "MAX_TRIES"),
+        ("MAX_TRIES = 30  # times", "MAX_TRIES"),
+        ("    name: str", "name"),
+        ("    found: dict | None", "found"),
+        ("export const retryCall = () => 1", "retryCall"),
+        ("func (s *Server) Serve(l net.Listener) error {", "Serve"),
+        ("pub fn parse_line(text: &str) {", "parse_line"),
+        ("  timeout: 45,", "timeout"),
+    ],
+)
+def test_a_line_that_defines_a_name_is_known_in_the_common_languages(line: str, name: str) -> None:
+    assert list(defined_names(f"x\n{line}\n")) == [name]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "        PermissionError: the folder is not the user's own.",
+        "if tries == MAX_TRIES:",
+        "# def commented(out)",
+        "return load(path)",
+    ],
+)
+def test_a_line_that_only_mentions_a_name_defines_none(line: str) -> None:
+    assert defined_names(f"x\n{line}\n") == {}

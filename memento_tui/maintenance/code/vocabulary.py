@@ -23,10 +23,14 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _DEFINITION = re.compile(
     r"^[^\n#'\"]*?\b(?:def|class|func|fn|function|interface|type|struct|enum|const|let|var|val|trait|module|object|record)"
     r"[ \t]+(?:\([^)\n]*\)[ \t]*)?([A-Za-z_]\w*)[^\n]*"
-    r"|^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*(?::[^\n=]{1,80})?(?:=(?!=)|:(?!:))[^\n]*",
+    r"|^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*(?:(?::[^\n=]{1,80})?=(?!=)[^\n]*"
+    r"|:(?!:)[ \t]*(?:[^\s|]+(?:[ \t]*\|[ \t]*[^\s|]+)*)?[ \t]*(?:(?:#|//)[^\n]*)?$)",
     re.MULTILINE,
 )
-"""A line that defines a name, in the common languages: a function, a class, a constant or a field."""
+"""A line that defines a name, in the common languages: a function, a class, a constant or a field.
+
+What follows a colon must be one word, as a type is: prose such as "ValueError: the text is too long" defines nothing.
+"""
 
 
 class CodeNames(NamedTuple):
