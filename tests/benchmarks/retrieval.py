@@ -4,23 +4,39 @@ From the project's root::
 
     python ../shared/eval/eval_retrieval.py --dataset locomo --path ../shared/data/retrieval/locomo_dev.json \\
         --py tests.benchmarks.retrieval:index
+
+With ``MEMENTO_WORDS_ONLY=1`` there is no engine, as in a hook or before a model is installed.
 """
 
 from __future__ import annotations
 
 import atexit
+import os
 import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import memento_tui
+from memento_tui.model.filters import AllOf, with_default_statuses
 
 __all__ = ["index"]
+
+_open: list[Callable[[], None]] = []
+
+
+@atexit.register
+def _close_last() -> None:
+    while _open:
+        _open.pop()()
 
 
 def index(documents: Sequence[dict[str, Any]]) -> Callable[[str, int], list[str]]:
     """Remember the documents in a workspace of their own, and return the function that searches it."""
+    _close_last()  # each has an engine, which holds a model
     folder = tempfile.TemporaryDirectory(prefix="memento-retrieval-", ignore_cleanup_errors=True)
+    if os.environ.get("MEMENTO_WORDS_ONLY"):
+        Path(folder.name, "config.toml").write_text("[engine]\nenabled = false\n")
     workspace = memento_tui.open(folder.name)
 
     def close() -> None:
@@ -28,7 +44,7 @@ def index(documents: Sequence[dict[str, Any]]) -> Callable[[str, int], list[str]
         workspace.close()
         folder.cleanup()
 
-    atexit.register(close)
+    _open.append(close)
     workspace.remember_many(
         {
             "id": document["id"],
@@ -38,6 +54,9 @@ def index(documents: Sequence[dict[str, Any]]) -> Callable[[str, int], list[str]
         for document in documents
     )
     workspace.search_engine.wait()
+    recalled = workspace.count(with_default_statuses(AllOf()))
+    if recalled != len(documents):
+        raise RuntimeError(f"{recalled} of {len(documents)} documents can be recalled")
 
     def search(question: str, limit: int) -> list[str]:
         return [hit.id for hit in workspace.search(question, limit=limit).results]
