@@ -212,7 +212,9 @@ class KeywordIndex:
         def scores(among: Sequence[str], words: tantivy.Query) -> list[tuple[float, tantivy.DocAddress]]:
             if not among:
                 return []
-            chosen = tantivy.Query.const_score_query(tantivy.Query.term_set_query(self._schema, "id", list(among)), 0.0)
+            # A set of terms would be looked for along the whole dictionary of ids, which takes three times as long.
+            one_of = [(_Should, tantivy.Query.term_query(self._schema, "id", name, "basic")) for name in among]
+            chosen = tantivy.Query.const_score_query(tantivy.Query.boolean_query(one_of), 0.0)
             both = tantivy.Query.boolean_query([(_Must, chosen), (_Should, words)])
             found = searcher.search(both, limit=len(among), count=False).hits
             return [(float(score), address) for score, address in found]

@@ -103,6 +103,12 @@ def calibrated_relevance(keyword: float | None, semantic: float | None) -> float
     .4 of the cosine similarity, or one of the two alone where the other view was not asked and is ``None``. It means
     the same from query to query, so that a low best one is a reason for silence. Results are not ordered by it: what
     helps to order them, such as the session that a memory is from, does not tell whether anything answers at all.
+
+    It is no probability. Measured on LoCoMo, LongMemEval's user turns and sessions, and engram's titles, in this order:
+    a threshold of .3 keeps 96, 93, 100 and 100 % of the first results that are right, and silences 23, 83, 38 and 0 %
+    of the questions whose answer was taken out of the store; .4 keeps 81, 63, 95, 100 and silences 61, 91, 70, 1; .5
+    keeps 44, 34, 82, 99 and silences 84, 96, 94, 8. So long queries that share words with much, such as titles, need
+    a higher one than questions about a conversation: at 90 % kept it is .35, .31, .46 and .62.
     """
     if semantic is None:
         return keyword or 0.0
