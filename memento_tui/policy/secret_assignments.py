@@ -26,12 +26,14 @@ _SHORT = frozenset(
     {"pass", "pw", "mdp", "clave", "senha", "heslo", "haslo", "hasło", "parola", "parolă", "sifre", "şifre"}
 )
 """Words that may be part of others, such as compass, and mean a password only where something is assigned."""
+_ALWAYS_A_PASSWORD = frozenset({"pw", "mdp"})
+"""Those of them that are no word of a sentence."""
 _QUALIFIED_KEY_WORD = re.compile(
     r"""(?x) (?: api | access | auth | account | private | signing | encryption | master | service | license | licence
     | shared | storage | client | webhook | consumer | deploy | bot | session | refresh | bearer | jwt | app | admin
     | secret | personal | server | recovery | root | preshared | registry | publish | ci | write | ingest | application
     | integration | developer | tenant | workspace | organi[sz]ation | merchant | sandbox | production | staging
-    | sending | subscription | ingestion | collector | backup | rest | smtp ) [ _.-]?$""",
+    | sending | subscription | ingestion | collector | backup | rest | smtp | (?<![a-z]) x-[a-z]{2,12} ) [ _.-]?$""",
     re.ASCII,
 )
 """The words before ``key`` where that means a secret and not, say, the key of a cache."""
@@ -51,8 +53,9 @@ _ASSIGNED = re.compile(
             | \s{0,3} (?P<call> [,(] ) [^\S\n]{0,3} (?=["'])
             | [^\S\n]{0,4} (?P<cell> \| | \t ) | [^\S\n]{1,3} (?P<dash> --? | \u2013 | \u2014 ) (?=\s)
             | \s{1,2} (?:(?:is|was|are|were|will\sbe)(?:\snow)?|(?:has\sbeen\s|was\s|is\s)?(?:set|changed|reset)\sto
-                |to|ist
-                |lautet|es|est|è|é|e|är|er|on|jest|to|je|là|adalah|είναι|είν) (?=[\s:]) :? | \s?(?:是|は|은|는)\s? )
+                |to|ist|será|sera|(?:geändert|gesetzt|zurückgesetzt)\sauf|(?:changé|modifié|remplacé)\s(?:en|par)
+                |lautet|es|est|è|é|e|är|er|on|jest|to|je|là|adalah|είναι|είν) (?=[\s:]) :?
+            | \s?(?:是|は|を|은|는|改[成为為]了?|[设設]置?[为為成]了?)\s? )
         \*{0,2} [^\S\n]{0,4} (?: [>|][+-]?(?=\n) )? (?P<lines>\n[^\S\n>]{0,8})?
     | (?P<space> [^\S\n]{1,3} ) (?=[^\s\-\u2013\u2014|=:(\[{]) )""",
     re.ASCII,
@@ -127,11 +130,11 @@ def _assignments(text: str, read: str) -> Iterator[SecretSpan]:
         if match["cell"] is not None and text.rfind("{{", max(0, word.start() - 40), word.start()) >= 0:
             continue  # {{ .Values.password | b64enc }}
         signed = match["sign"] is not None or match["call"] is not None
-        if not signed and word[0] in _SHORT and match["cell"] is None:
+        bare = match["space"] is not None
+        if not signed and word[0] in _SHORT and match["cell"] is None and not (bare and word[0] in _ALWAYS_A_PASSWORD):
             continue
         plain = signed and match["about"] is None and (word[0] not in _SHORT or _is_login(read, word, match))
         quoted = match["lines"] is not None and not (plain and text[match.end() - 1] == " ")
-        bare = match["space"] is not None
         who = _USER_BEFORE.search(read, max(0, word.start() - _NEARBY_CHARACTERS), word.start()) if bare else None
         if who is not None and (who["user"] or who["who"] in _ACCOUNTS):
             plain, bare = who["who"] in _ACCOUNTS, False

@@ -60,7 +60,12 @@ def _form(kind: str, needs: str, source: str, judge: str, also: str = "") -> For
     words = tuple(word.replace("~", " ") for word in needs.split())
     filled = source.replace("@V@", _VALUE).replace("@L@", _LINE).replace("@N@", _NAME).replace("@S@", _NAMED)
     return FormatRule(
-        kind, words, filled, judge, tuple(also.split()), is_command=_COMMAND_OPTION.search(source) is not None
+        kind,
+        words,
+        filled,
+        judge,
+        tuple(also.split()),
+        is_command=_COMMAND_OPTION.search(source) is not None or source.startswith("--"),
     )
 
 
@@ -90,8 +95,8 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
     _form("password", "community", r"\bcommunity\s{1,3}(?P<secret>[^\s\"']{4,64})\s{1,3}r[ow]\b", "any"),
     _form(
         "password",
-        "secret~5 secret~8 secret~9 password~0 password~7 key~7",
-        r"\b(?:secret|password|key)\s[05789]\s(?P<secret>\$[\w./$]{8,128}|[0-9A-F]{8,64}\b)",
+        "secret~5 secret~9 password~7 key~7",
+        r"\b(?:secret|password|key)\s[579]\s(?P<secret>\$[\w./$]{8,128}|[0-9A-F]{8,64}\b)",
         "any",
     ),
     _form(
@@ -102,7 +107,26 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
     ),
     _form("token", "add-mask::", r"::add-mask::(?P<secret>[^\s\"'`]{6,256})", "any"),
     _form("token", "crumb", r"\bcrumb[\"']?\s{0,2}[:=]\s{0,2}[\"']?(?P<secret>[0-9a-f]{32,128})\b", "any"),
-    _form("recovery key", "bitlocker recovery", r"(?<![\d-])(?P<secret>(?:\d{6}-){7}\d{6})(?![\d-])", "any"),
+    _form("token", "--token", r"--token[ =]{1,2}(?P<secret>[a-z0-9]{6}\.[a-z0-9]{16})(?![\w.])", "sure"),
+    _form(
+        "key",
+        "encrypt keygen:",
+        r"""\b(?:encrypt|keygen)[\"']?\s{0,2}[:=]\s{0,2}["']?(?P<secret>[a-z0-9+/]{43}=|[a-z0-9+/]{22}==)(?![\w=])""",
+        "any",
+    ),
+    _form(
+        "cookie",
+        "setcookie erlang~cookie",
+        r"""(?:-setcookie|\berlang[ .]cookie(?:[ ]is)?)[ :=]{1,3}["']?(?P<secret>[\w-]{8,255})""",
+        "any",
+    ),
+    _form(
+        "key",
+        "product licen activation serial~ registration",
+        r"\b(?:product|licen[sc]e|activation|serial|registration|cd|windows|office)[ -](?:key|code|number)[ :]{1,3}(?:is[ ])?(?P<secret>(?-i:[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2,7}))(?![\w-])",
+        "digits",
+    ),
+    _form("recovery key", "bitlocker", r"(?<![\d-])(?P<secret>(?:\d{6}-){7}\d{6})(?![\d-])", "any"),
     _form(
         "password",
         "requirepass masterauth bindpw rootpw",
@@ -280,8 +304,8 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
     _form("token", "://", r"://(?P<secret>[\w.~%+-]{16,512})(?::x-oauth-basic)?@[\w.-]", "key"),
     _form(
         "token",
-        "token key auth sig code",
-        r"[?&](?:auth|sig|signature|code|key|apikey|subscription-key|token|access_token|hapikey)=(?P<secret>[\w.~%+/=-]{16,512})",
+        "token key auth sig code appid sas=",
+        r"[?&](?:auth|sig|signature|sas|code|key|appid|apikey|subscription-key|token|access_token|hapikey)=(?P<secret>[\w.~%+/=-]{16,512})",
         "key",
     ),
     _form(
@@ -295,14 +319,21 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
     ),
     _form(
         "token",
-        ".ics /api/push/",
-        r"""(?:/api/push/|/(?:private-|(?:feed|calendar|ical|ics)/)(?=[\w-]{16,80}(?:/[\w-]{1,30})?\.ics))(?P<secret>[\w-]{16,80})""",
+        "://",
+        r"""(?:/api/push/|/(?:private-)?(?=[\w-]{16,80}(?:/[\w-]{1,30})?\.ics)|/(?:invit|reset|verif|confirm|magic|activat|join)[\w-]{0,16}/)
+        (?P<secret>[\w-]{16,80})""",
         "key",
     ),
     _form(
         "webhook",
         "/hooks/ /hook/ /with/key/",
-        r"/(?:hooks/catch/\d{1,12}|hooks?|bot/v2/hook|with/key)/(?P<secret>[\w-]{16,80})",
+        r"/hooks/catch/\d{1,12}/(?P<secret>[a-z0-9]{5,16})",
+        "any",
+    ),
+    _form(
+        "webhook",
+        "/hooks/ /hook/ /with/key/",
+        r"/(?:hooks?|bot/v2/hook|with/key)/(?P<secret>[\w-]{16,80})",
         "key",
     ),
     # Sentences
@@ -323,8 +354,8 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
     _form("password", "auth~", r"\bbasic[ ]auth(?:entication)?\b[\s:]{1,3}@N@\s?[/:]\s?@V@", "strict"),
     _form(
         "recovery phrase",
-        "phrase seed mnemonic wallet~words",
-        r"""(?<![a-z])(?:(?:seed|recovery|secret\srecovery|backup|wallet)[ ](?:phrase|words)|mnemonic(?:[ ](?:phrase|words))?|seed|passphrase)(?:\s(?:of|for)\s[^\n:="'`]{1,40}?)?["'`*]{0,3}[^\S\n]{0,3}(?:[:=]|\bis\b|(?P<weak>\n))\s{0,4}["'`*]{0,3}
+        "phrase seed mnemonic words~are words:",
+        r"""(?<![a-z])(?:(?:seed|recovery|secret\srecovery|backup|wallet)[ ](?:phrase|words)|mnemonic(?:[ ](?:phrase|words))?|seed|(?:12|24|twelve|twenty-four)[ ](?:seed[ ])?words|passphrase)(?:\s(?:of|for)\s[^\n:="'`]{1,40}?)?["'`*]{0,3}[^\S\n]{0,3}(?:[:=]|\bis\b|\bare\b|(?P<weak>\n))\s{0,4}["'`*]{0,3}
         (?P<secret>(?:\d{1,2}[.):]?[ ]{1,3})?[a-z]{3,10}(?:[\s,]{1,3}(?:\d{1,2}[.):]?[ ]{1,3})?[a-z]{3,10}){3,23})(?![\w-])""",
         "phrase",
     ),
@@ -367,11 +398,13 @@ def _drawn_cookie(value: str) -> bool:
 
 _JUDGES: dict[str, _Judge] = {
     "any": _any,
+    "sure": lambda _value: True,
     "loose": lambda value: is_password(value, loose=True),
     "strict": lambda value: is_password(value, loose=False),
     "key": _key,
     "pair": _pair,
     "drawn": _drawn_cookie,
+    "digits": lambda value: any(map(str.isdigit, value)) and not is_placeholder(value),
     "key or strict": lambda value: _key(value) or is_password(value, loose=False),
 }
 

@@ -258,7 +258,9 @@ TOKEN_RULES: tuple[TokenRule, ...] = (
     _begins("Mercury token", "secret-token:", r"\w{20,}+"),
     _begins("Twitch token", "oauth:", r"[a-z0-9]{30}(?![A-Za-z0-9])", judged=True),
     _begins("Backblaze key", "K001 K002 K003 K004 K005", r"[\w/+]{27}(?![\w/+])", judged=True),
-    TokenRule("Vault token", ("s.",), rf"(?<![\w./-])s\.(?P<secret>{_ALNUM}{{24}})(?![\w.(])", judged=True, least=26),
+    TokenRule(
+        "Vault token", ("s.",), rf"s\.(?<![\w./-]s\.)(?P<secret>{_ALNUM}{{24}})(?![\w.(])", judged=True, least=26
+    ),
     TokenRule("New Relic key", ("NRAL",), rf"(?<!\w){_HEX}{{36}}NRAL(?!\w)"),
     TokenRule("Ably key", (":",), r"(?<![\w./-])[\w-]{6}\.[\w-]{6}:[\w-]{43}(?![\w-])", judged=True, least=57),
     TokenRule("DeepL key", (":fx",), rf"(?<![\w-]){_UUID}:fx(?!\w)"),
@@ -442,10 +444,14 @@ _ID_NAMES = frozenset(
 """Names that begin the id of a thing, which opens nothing."""
 
 
+_ID_NAME = re.compile(rf"(?:{'|'.join(sorted(_ID_NAMES))}|pk[_-](?:live|test))(?![^_-])", re.ASCII)
+"""The name of an id, or of a key that a page shows to everyone."""
+
+
 def _named_spans(text: str) -> Iterator[SecretSpan]:
     for match in _NAMED_TOKEN.finditer(text):
         name, body = match["name"] or match["name2"], match["body"] or match["body2"]
-        if name.lower().split("_")[0].split("-")[0] in _ID_NAMES or is_example(body):
+        if _ID_NAME.match(name.lower()) is not None or is_example(body):
             continue
         is_named = _KEY_NAME.search(name.lower()) is not None
         if (is_drawn(body) and (is_named or len(body) >= 32)) or (is_named and len(body) >= 32 and is_key(body)):  # noqa: PLR2004 - 128 bits

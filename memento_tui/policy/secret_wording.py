@@ -59,7 +59,7 @@ _PASSWORD_NEAR = re.compile(
     r"""(?x) passw | passcode | passphrase | (?<![a-z]) pwd? (?![a-z]) | kennwort | mot\ de\ passe | (?<![a-z]) mdp
     | contrase | (?<![a-z]) clave (?![a-z]) | senha | palavra-passe | парол | 密码 | 密碼 | 口令 | パスワード
     | wachtwoord | credential | (?<![a-z]) creds | zugangsdaten | identifiants | log(?:ged)?[ -]?(?:in|on) (?![a-z])
-    | sign(?:ed)?[ -]in (?![a-z])""",
+    | sign(?:ed)?[ -]in (?![a-z]) | _pass (?![a-z]) | ログイン | アカウント | 登录 | 账号 | 帳號 | 로그인 | 계정""",
     re.ASCII,
 )
 _CHOSEN = re.compile(r"(?<![\w!@#$^*%&=/.:+-])[A-Za-z0-9][\w!@#$^*%.-]{6,63}(?![\w=(\[/@:])", re.ASCII)
@@ -120,6 +120,10 @@ def _near_keys(text: str, read: str, mixed: list[str]) -> Iterator[SecretSpan]:
                     yield first, last, "key"
 
 
+_HEX_KEY = re.compile(r"(?<!\w)0x[0-9a-fA-F]{64}(?!\w)", re.ASCII)
+"""The private key of a blockchain's account; the id of a transaction looks the same."""
+
+
 def _drawn(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     for match in _DRAWN.finditer(text, start, end):
         value = match[0]
@@ -127,39 +131,62 @@ def _drawn(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         is_long = len(body) >= _MIN_DRAWN_CHARACTERS
         if is_long and is_drawn(body) and not (_NAME.match(value) or is_example(value) or is_placeholder(value)):
             yield match.span()
+    for match in _HEX_KEY.finditer(text, start, end):
+        yield match.span()
 
 
 _MIN_DRAWN_CHARACTERS = 20
 """Characters of a key that nothing but a word nearby gives away: 119 bits."""
 
-_PASSWORD_AFTER = re.compile(
-    r"""(?x) (?: \( (?:the\ |its\ )? (?:password|passwd|pw|passphrase|passwort|kennwort|mot\ de\ passe|contraseña|senha) \)
-    | as\ (?:(?:the|its|a|my|our|their|your|his|her)\ )?(?:[a-z]{2,12}\ )?(?:password|passphrase|passcode)
-    | als\ (?:(?:das|neues)\ )?(?:passwort|kennwort) | comme\ mot\ de\ passe | como\ (?:contraseña|senha|clave) ) (?![a-z])""",
+_NAMES = ("passw", "passphrase", "passcode", "(pw)", "kennwort", "mot de passe", "contraseña", "senha")
+_CALLED = re.compile(
+    r"""(?x) (?: \( (?: the\ | its\ )?
+    | (?<![a-z]) (?: as | is ) \ (?: (?: the | its | a | my | our | their | your | his | her ) \ )? (?: [a-z]{2,12} \ )?
+    | (?<![a-z]) (?: als | ist ) \ (?: (?: das | neues ) \ )? | comme\ | est\ le\ | como\ | es\ la\ | é\ a\ ) $""",
     re.ASCII,
 )
+"""What stands between a value and the word for it that comes after."""
+_IN_BRACKETS = re.compile(r"passw(?:or[dt])?\s\((?P<value>[^\s()]{6,64})\)", re.ASCII)
+_PLAIN_NOTE = re.compile(r"[A-Za-z]+[-_.]?v?\d{1,4}|v?\d[\w.-]*", re.ASCII)
+"""A short name with a number, or a version: no password."""
 _LAST_WORD = re.compile(r"[^\s\"'`<>|;,(){}\[\]«»“”]{6,64}$", re.ASCII)
 
 
 def _before_words(text: str, read: str, _mixed: list[str]) -> Iterator[SecretSpan]:
-    """Yield what is called a password afterwards: ``hunter2 as the password``."""
-    for match in _PASSWORD_AFTER.finditer(read):
-        before = text[max(0, match.start() - _MAX_GAP) : match.start()].rstrip(" ")
-        word = _LAST_WORD.search(before.rstrip("\"'`»”"))
-        if word is not None and any(map(str.isdigit, word[0])) and is_password(word[0], loose=False):
-            start = max(0, match.start() - _MAX_GAP) + word.start()
-            yield start, start + len(word[0]), "password"
+    """Yield what is called a password afterwards or in brackets: ``hunter2 as the password``, ``the password (hunter2)``."""
+    for match in _IN_BRACKETS.finditer(read):
+        value = text[slice(*match.span("value"))]
+        if is_password(value, loose=False) and any(map(str.isdigit, value)) and _PLAIN_NOTE.fullmatch(value) is None:
+            yield *match.span("value"), "password"
+    for name in _NAMES:
+        place = read.find(name)
+        while place >= 0:
+            yield from _called(text, read, place + name.startswith("("))
+            place = read.find(name, place + len(name))
+
+
+def _called(text: str, read: str, place: int) -> Iterator[SecretSpan]:
+    """Yield the value before the word for a password at ``place``."""
+    called = _CALLED.search(read, max(0, place - 30), place)
+    if called is None or called[0] == "is ":
+        return
+    first = max(0, called.start() - _MAX_GAP)
+    word = _LAST_WORD.search(text[first : called.start()].rstrip(" ").rstrip("\"'`»”"))
+    if word is not None and any(map(str.isdigit, word[0])) and is_password(word[0], loose=False):
+        yield first + word.start(), first + word.end(), "password"
 
 
 _CODE_NEAR = re.compile(
     r"""(?x) (?<![\w-])
-    (?: (?P<sure> pin(?:[ -]?code)? | puk | passcode ) | otp
-      | (?: door | gate | alarm | access | entry | lock | safe | security | unlock | garage | building | keypad | sim
-        | verification | one-time | 2fa | otp | backup | recovery | card | combination | tür | tor )
-        [ -]? (?: code | pin | combination ) s?
-      | zugangscode | türcode | sperrcode | code\ (?:d'accès|pin) | código\ (?:de\ acceso|de\ acesso|pin) | 暗証番号
+    (?: (?P<sure> pin(?:[ -]?code)? | puk | passcode | (?:sms|verification|one-time|2fa|login)[ -](?:code|password) ) | otp
+      | (?: door | gate | alarm | vault | locker | access | entry | lock | safe | security | unlock | garage | building | keypad | sim
+        | otp | backup | recovery | card | combination | tür | tor )
+        (?:'s)? [ -]? (?: code | pin | combination ) s?
+      | zugangscode | türcode | torcode | sperrcode | alarmcode
+      | code\ (?:d'accès|pin|de\ (?:la\ |l')?(?:porte|alarme|entrée|carte|serrure)|du\ (?:portail|coffre))
+      | código\ (?:pin|(?:de|da|do|del)\ (?:la\ )?(?:acceso|acesso|puerta|porta|alarma?e?|entrada|portão|cofre)) | 暗証番号
       | passw(?:or)?d | passwort | kennwort | mot\ de\ passe | contraseña | senha | 密码 | パスワード )
-    (?: \s (?: for | of | on | to | at | in | für | vom | zum | zur | am | an | der | des | de | du | del | da | do ) \s
+    (?: \s (?: for | of | on | to | at | in | für | fürs | vom | zum | zur | am | an | der | des | de | du | del | da | do ) \s
         [^\n:="'`\d]{1,40}? )?
     (?: \s{0,2} (?: [:=#] | -> | → ) \s{0,2} | \s (?: is | was | are | ist | lautet | est | es | é | è ) (?:\ now)? \s
       | \s? (?: は | 是 | \uff1a ) \s? | (?P<space> \s ) )
@@ -188,7 +215,9 @@ def _codes(text: str, read: str) -> Iterator[SecretSpan]:
             continue
         for match in _CODE_NEAR.finditer(read, start, run.end() + _MAX_AFTER_CODE):
             sure = match["sure"] is not None
-            if match["space"] is not None and not (sure and text[match.start("sure")].isupper()):
+            if match["space"] is not None and not (
+                sure and (text[match.start("sure")].isupper() or " " in match["sure"])
+            ):
                 continue
             digits = sum(map(str.isdigit, match["code"]))
             long_enough = digits >= (4 if sure or "pass" not in match[0] else _MIN_DIGITS_OF_PASSWORD)
@@ -198,6 +227,15 @@ def _codes(text: str, read: str) -> Iterator[SecretSpan]:
 
 _MAX_AFTER_CODE = 12
 """Characters after the digits in which a unit begins, if they are an amount."""
+_CARD_CODE = re.compile(r"(?<![a-z])cv[vc]2?(?:\scode)?(?:\s?[:=]\s?|\sis\s|\s)(?P<code>[0-9]{3,4})(?![\w.])", re.ASCII)
+
+
+def _card_codes(_text: str, read: str) -> Iterator[SecretSpan]:
+    """Yield the digits on the back of a card."""
+    for match in _CARD_CODE.finditer(read):
+        yield *match.span("code"), "code"
+
+
 _MIN_DIGITS_OF_PASSWORD = 6
 """Digits of a password that has no letters."""
 
@@ -282,6 +320,7 @@ _FINDERS_OF_WORDS: tuple[tuple[tuple[str, ...], Callable[[str, str, list[str]], 
                 "パスワード",
             ),
             *("wachtwoord", "cred", "zugangsdaten", "identifiants", "log", "sign"),
+            *("ログイン", "アカウント", "登录", "账号", "帳號", "로그인", "계정"),
         ),
         _near_passwords,
     ),
@@ -293,19 +332,7 @@ _FINDERS_OF_WORDS: tuple[tuple[tuple[str, ...], Callable[[str, str, list[str]], 
         _near_keys,
     ),
     (
-        (
-            "(pass",
-            "(the pass",
-            "(its pass",
-            "(pw)",
-            "kennwort",
-            "contrase",
-            "senha",
-            "clave",
-            "mot de passe",
-            " as ",
-            "als ",
-        ),
+        _NAMES,
         _before_words,
     ),
 )
@@ -318,9 +345,10 @@ _FINDERS: tuple[tuple[tuple[str, ...], Callable[[str, str], Iterator[SecretSpan]
         ),
         _codes,
     ),
+    (("cvv", "cvc"), _card_codes),
     (("otp", "2fa", "mfa", "two-factor", "authenticator", "one-time"), _seeds),
     (
-        tuple(f"{word}{sign}code" for word in ("recovery", "backup", "scratch", "emergency", "2fa") for sign in " -"),
+        ("y code", "y-code", "p code", "p-code", "h code", "2fa code"),
         _recovery_codes,
     ),
 )
