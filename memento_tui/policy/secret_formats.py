@@ -430,28 +430,36 @@ def format_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     ``gated`` False leaves out the cheap tests that come first; what is found is the same.
     """
     read = _lowered(text)
-    known = _PLAIN_WORDS if gated and _OPTION.search(read) is None else _WORDS
-    words = {word for word in known if word in read} if gated else None
-    for rule in FORMAT_RULES:
-        if words is None or (not words.isdisjoint(rule.needs) and (not rule.also or not words.isdisjoint(rule.also))):
+    groups = _PLAIN_WORDS if gated and _OPTION.search(read) is None else _WORDS
+    words = {word for sign, known in groups if sign in read for word in known if word in read}
+    numbers = {number for word in words for number in _RULES_OF_WORD[word]} if gated else range(len(FORMAT_RULES))
+    for number in sorted(numbers):
+        rule = FORMAT_RULES[number]
+        if not gated or not rule.also or not words.isdisjoint(rule.also):
             yield from _found(rule, text)
-    if (
-        words is None
-        or "pass" in words
-        or "key" in words
-        or "token" in words
-        or "pwd" in words
-        or "secret" in words
-        or "cred" in words
-    ):
+    if not gated or not words.isdisjoint(_COLUMN_WORDS):
         yield from _column_spans(text)
 
 
+_COLUMN_WORDS = frozenset({"pass", "key", "token", "pwd", "secret", "cred"})
 _OPTION = re.compile(r"\s--?[a-z]", re.ASCII)
-_WORDS = tuple(dict.fromkeys(need for rule in FORMAT_RULES for need in (*rule.needs, *rule.also)))
-_PLAIN_WORDS = tuple(
-    dict.fromkeys(need for rule in FORMAT_RULES if not rule.is_command for need in (*rule.needs, *rule.also))
-)
+_SIGNS = ("=", "/", ":")
+
+
+def _words_by_sign(rules: tuple[FormatRule, ...]) -> list[tuple[str, list[str]]]:
+    """Return the words that the rules need by a sign that each of them holds; those with none come under an empty one."""
+    groups: dict[str, list[str]] = {}
+    for word in dict.fromkeys(need for rule in rules for need in (*rule.needs, *rule.also)):
+        groups.setdefault(next((sign for sign in _SIGNS if sign in word), ""), []).append(word)
+    return list(groups.items())
+
+
+_WORDS = _words_by_sign(FORMAT_RULES)
+_RULES_OF_WORD: dict[str, list[int]] = {word: [] for _sign, known in _WORDS for word in known}
+for _number, _rule in enumerate(FORMAT_RULES):
+    for _need in _rule.needs:
+        _RULES_OF_WORD[_need].append(_number)
+_PLAIN_WORDS = _words_by_sign(tuple(rule for rule in FORMAT_RULES if not rule.is_command))
 """The words that are looked for where a text holds no option of a command."""
 
 

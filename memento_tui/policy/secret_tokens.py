@@ -357,8 +357,12 @@ DETECT_SECRETS_PLUGINS: tuple[DetectSecretsPlugin, ...] = (
     DetectSecretsPlugin("stripe", "StripeDetector", "Stripe key", ("k_live_",)),
 )
 
-_ALL_LITERALS = [rule.needs for rule in TOKEN_RULES] + [plugin.needs for plugin in DETECT_SECRETS_PLUGINS]
-_LITERALS = list(dict.fromkeys(need for needs in _ALL_LITERALS for need in needs))
+_RULES: tuple[TokenRule | DetectSecretsPlugin, ...] = (*TOKEN_RULES, *DETECT_SECRETS_PLUGINS)
+_RULES_OF_LITERAL: dict[str, list[int]] = {}
+for _number, _rule in enumerate(_RULES):
+    for _need in _rule.needs:
+        _RULES_OF_LITERAL.setdefault(_need, []).append(_number)
+_LITERALS = list(_RULES_OF_LITERAL)
 
 
 @cache
@@ -377,15 +381,15 @@ def token_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     words = _long_words(text)
     if gated and not words:
         return
-    needed = {need for need in _LITERALS if need in words} if gated else set(_LITERALS)
+    needed = [need for need in _LITERALS if need in words] if gated else _LITERALS
     if needed:
         longest = max(map(len, words.split("\n"))) if gated else len(text)
-        for rule in TOKEN_RULES:
-            if longest >= rule.least and not needed.isdisjoint(rule.needs):
+        for number in sorted({number for need in needed for number in _RULES_OF_LITERAL[need]}):
+            rule = _RULES[number]
+            if isinstance(rule, DetectSecretsPlugin):
+                yield from _plugin_spans(rule, text)
+            elif longest >= rule.least:
                 yield from _rule_spans(rule, text)
-        for plugin in DETECT_SECRETS_PLUGINS:
-            if not needed.isdisjoint(plugin.needs):
-                yield from _plugin_spans(plugin, text)
     if not gated or _NAMED_TOKEN.search(words):
         yield from _named_spans(text)
 
