@@ -47,6 +47,7 @@ _ASSIGNED = re.compile(
     (?: \\?["'`\])*_]{0,4}
         (?P<about> \s{1,3}(?:for|of|on|to|at|in|für|fürs|zum|zur|vom|von|im|am|des|der|beim|you|we|from|by|that|with|de
             |del|du|da|do|dos|pour|para|au|aux|per|di|della|для|от|van|voor)\s[^\n:="'`]{1,40}?
+            | \s(?:changed|updated|rotated|geändert|modifié|cambiada)(?=\s?:)
             | \s[a-zà-ÿ]{3,16}(?:\s[a-zà-ÿ]{2,16})?(?=\s(?:est|es|é|è)\s)
             | \s?\([^()\n]{1,40}\) )?
         (?: \s{0,4} (?P<sign> := | [=-]> | → | ={1,3} | : | \uff1a )
@@ -62,7 +63,7 @@ _ASSIGNED = re.compile(
 )
 """The text from the word to the value: a suffix, quotes, a purpose, and a sign or a verb; or the value at once."""
 _FLAG = re.compile(
-    r"(?<![\w-])--?(?:[a-z]{1,20}[-_]){0,3}(?:passwd|password|passphrase|pass|token|secret|api-?key|key)\ {1,4}",
+    r"(?<![\w-])--?(?:[a-z]{1,20}[-_]){0,3}(?:passwd|password|passphrase|(?:store|key)?pass|token|secret|api-?key|key)\ {1,4}",
     re.ASCII,
 )
 _SHELL = re.compile(
@@ -129,6 +130,8 @@ def _assignments(text: str, read: str) -> Iterator[SecretSpan]:
             continue  # ${NAME:?message}
         if match["cell"] is not None and text.rfind("{{", max(0, word.start() - 40), word.start()) >= 0:
             continue  # {{ .Values.password | b64enc }}
+        if match["sign"] == ":" and read.rfind("arn:", max(0, word.start() - _NEARBY_CHARACTERS), word.start()) >= 0:
+            continue  # the name of a thing at Amazon
         signed = match["sign"] is not None or match["call"] is not None
         bare = match["space"] is not None
         if not signed and word[0] in _SHORT and match["cell"] is None and not (bare and word[0] in _ALWAYS_A_PASSWORD):
@@ -227,7 +230,8 @@ _MIN_BARE_KEY_CHARACTERS = 16
 """Characters of a key that follows its word without a sign: ``API key 5d4d97f437cb777f``."""
 _PAIR = re.compile(r"[A-Za-z0-9+/]{8,}={0,2}", re.ASCII)
 _STRONG_WORD = re.compile(
-    r"(?:api|access|auth|refresh|bearer|deploy|bot|ci|registry|publish|private|personal|session|client|id|[a-z0-9]_|[a-z]-|--|[a-z]\.)"
+    r"(?:api|access|auth|refresh|bearer|deploy|bot|ci|registry|publish|private|personal|session|client|id|upload|admin|root"
+    r"|account|service|machine|webhook|workspace|agent|[a-z0-9]_|[a-z]-|--|[a-z]\.)"
     r"[ _-]?$",
     re.ASCII,
 )

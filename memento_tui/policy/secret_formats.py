@@ -264,7 +264,7 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
         "token",
         "config setx authtoken login",
         r"""\b(?:(?:configure|config)\s{1,3}(?:set|add|add-authtoken)(?:\s--\S{1,20}){0,2}\s{1,3}(?P<name>\S{0,80}(?:secret|token|password|_auth|key)\w{0,12})
-        |\bsetx\s{1,3}(?P<variable>[\w]{0,40}(?:secret|token|password|passwd|pwd|key))|config\s{1,3}add-authtoken|authtoken|\b(?:vault|railway|wandb|huggingface-cli|fly|hf)\s{1,3}login(?:\s--token)?)[ =]{1,3}@V@""",
+        |\bsetx\s{1,3}(?P<variable>[\w]{0,40}(?:secret|token|password|passwd|pass|pwd|key))|config\s{1,3}add-authtoken|authtoken|\b(?:vault|railway|wandb|huggingface-cli|fly|hf)\s{1,3}login(?:\s--token)?)[ =]{1,3}@V@""",
         "key or strict",
         "secret token pass pwd key login",
     ),

@@ -141,7 +141,7 @@ _MIN_DRAWN_CHARACTERS = 20
 _NAMES = ("passw", "passphrase", "passcode", "(pw)", "kennwort", "mot de passe", "contraseña", "senha")
 _CALLED = re.compile(
     r"""(?x) (?: \( (?: the\ | its\ )?
-    | (?<![a-z]) (?: as | is ) \ (?: (?: the | its | a | my | our | their | your | his | her ) \ )? (?: [a-z]{2,12} \ )?
+    | (?<![a-z]) (?: as\ (?: a\ )? | (?: as | is ) \ (?: the | its | my | our | their | your | his | her ) \ ) (?: [a-z]{2,12} \ )?
     | (?<![a-z]) (?: als | ist ) \ (?: (?: das | neues ) \ )? | comme\ | est\ le\ | como\ | es\ la\ | é\ a\ ) $""",
     re.ASCII,
 )
@@ -168,7 +168,7 @@ def _before_words(text: str, read: str, _mixed: list[str]) -> Iterator[SecretSpa
 def _called(text: str, read: str, place: int) -> Iterator[SecretSpan]:
     """Yield the value before the word for a password at ``place``."""
     called = _CALLED.search(read, max(0, place - 30), place)
-    if called is None or called[0] == "is ":
+    if called is None:
         return
     first = max(0, called.start() - _MAX_GAP)
     word = _LAST_WORD.search(text[first : called.start()].rstrip(" ").rstrip("\"'`»”"))

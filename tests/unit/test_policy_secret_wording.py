@@ -107,6 +107,10 @@ IN_WORDS = [
     ("https://hooks.zapier.com/hooks/catch/7654321/{}/", "x7k2p9q"),
     ("https://mail.shop.example/owa/calendar/ab12@shop.example/{}/calendar.ics", drawn(29, HEX) + "9a1"),
     ("https://app.shop.example/invite/{}", drawn(29) + "9a1"),
+    ("keytool -list -keystore a.jks -storepass {}", "x7K2p9" + "QmTr"),
+    ("password changed: {}", WORDY),
+    ('setx MAIL_PASS "{}"', "Tulip" + "Meadow.47"),
+    ("the coverage upload token: {}", "3f2b8c1a-7d4e-4b6f-9a01-5c8e2d7f6b30"),
     ("https://hc-ping.com/{}", "3f2b8c1a-7d4e-4b6f-9a01-5c8e2d7f6b30"),
 ]
 
@@ -182,6 +186,8 @@ def test_a_token_whose_first_line_ends_with_a_hyphen_is_removed_over_both_lines(
         "kind: Secret\nmetadata:\n  name: shop-db\ntype: Opaque\n",
         "kind: Secret\ndata:\n  password: {{ .Values.password | b64enc }}\n",
         "2FA is required for everyone from 1 May",
+        "arn:aws:secretsmanager:eu-west-1:123456789012:secret:shop/db-AbC12f",
+        "**1Password** is a password manager, and Vault2go is another",
         "the publishable key pk_te" + "st_TYooMQauvdEDq54NiTphI7jx is public",
         "the password (see ADR-0042) is kept elsewhere, MFA (phase2) comes later",
         "tx 0x" + "ab12cd34" * 8 + " is in block 19000123",
