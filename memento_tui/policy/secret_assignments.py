@@ -63,7 +63,8 @@ _ASSIGNED = re.compile(
 )
 """The text from the word to the value: a suffix, quotes, a purpose, and a sign or a verb; or the value at once."""
 _FLAG = re.compile(
-    r"(?<![\w-])--?(?:[a-z]{1,20}[-_]){0,3}(?:passwd|password|passphrase|(?:store|key)?pass|token|secret|api-?key|key)\ {1,4}",
+    r"(?<![\w-])--?(?:[a-z]{1,20}[-_]){0,3}"
+    r"(?:passwd|password|passphrase|(?:store|key)?pass|token|secret|api-?key|key)\ {1,4}",
     re.ASCII,
 )
 _SHELL = re.compile(
