@@ -13,9 +13,8 @@ from memento_tui.hooks.settings import HookSettings
 from memento_tui.paths import DataPaths
 from memento_tui.search.decay import decay_factor
 from memento_tui.search.fair_share import fair_places
-from memento_tui.search.prompt_index import PromptIndex, WeightedPart, stems_of
+from memento_tui.search.prompt_index import PromptIndex, WeightedPart, stem_counts, stems_of
 from memento_tui.search.ranking import (
-    CANDIDATE_CHARACTERS_READ,
     COVERAGE_WEIGHT,
     LEAST_SHARE_OF_BEST,
     MOST_MEMORIES_SHOWN,
@@ -155,7 +154,7 @@ class _Judge:
 
         ``indexed`` is its score by the index; the better of that and of one by its text alone counts.
         """
-        stems, length = _stem_counts(memory), len(terms(memory.content))
+        stems, length = stem_counts(f"{memory.title}\n{memory.content}"), len(terms(memory.content))
         by_text, part = max(
             ((part.score_without_index(stems, length), part) for part in self._parts), key=lambda scored: scored[0]
         )
@@ -168,7 +167,7 @@ class _Judge:
         is_near = meaning is not None and clears_floor(meaning)
         if not (words or is_near) or is_about_another(self._things, f"{memory.title} {memory.content}"):
             return None
-        why = {"keyword": keyword, "relevance": relevance}
+        why = {"keyword": keyword, "relevance": max(relevance, meaning or 0.0)}
         if meaning is not None:
             why["semantic"] = meaning
         return RetrievedMemory(memory, relevance, why, frozenset(stems_of(words or part.words)))
@@ -216,17 +215,6 @@ def _wording(text: str) -> tuple[str, ...]:
 def _limited_writer(memory: MemoryRow, writers: Mapping[str, str]) -> str:
     """Return who wrote a memory; empty for one that a person stands behind, which is not limited."""
     return writers.get(memory.id, "") if memory.stability == "draft" else ""
-
-
-def _stem_counts(memory: MemoryRow) -> Counter[str]:
-    """Return how often a memory holds each stem, and each part of its names."""
-    text = f"{memory.title}\n{memory.content[:CANDIDATE_CHARACTERS_READ]}"
-    found = Counter(terms(text))
-    names = Counter(word for word in text.split() if not (word.isascii() and word.isalpha()))
-    for word, count in names.items():
-        for stem in stems_of([word]):
-            found[stem] = max(found[stem], count)
-    return found
 
 
 def memories_for_file(

@@ -12,6 +12,7 @@ from memento_tui.model import Exposure, Memory, make_exposure
 from memento_tui.model.filters import AllOf, AnyOf, Filter, Under
 from memento_tui.model.validation import ACCOUNTS_NAMESPACE, is_under
 from memento_tui.operations.memories import is_recalled
+from memento_tui.operations.relevance import relevant_hits
 from memento_tui.search.query_language import FIELDS, parse
 
 __all__ = [
@@ -44,14 +45,19 @@ _LEDGER_SCORES = ("keyword", "semantic", "relevance", "life", "age", "use", "cer
 _log = logging.getLogger(__name__)
 
 
-def recall(workspace: Workspace, query: str, limit: int, session: str = "") -> tuple[list[SearchHit], SearchAnswer]:
-    """Return the results that an agent may see, best first, and the whole answer that they are from.
+def recall(
+    workspace: Workspace, query: str, limit: int, session: str = "", *, message: str = ""
+) -> tuple[list[SearchHit], SearchAnswer]:
+    """Return the results that an agent may see and that answer, best first, and the whole answer that they are from.
+
+    ``message`` is what they are told for, where the agent did not search: see `memento_tui.operations.relevance`.
 
     They are recorded in the ledger under ``session``, the author's by default. Memories of accounts are not among them
     unless the query names their namespace.
     """
     answer = workspace.search(without_accounts(query), limit=limit)
     hits = [hit for hit in answer.results if is_recalled(hit.memory)]
+    hits = relevant_hits(workspace, hits, message=message)
     record_shown(workspace, hits, session)
     return hits, answer
 

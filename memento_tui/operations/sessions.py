@@ -54,8 +54,7 @@ def brief(workspace: Workspace, message: str, namespace: str, limit: int, sessio
         InvalidField: the namespace is not one.
 
     """
-    words = plain_query(message)
-    hits, semantic = _briefing_hits(workspace, words, namespace, limit, session)
+    hits, semantic = _briefing_hits(workspace, message, namespace, limit, session)
     return Briefing(
         identity=workspace.crystals.current(),
         items=relevant_items(workspace, namespace),
@@ -66,16 +65,16 @@ def brief(workspace: Workspace, message: str, namespace: str, limit: int, sessio
 
 
 def _briefing_hits(
-    workspace: Workspace, words: str, namespace: str, limit: int, session: str
+    workspace: Workspace, message: str, namespace: str, limit: int, session: str
 ) -> tuple[list[SearchHit], str]:
-    namespaces = ""
+    namespaces, words = "", plain_query(message)
     if namespace:
         if '"' in check_namespace(namespace) or "," in namespace:
             raise InvalidField("namespace", "must not hold a quotation mark or a comma")
         namespaces = f'ns:"{namespace},global" '
     if not words:
         return [], "off"
-    hits, answer = recall(workspace, namespaces + words, limit, session)
+    hits, answer = recall(workspace, namespaces + words, limit, session, message=message)
     return hits, answer.semantic
 
 

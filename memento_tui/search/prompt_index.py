@@ -6,6 +6,7 @@ Imports nothing but the standard library and Tantivy: memento-hook runs it befor
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
@@ -23,6 +24,7 @@ from memento_tui.search.keyword_fields import (
 )
 from memento_tui.search.ranking import (
     BIGRAM_WEIGHT,
+    CANDIDATE_CHARACTERS_READ,
     MOST_SALIENT_WORDS,
     MOST_SENTENCES,
     NAME_WEIGHT,
@@ -34,7 +36,7 @@ from memento_tui.search.scoring import density, idf, perfect_score, saturated
 from memento_tui.text.keywords import FEWEST_WORDS, PromptParts, is_filler, is_name
 from memento_tui.text.terms import camel_case_parts, character_bigrams, identifiers, is_compound, terms
 
-__all__ = ["PromptIndex", "WeightedPart", "stems_of"]
+__all__ = ["PromptIndex", "WeightedPart", "stem_counts", "stems_of"]
 
 _VERSION = re.compile(r"[vV]?\d+(?:\.\d+)+")
 
@@ -75,6 +77,17 @@ class WeightedPart(NamedTuple):
         is_subject = FEWEST_WORDS * len(held) >= len(content) and any(_holds(subject, word) for word in held)
         is_enough = len({tuple(terms(word)) for word in held}) >= FEWEST_WORDS or is_subject
         return held if is_enough or any(map(is_name, held)) else []
+
+
+def stem_counts(text: str) -> Counter[str]:
+    """Return how often a text holds each stem, and each part of its names."""
+    text = text[:CANDIDATE_CHARACTERS_READ]
+    found = Counter(terms(text))
+    names = Counter(word for word in text.split() if not (word.isascii() and word.isalpha()))
+    for word, count in names.items():
+        for stem in stems_of([word]):
+            found[stem] = max(found[stem], count)
+    return found
 
 
 def stems_of(words: Iterable[str]) -> set[str]:

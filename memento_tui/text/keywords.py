@@ -79,6 +79,9 @@ _MOST_WORDS_TOGETHER = 60
 """The most words of a prompt that are read as a whole; a longer one, with something pasted in, is read by stretches."""
 FEWEST_WORDS = 2
 """The fewest content words of a sentence with a subject, and the fewest of them that a memory must hold."""
+_CLAUSE = re.compile(r",\s+")
+_LONG_SENTENCE = 30
+"""Words of a sentence whose clauses are looked for too."""
 _FEWEST_OF_A_SENTENCE = 3
 """The fewest content words of a sentence that is looked for out of its context: two are soon met by chance."""
 _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|(?<=[。！？])|\n+")  # noqa: RUF001 - Japanese and Chinese marks
@@ -119,6 +122,8 @@ def prompt_parts(prompt: str) -> PromptParts:
             stretches.append([])
         stretches[-1] = list(dict.fromkeys([*stretches[-1], *words]))
     whole = [words for words in stretches if _names_a_subject(words) or len(stretches) == 1]
+    long = [sentence for sentence in _SENTENCE.split(text) if sentence.count(" ") >= _LONG_SENTENCE]
+    split += [_words(clause) for sentence in long for clause in _CLAUSE.split(sentence)]
     sentences = [words for words in split if _names_a_subject(words, _FEWEST_OF_A_SENTENCE) and words not in whole]
     names = dict.fromkeys(name for words in sentences for name in _names_alone(words))
     return PromptParts(whole, [words for words in sentences if not _names_alone(words)], list(names))

@@ -203,7 +203,7 @@ def test_an_account_sees_its_own_and_nothing_of_the_person(server: HttpProcess) 
     assert account.delete(f"/v1/memories/{secret}").status == 404
     linked = account.post("/v1/memories", content="x", linkages=[{"type": "memory", "id": secret}])
     assert linked.status == 400
-    context = account.post("/v1/context", message="the vault code of the person").data
+    context = account.post("/v1/context", message="the code of the account").data
     assert [match["id"] for match in context["memories"]["matches"]] == [theirs]
     assert (context["identity"], context["skip_matches"], context["working_memory"]["items"]) == (None, [], [])
     assert "No identity crystal" in account.get("/v1/identity").said

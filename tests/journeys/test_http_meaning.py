@@ -33,6 +33,7 @@ def _with(client: Client, memory_id: str, *, above: float) -> dict[str, dict[str
 def test_what_is_found_by_meaning_obeys_expiry_edits_and_settings(tmp_path: Path) -> None:
     with EngineHouse(tmp_path / "data") as house, serving(tmp_path / "data") as server:
         client = server.client
+        client.put("/v1/settings/recall_threshold", value=0)
         (ended,) = house.add(
             "Guests enter the building with the code 4711.", expires_at=clock.now() - timedelta(hours=1)
         )

@@ -208,7 +208,10 @@ def test_an_old_exact_match_scores_far_above_a_fresh_irrelevant_memory(client: C
     text = "Rotate the staging database password on Mondays."
     put(person._store, note(text, id="old-exact", namespace=client.workspace, created_at=sixty))
     client.store("The password of the wireless network is on the board.")
+    assert [row["id"] for row in client.recall("rotate staging database password")] == ["old-exact"]
+    client.put("/v1/settings/recall_threshold", value=0)
     exact, fresh = client.recall("rotate staging database password")
+    client.delete("/v1/settings/recall_threshold")
     assert exact["id"] == "old-exact"
     assert exact["relevance_score"] > 2 * fresh["relevance_score"]
 
@@ -249,11 +252,11 @@ def test_a_request_that_is_not_to_be_tracked_counts_nothing(client: Client, pers
 
 def test_a_threshold_leaves_out_what_scores_less(client: Client) -> None:
     client.store("The staging proxy listens on port 8080.")
-    (row,) = client.recall("proxy of another kingdom entirely")
+    (row,) = client.recall("staging proxy of another port, entirely")
     assert client.put("/v1/settings/recall_threshold", value="0.99").said == 'Setting "recall_threshold" set to "0.99".'
-    assert client.recall("proxy of another kingdom entirely") == []
+    assert client.recall("staging proxy of another port, entirely") == []
     assert client.delete("/v1/settings/recall_threshold").status == 200
-    assert client.recall("proxy of another kingdom entirely") == [row]
+    assert client.recall("staging proxy of another port, entirely") == [row]
 
 
 def test_other_workspaces_are_seen_only_when_peeked_into(client: Client, server: HttpProcess) -> None:

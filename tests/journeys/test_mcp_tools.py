@@ -338,7 +338,9 @@ def test_a_context_brings_together_what_concerns_a_message(agent: Agent, person:
     agent.call("item_create", title="Paint the fence", namespace="projects/other")
     agent.call("skip_add", item="platypus tests", reason="they hang", expires="2d", namespace="projects/platypus")
 
-    context = agent.call("context", message='Run the "platypus" tests: -Java tag:x?', namespace="projects/platypus")
+    context = agent.call(
+        "context", message='Do the "platypus" tests and builds need -Java tag:x?', namespace="projects/platypus"
+    )
 
     # Tests of this module share a store: another of them may have written an identity, or not yet.
     assert context.get("identity", "") == (crystal.content if (crystal := person.crystals.current()) else "")

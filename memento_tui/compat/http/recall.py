@@ -26,6 +26,8 @@ from memento_tui.model.validation import fold_tag
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among
 from memento_tui.operations.memories import caution_labels, format_time, is_recalled, list_labels
 from memento_tui.operations.recall import plain_query, record_shown
+from memento_tui.operations.relevance import is_conversation, relevant_hits
+from memento_tui.search.ranking import clears_floor
 from memento_tui.text.fence import one_line
 from memento_tui.text.terms import STOP_WORDS, terms
 
@@ -86,14 +88,20 @@ def _search_workspaces(
     peeked: Sequence[WorkspaceScope] = (),
     kind: str = "",
     tags: Sequence[str] = (),
+    is_asked: bool = True,
 ) -> _RecallResult:
-    """Return the best ``limit`` memories of the workspace and of each peeked one; nothing is counted."""
+    """Return the best ``limit`` memories of the workspace and of each peeked one; nothing is counted.
+
+    Only what answers is returned; a message that is not ``is_asked`` is no question (`operations.relevance`).
+    """
     words = plain_query(message[:_MAX_QUERY_CHARS])
     if not words:
         return _RecallResult([], [], is_hybrid=False)
     memories, is_hybrid = [], False
     for scope in (request.scope, *peeked):
-        in_scope, hybrid = _search_in(request, scope, words, limit, kind=kind, tags=tags)
+        in_scope, hybrid = _search_in(
+            request, scope, words, limit, kind=kind, tags=tags, message="" if is_asked else message
+        )
         is_hybrid = is_hybrid or hybrid
         memories += in_scope
     memories.sort(key=lambda memory: -memory.score)
@@ -102,7 +110,14 @@ def _search_workspaces(
 
 
 def _search_in(
-    request: ApiRequest, scope: WorkspaceScope, words: str, limit: int, *, kind: str, tags: Sequence[str]
+    request: ApiRequest,
+    scope: WorkspaceScope,
+    words: str,
+    limit: int,
+    *,
+    kind: str,
+    tags: Sequence[str],
+    message: str,
 ) -> tuple[list[_RecalledMemory], bool]:
     query = f'ns:"{scope.namespace}" '
     if kind in KINDS:
@@ -113,22 +128,33 @@ def _search_in(
     is_filtered_here = kind or tags or request.caller.account
     answer = request.workspace.search(query + words, limit=_MAX_CANDIDATES if is_filtered_here else limit)
     folded_tags = {fold_tag(tag) for tag in tags}
-    threshold = setting_number(request, "recall_threshold") or 0.0
+    threshold = setting_number(request, "recall_threshold")
+    if request.caller.account:
+        hits = [] if message and is_conversation(message) else answer.results
+    elif threshold is None:
+        hits = relevant_hits(request.workspace, answer.results, message=message)
+    else:
+        hits = answer.results
     alpha = setting_number(request, "recall_alpha") if answer.semantic == "ready" else None
     workspace_name = "" if scope == request.scope else scope.name
     scored = _local_score if request.caller.account else _weighted_score
     memories = [
         _RecalledMemory(hit, score, keyword, workspace_name)
-        for hit in answer.results
+        for hit in hits
         if is_recalled(hit.memory)
         and hit.memory.status != "consolidated"
         and (not kind or memory_type(hit.memory) == kind)
         and (not folded_tags or folded_tags & {fold_tag(tag) for tag in hit.memory.tags})
         for score, keyword in [scored(hit, words, alpha)]
-        if score >= threshold
+        if (_clears_floor(request, hit, score) if threshold is None else score >= threshold)
     ]
     memories.sort(key=lambda memory: -memory.score)
     return memories[:limit], answer.semantic == "ready"
+
+
+def _clears_floor(request: ApiRequest, hit: SearchHit, score: float) -> bool:
+    """Tell whether an account may be told of a result; the others were judged by numbers that it must not know."""
+    return not request.caller.account or clears_floor(score / hit.life.factor)
 
 
 def _weighted_score(hit: SearchHit, _: str, alpha: float | None) -> tuple[float, float]:
@@ -251,7 +277,7 @@ def get_context(request: ApiRequest) -> Response:
     if "working_memory" in query.include:
         body["working_memory"] = _working_part(request, peeked)
     if "memories" in query.include and query.message.strip():
-        result = _search_workspaces(request, query.message, _MAX_MATCHES, peeked=peeked)
+        result = _search_workspaces(request, query.message, _MAX_MATCHES, peeked=peeked, is_asked=False)
         if query.track_access:
             _record_recall(request, result.memories)
         body["memories"] = _memories_part(request, result, with_links=query.include_graph)

@@ -21,7 +21,7 @@ _MAX_WORKSPACES_WITH_SETTINGS = 200
 
 _SETTING_NAMES: Mapping[str, str] = {
     "recall_alpha": "the share of words against meaning in a recall's scores; where it is not set, memento weighs them",
-    "recall_threshold": "the score below which a recall leaves a memory out; where it is not set, 0",
+    "recall_threshold": "the score below which a recall leaves a memory out; where it is not set, it must answer",
 }
 
 

@@ -48,6 +48,7 @@ from memento_tui.operations.recall import (
     record_shown,
     without_accounts,
 )
+from memento_tui.operations.relevance import relevant_hits
 from memento_tui.text.fence import one_line
 
 __all__ = ["ReadingTools"]
@@ -92,8 +93,9 @@ class ReadingTools:
         project = namespace_of_named_project(workspace, cwd)
         hits = [
             hit
-            for hit in _search_hits(
-                workspace, words, limit * _OVERFETCH_FACTOR if project else limit, semantic=semantic
+            for hit in relevant_hits(
+                workspace,
+                _search_hits(workspace, words, limit * _OVERFETCH_FACTOR if project else limit, semantic=semantic),
             )
             if is_recalled(hit.memory) and hit.score >= min_score and is_in_project_scope(hit.memory, project)
         ][:limit]
