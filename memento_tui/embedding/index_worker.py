@@ -26,7 +26,7 @@ __all__ = ["IndexWorker"]
 if TYPE_CHECKING:
     from memento_tui.embedding.index_updater import IndexUpdater
     from memento_tui.embedding.maintenance_scheduler import MaintenanceScheduler
-    from memento_tui.embedding.models import Embedder
+    from memento_tui.embedding.models import Embedder, Vectors
     from memento_tui.embedding.similarity import IndexSimilarity
     from memento_tui.embedding.vector_index import IndexSnapshot, VectorIndex
 
@@ -102,19 +102,36 @@ class IndexWorker(threading.Thread):
         if self._state.status.state != "loading":
             self.join(seconds)
 
-    def search(self, text: str, where: str, limit: int, patience: float | None = None) -> VectorHits | None:
+    def search(self, text: str, where: str, limit: int) -> VectorHits | None:
         """Return the memories nearest to a text, or ``None`` where the index is damaged and will be rebuilt.
 
         Raises:
             ValueError: the condition cannot be read.
-            TimeoutError: the model is busy for longer than ``patience`` seconds.
+
+        """
+        vector = self.embed(text)
+        return None if vector is None else self.nearest(vector, where, limit)
+
+    def embed(self, text: str, patience: float | None = None) -> Vectors | None:
+        """Return the vector of a query, or ``None`` while the model is loading.
+
+        Raises:
+            TimeoutError: the model embeds something else for longer than ``patience`` seconds.
 
         """
         components = self._components
         if components is None:
             return None
         with self._model_lock.for_query(patience):
-            vector = components.embedder.query(text)
+            return components.embedder.query(text)
+
+    def nearest(self, vector: Vectors, where: str, limit: int) -> VectorHits | None:
+        """Return the memories nearest to a vector, or ``None`` where the index is damaged and will be rebuilt.
+
+        Raises:
+            ValueError: the condition cannot be read.
+
+        """
         return self._read(lambda index: VectorHits(index.search(vector, where, limit, for_query=True), index.state.seq))
 
     def compare(self, read: Callable[[IndexSimilarity], T]) -> T | None:

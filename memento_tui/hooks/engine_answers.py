@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import logging
+import time
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from memento_tui import clock
 from memento_tui.embedding.index_worker import IndexWorker
@@ -21,10 +23,15 @@ from memento_tui.storage.hook_store import HookStore
 
 __all__ = ["HookAnswers"]
 
-_log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from memento_tui.embedding.models import Vectors
 
-_MODEL_PATIENCE = 0.04
-"""Seconds that a prompt waits for a model that embeds something else; then words alone answer."""
+
+_MEANING_SECONDS = 0.08
+"""Seconds in which a prompt is embedded, or words alone answer: a hook waits for about twice as long."""
+
+_EMBEDDING_THREADS = 4
+"""Prompts that wait for the model at the same time."""
 
 _RECORD_SECONDS = 30.0
 """Seconds that the ledger waits for another writer: no host waits for it."""
@@ -36,6 +43,7 @@ class HookAnswers:
     def __init__(self, paths: DataPaths, worker: IndexWorker) -> None:
         self._paths = paths
         self._worker = worker
+        self._pool = ThreadPoolExecutor(_EMBEDDING_THREADS, thread_name_prefix="prompt")
 
     def __call__(self, host: str, event: str, raw: bytes) -> EngineCall | None:
         """Return the conversation about a call; ``None`` for a call that memento does not answer.
@@ -46,16 +54,19 @@ class HookAnswers:
         """
         forget_ended()
         call = parse_call(host, event, raw)
-        return None if call is None else EngineCall(self._paths, self._worker, call)
+        return None if call is None else EngineCall(self._paths, self._worker, self._pool, call)
 
 
 class EngineCall:
     """One call of a hook: its answer, then the record of what was told; each in any thread."""
 
-    def __init__(self, paths: DataPaths, worker: IndexWorker, call: HookCall) -> None:
+    def __init__(self, paths: DataPaths, worker: IndexWorker, pool: ThreadPoolExecutor, call: HookCall) -> None:
         self._paths = paths
         self._worker = worker
+        self._pool = pool
         self._call = call
+        self._vector: Future[Vectors | None] | None = None
+        self._vector_until = 0.0
         self._prepared = PreparedContext()
 
     @property
@@ -76,6 +87,9 @@ class EngineCall:
             return ""
         if not is_answered(call):
             return ""
+        if call.moment == "prompt":  # on the other processor, while this one reads the words
+            self._vector_until = time.monotonic() + _MEANING_SECONDS
+            self._vector = self._pool.submit(self._worker.embed, call.prompt, _MEANING_SECONDS)
         store = HookStore(self._paths.database)
         try:
             context = HookContext(call, self._paths, store, settings, clock.now(), self._nearest)
@@ -92,12 +106,15 @@ class EngineCall:
         finally:
             store.close()
 
-    def _nearest(self, text: str, scope: SessionScope, limit: int) -> Mapping[str, float]:
-        """Return the memories nearest to a text by id, with their similarity; none while the model is busy."""
+    def _nearest(self, _: str, scope: SessionScope, limit: int) -> Mapping[str, float]:
+        """Return the memories nearest to the prompt by id, with their similarity; none while the model is busy."""
+        if self._vector is None:
+            return {}
         try:
-            found = self._worker.search(text, _condition(scope), limit, _MODEL_PATIENCE)
+            vector = self._vector.result(max(0.0, self._vector_until - time.monotonic()))
         except TimeoutError:
             return {}
+        found = None if vector is None else self._worker.nearest(vector, _condition(scope), limit)
         return {} if found is None else dict(found.hits)
 
 

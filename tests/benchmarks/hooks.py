@@ -138,6 +138,7 @@ class _Arbitrary(Embedder):
 
     def __init__(self, real: Embedder) -> None:
         self.identity, self.characters, self.dimension = real.identity, real.characters, real.dimension
+        self._context_reader = None
         self._rng = np.random.default_rng(7)
 
     def documents(self, texts: Sequence[str]) -> Vectors:
