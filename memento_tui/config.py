@@ -48,6 +48,10 @@ class EngineConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether there is a search by meaning at all; without it a search is by words."""
     model: str = ""
     """A folder that holds a sentence-transformers model; empty for the one that is installed with memento."""
+    query_prefix: str = ""
+    """What the model is to read before a query, such as ``query: ``; empty for what its folder says, or nothing."""
+    document_prefix: str = ""
+    """What the model is to read before a memory, such as ``passage: ``; as above."""
     idle_seconds: Annotated[float, msgspec.Meta(gt=0)] = 900
     """Seconds without a request after which the engine ends."""
     entailment_model: str = ""

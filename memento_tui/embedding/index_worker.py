@@ -195,7 +195,8 @@ class IndexWorker(threading.Thread):
         from memento_tui.embedding.similarity import IndexSimilarity  # noqa: PLC0415 - same
         from memento_tui.embedding.vector_index import VectorIndex  # noqa: PLC0415 - same
 
-        embedder = Embedder(folder)
+        engine = self._config.engine
+        embedder = Embedder(folder, query_prefix=engine.query_prefix, document_prefix=engine.document_prefix)
         store = Store(self._paths.database, create=False)
         index = VectorIndex(
             self._paths.semantic_index, embedder.dimension, store.settings.identity(), embedder.identity

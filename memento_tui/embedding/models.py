@@ -43,17 +43,23 @@ class Embedder:
 
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, query_prefix: str = "", document_prefix: str = "") -> None:
+        """``query_prefix`` and ``document_prefix`` replace the prompts that the folder names, where they are given."""
+        prefixes = {"query": query_prefix, "document": document_prefix}
         try:
             self._model = SentenceTransformer(
-                str(folder), device="cpu", local_files_only=True, model_kwargs={"dtype": _number_type()}
+                str(folder),
+                device="cpu",
+                local_files_only=True,
+                prompts={name: prefix for name, prefix in prefixes.items() if prefix},
+                model_kwargs={"dtype": _number_type()},
             )
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise InvalidInput(
                 f"The model in {folder} cannot be loaded: {error}",
                 "engine.model in config.toml must name a folder with a sentence-transformers model.",
             ) from error
-        self.identity = _model_identity(folder)
+        self.identity = _model_identity(folder, document_prefix)
         self._context_reader = _context_reader(self._model)
         self.characters = _CHARACTERS_PER_TOKEN * int(self._model.max_seq_length or 512)
         """How much of a text can matter to the model, at most."""
@@ -93,17 +99,17 @@ class _ContextReader:
         self._model = model
         self._begin = begin
         self._end = end
-        longest = int(model.max_seq_length or SESSION_VECTOR_TOKENS)
-        self._tokens = min(SESSION_VECTOR_TOKENS, longest - len(begin) - len(end))
+        self._longest = int(model.max_seq_length or SESSION_VECTOR_TOKENS) - len(begin) - len(end)
+        """Tokens of a text that the model reads."""
 
     def vectors(self, texts: Sequence[tuple[str, str]], characters: int) -> Vectors:
         """Return a vector for each pair of what stands before a text, and the text."""
         rows = []
         for before, text in texts:
-            own = self._ids(text[:characters])[: self._tokens]
+            own = self._ids(text[:characters])[: self._longest]
+            room = max(0, min(SESSION_VECTOR_TOKENS, self._longest) - len(own))
             earlier = self._ids(before)
-            room = self._tokens - len(own)
-            rows.append((earlier[len(earlier) - room :] if room < len(earlier) else earlier, own))
+            rows.append((earlier[max(0, len(earlier) - room) :], own))
         width = max(len(earlier) + len(own) for earlier, own in rows) + len(self._begin) + len(self._end)
         ids = torch.full((len(rows), width), int(self._model.tokenizer.pad_token_id or 0))
         attention = torch.zeros((len(rows), width), dtype=torch.long)
@@ -150,9 +156,9 @@ def _number_type() -> torch.dtype:
     return torch.bfloat16 if any(capabilities.get(name) for name in _FAST_BFLOAT16) else torch.float32
 
 
-def _model_identity(folder: Path) -> str:
-    """Return a digest of the model's files: names, sizes, and the beginning and end of each."""
-    digest = hashlib.sha256()
+def _model_identity(folder: Path, document_prefix: str) -> str:
+    """Return a digest of the model's files: names, sizes, and the beginning and end of each; and of the prefix."""
+    digest = hashlib.sha256(document_prefix.encode())
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix not in (".md", "")):
         size = path.stat().st_size
         digest.update(f"{path.relative_to(folder)} {size}\n".encode())
