@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from memento_tui.cli.code_audit import list_code_findings
 from memento_tui.cli.command import command, current_session, group, open_workspace
 from memento_tui.cli.interaction import confirm, progress_bar, staged_progress, stop_on_signals
 from memento_tui.cli.memories import memory_rows
@@ -20,7 +21,6 @@ from memento_tui.cli.options import paging
 from memento_tui.cli.output import (
     EXIT_INTERRUPTED,
     bold,
-    count_of,
     emit,
     format_time,
     next_page_note,
@@ -28,7 +28,7 @@ from memento_tui.cli.output import (
     safe,
     table,
 )
-from memento_tui.errors import DataDirectoryError, InvalidInput
+from memento_tui.errors import DataDirectoryError
 from memento_tui.model.validation import to_plain
 
 __all__ = ["commands"]
@@ -191,7 +191,6 @@ def _learned_text(one: DistillationResult) -> str:
 if TYPE_CHECKING:
     from memento_tui.api.audit import AuditFinding, RotAudit
     from memento_tui.api.backups import Backup, RestoredBackup
-    from memento_tui.api.code_check import CodeReport
     from memento_tui.model import Memory
 
 
@@ -226,7 +225,7 @@ def audit(after: str | None, limit: int, code: str | None, *, quick: bool, of_co
     if of_code:
         if quick or code is not None or after is not None:
             raise click.UsageError("--code stands alone.")
-        _audit_code()
+        list_code_findings()
         return
     with open_workspace() as workspace, staged_progress() as progress:
         if code is not None:
@@ -256,54 +255,6 @@ def _findings_table(found: Sequence[AuditFinding]) -> str:
         lines.append(f"None found: {', '.join(one.kind.title.lower() for one in fine)}.")
     if bad:
         lines.append("To see them: memento audit --list KIND")
-    return "\n".join(lines)
-
-
-def _audit_code() -> None:
-    from memento_tui.api.code_check import check_code_citations  # noqa: PLC0415 - a command's help is shown without it
-    from memento_tui.hooks.project import claude_namespace, find_project, namespace_of_project  # noqa: PLC0415
-
-    project = find_project(Path.cwd())
-    if project is None:
-        raise InvalidInput("This directory is no project.", "Run it in a Git repository.")
-    with open_workspace() as workspace:
-        own = namespace_of_project(project, workspace.settings.get, None)
-        report = check_code_citations(workspace, project.root, [own, claude_namespace(project)])
-    items = [
-        {
-            "id": one.memory.id,
-            "state": one.finding.state,
-            "headline": one.memory.title or one.memory.content.partition("\n")[0],
-            "citations": to_plain(one.finding)["citations"],
-        }
-        for one in report.found
-    ]
-    emit(
-        {
-            "namespace": own,
-            **{name: value for name, value in to_plain(report).items() if name != "found"},
-            "items": items,
-        },
-        lambda: _code_text(report, own),
-    )
-
-
-def _code_text(report: CodeReport, namespace: str) -> str:
-    counted = (
-        f"{count_of(report.memories, 'memory', 'memories')} in {namespace}, {report.citing:,} of them cite its code"
-        f" as it was: held against {report.root} at {report.head[:10]}."
-    )
-    rows = [
-        [one.memory.id, one.finding.state, one.memory.title or one.memory.content.partition("\n")[0], citation.why]
-        for one in report.found
-        for citation in one.finding.citations[:1]
-    ]
-    lines = [safe(counted)]
-    lines.append(table(["ID", "CITES WHAT", "MEMORY", "WHY"], rows) if rows else "All that they cite is as it was.")
-    if rows:
-        lines.append(
-            "What is gone is not told to agents. Confirm one that holds: memento verify ID. Or edit or delete it."
-        )
     return "\n".join(lines)
 
 

@@ -39,6 +39,8 @@ def test_the_memories_of_this_directory_s_project_are_listed_with_the_reason(
     told = memento.run("audit", "--code").out
     assert "2 memories in projects/site, 2 of them cite its code" in told
     assert "no invoices" in told
+    memento.json("edit", gone, "--stability", "verified")
+    assert memento.json("audit", "--code")["items"] == []
 
 
 def test_what_is_as_it_was_is_said_in_a_sentence(memento: Program, repository: CodeRepository) -> None:

@@ -1,0 +1,71 @@
+"""List the memories that cite code which changed, moved or is gone: `memento audit --code`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memento_tui.cli.command import open_workspace
+from memento_tui.cli.output import count_of, emit, safe, table
+from memento_tui.errors import InvalidInput
+from memento_tui.model.validation import to_plain
+
+__all__ = ["list_code_findings"]
+
+if TYPE_CHECKING:
+    from memento_tui.api.code_check import CodeReport
+
+
+def list_code_findings() -> None:
+    """List the memories of this directory's project that cite what its repository no longer holds as it was.
+
+    Raises:
+        InvalidInput: it is in no project, or in no Git repository with a commit.
+
+    """
+    from memento_tui.api.code_check import check_code_citations  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.hooks.project import claude_namespace, find_project, namespace_of_project  # noqa: PLC0415
+
+    project = find_project(Path.cwd())
+    if project is None:
+        raise InvalidInput("This directory is no project.", "Run it in a Git repository.")
+    with open_workspace() as workspace:
+        own = namespace_of_project(project, workspace.settings.get, None)
+        report = check_code_citations(workspace, project.root, [own, claude_namespace(project)])
+    items = [
+        {
+            "id": one.memory.id,
+            "state": one.finding.state,
+            "headline": one.memory.title or one.memory.content.partition("\n")[0],
+            "citations": to_plain(one.finding)["citations"],
+        }
+        for one in report.found
+    ]
+    emit(
+        {
+            "namespace": own,
+            **{name: value for name, value in to_plain(report).items() if name != "found"},
+            "items": items,
+        },
+        lambda: _code_text(report, own),
+    )
+
+
+def _code_text(report: CodeReport, namespace: str) -> str:
+    counted = (
+        f"{count_of(report.memories, 'memory', 'memories')} in {namespace}, {report.citing:,} of them cite its code"
+        f" as it was: held against {report.root} at {report.head[:10]}."
+    )
+    rows = [
+        [one.memory.id, one.finding.state, one.memory.title or one.memory.content.partition("\n")[0], citation.why]
+        for one in report.found
+        for citation in one.finding.citations[:1]
+    ]
+    lines = [safe(counted)]
+    lines.append(table(["ID", "CITES WHAT", "MEMORY", "WHY"], rows) if rows else "All that they cite is as it was.")
+    if rows:
+        lines.append(
+            "What is gone is not told to agents. Review asks about each once; memento edit ID --stability verified"
+            " confirms one that holds."
+        )
+    return "\n".join(lines)
