@@ -204,7 +204,6 @@ COMMANDS: tuple[Command, ...] = (
         "Q",
         "quarantine",
         "Take what this entry's session wrote out of recall, or give it back",
-        "Quarantine",
     ),
     Command("activity.ledger", "activity", "i", "ledger", "What agents were shown, or the journal", "Exposures"),
     Command(
