@@ -52,6 +52,8 @@ class HookCall(NamedTuple):
     file: str = ""
     is_fresh: bool = False
     """Whether a session starts whose context holds nothing that was shown before."""
+    is_compacted: bool = False
+    """Whether it goes on after its context was compacted."""
 
 
 def moment_of(event: str) -> HookMoment | None:
@@ -87,6 +89,7 @@ def parse_call(host: str, event: str, raw: bytes) -> HookCall | None:
         prompt=_prompt_text(_text(payload, "prompt")),
         file=_file_path(payload),
         is_fresh=moment == "start" and (_text(payload, "source") or "startup") in _FRESH_CONTEXT_SOURCES,
+        is_compacted=moment == "start" and _text(payload, "source") == "compact",
     )
 
 

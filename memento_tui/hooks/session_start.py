@@ -8,32 +8,36 @@ from typing import TypeVar
 from memento_tui.hooks.block import lines_within_budget
 from memento_tui.hooks.code_notes import start_code_check, with_code_notes
 from memento_tui.hooks.events import HookContext, PreparedContext
-from memento_tui.hooks.formatting import TokenBudget, fenced_block, identity_line, item_line, skip_line
-from memento_tui.hooks.scope import RetrievedMemory
+from memento_tui.hooks.formatting import CostedLine, TokenBudget, fenced_block, identity_line, item_line, skip_line
+from memento_tui.hooks.scope import RetrievedMemory, SessionScope
 from memento_tui.search.fair_share import fair_places
-from memento_tui.storage.hook_store import HookStore, ItemRow, SkipRow
+from memento_tui.storage.hook_store import HookStore, ItemRow, ShownMemory, SkipRow
 
 __all__ = ["context_at_start"]
 
 _ESSENTIAL_CHARS = 400
 """Characters of each memory at the start of a session."""
 
-_MAX_ITEMS, _MAX_SKIPS, _MAX_ESSENTIALS = 8, 8, 12
-"""Working items, skips and memories at the start of a session."""
+_NOTE_CHARS = 160
+"""Characters of each further memory of the project."""
+
+_MAX_ITEMS, _MAX_SKIPS, _MAX_ESSENTIALS, _MAX_NOTES = 8, 8, 12, 5
+"""Working items, skips, essential memories and further ones of the project at the start of a session."""
 
 _START_HEADING = "memento, the user's memory"
-_IDENTITY_HEADING, _ESSENTIALS_HEADING, _ITEMS_HEADING, _SKIPS_HEADING = (
+_IDENTITY_HEADING, _ESSENTIALS_HEADING, _ITEMS_HEADING, _SKIPS_HEADING, _NOTES_HEADING = (
     "Identity:",
     "Essentials:",
     "Working on:",
     "Not to be done:",
+    "Last verified in this project:",
 )
 
 ListedT = TypeVar("ListedT", ItemRow, SkipRow)
 
 
 def context_at_start(context: HookContext) -> PreparedContext:
-    """Return the identity, the essential memories, the working items and the skips; begin the session."""
+    """Return the identity, the essentials, the working items, the skips and more of the project; begin the session."""
     call, store, scope = context.call, context.store, context.scope()
     start_code_check(context.paths, call.cwd, store.head()[1])
     if call.session:
@@ -41,10 +45,9 @@ def context_at_start(context: HookContext) -> PreparedContext:
     if not call.is_fresh:
         return PreparedContext()
     project = f": this project's namespace is {scope.namespace}" if scope.namespace else ""
-    budget = TokenBudget(
-        context.settings.start_tokens,
-        [f"{_START_HEADING}{project}\n{_IDENTITY_HEADING}", _ESSENTIALS_HEADING, _ITEMS_HEADING, _SKIPS_HEADING],
-    )
+    heading = f"{_START_HEADING}{project}{_waiting(context)}"
+    lists = [_ESSENTIALS_HEADING, _ITEMS_HEADING, _SKIPS_HEADING, _NOTES_HEADING]
+    budget = TokenBudget(context.settings.start_tokens, [f"{heading}\n{_IDENTITY_HEADING}", *lists])
     parts = []
     if identity := store.identity():
         line = identity_line(identity)
@@ -57,9 +60,32 @@ def context_at_start(context: HookContext) -> PreparedContext:
     parts.append(fenced_block(_ITEMS_HEADING, [line for line in map(item_line, items) if budget.takes(line)]))
     skips = _fairly("skip", [skip for skip in store.skips() if scope.concerns(skip.namespace)], _MAX_SKIPS, store)
     parts.append(fenced_block(_SKIPS_HEADING, [line for line in map(skip_line, skips) if budget.takes(line)]))
+    notes = _notes(context, scope, {memory.id for memory in essentials}, budget)
+    parts.append(fenced_block(_NOTES_HEADING, [line for line, _ in notes]))
     blocks = "\n".join(part for part in parts if part)
-    heading = f"{_START_HEADING}{project}" if blocks or project else ""
-    return PreparedContext("\n".join(part for part in (heading, blocks) if part), [entry for _, entry in shown])
+    if not blocks and heading == _START_HEADING:
+        return PreparedContext()
+    entries = [entry._replace(rank=rank) for rank, (_, entry) in enumerate([*shown, *notes], 1)]
+    return PreparedContext("\n".join(part for part in (heading, blocks) if part), entries)
+
+
+def _waiting(context: HookContext) -> str:
+    """Return what the agent may not remember after its context was compacted: that proposals of its wait."""
+    count = context.store.count_proposals() if context.call.is_compacted else 0
+    return f"\n{count} {'proposal waits' if count == 1 else 'proposals wait'} for the user's decision." if count else ""
+
+
+def _notes(
+    context: HookContext, scope: SessionScope, told: set[str], budget: TokenBudget
+) -> list[tuple[CostedLine, ShownMemory]]:
+    """Return what else a person verified in the project last; what nobody did waits for a prompt that calls for it."""
+    store = context.store
+    found = store.verified_in(scope.own_namespaces(), _MAX_NOTES) if scope.namespace else []
+    left_out = told | (store.superseded([memory.id for memory in found]) if found else set())
+    retrieved = [
+        RetrievedMemory(memory, 1.0, {"project": 1.0}, frozenset()) for memory in found if memory.id not in left_out
+    ]
+    return lines_within_budget(with_code_notes(retrieved, context.paths, context.call.cwd), budget, [_NOTE_CHARS])
 
 
 def _fairly(kind: str, records: Sequence[ListedT], limit: int, store: HookStore) -> list[ListedT]:

@@ -196,6 +196,30 @@ class HookStore:
         query = f"SELECT {_MEMORY_COLUMNS} WHERE number IN ({essential}) AND {_IS_SHOWABLE} ORDER BY updated_at DESC"
         return [_memory_of_row(row) for row in self._connection.execute(query, (_now(),))]
 
+    def verified_in(self, namespaces: Iterable[str], limit: int) -> list[MemoryRow]:
+        """Return the last changed memories of some namespaces that a person verified and did not pin."""
+        # The newest are found in an index, which does not hold the stability.
+        newest = (
+            f"SELECT number FROM memory WHERE status IN {_CURRENT_STATUSES}"
+            " AND EXISTS (SELECT 1 FROM json_each(?1) WHERE namespace = value"
+            " OR (namespace >= value || '/' AND namespace < value || '0'))"
+            " ORDER BY updated_at DESC LIMIT 200"
+        )
+        query = (
+            f"SELECT {_MEMORY_COLUMNS} WHERE number IN ({newest}) AND stability <> 'draft' AND pinned = 0"
+            f" AND {_IS_SHOWABLE.replace('?', '?2')} ORDER BY updated_at DESC LIMIT ?3"
+        )
+        rows = self._connection.execute(query, (json.dumps(list(namespaces)), _now(), limit))
+        return [_memory_of_row(row) for row in rows]
+
+    def count_proposals(self) -> int:
+        """Return how many proposals wait for a decision."""
+        query = (
+            "SELECT count(*) FROM proposal WHERE state IN ('pending', 'needs_review')"
+            " OR (state = 'later' AND coalesce(later_until, '9') <= ?)"
+        )
+        return int(self._connection.execute(query, (_now(),)).fetchone()[0])
+
     def superseded(self, ids: Iterable[str]) -> set[str]:
         """Return those of the memories that another takes the place of; see `Store.successors`."""
         return {str(row[0]) for row in self._connection.execute(SELECT_SUCCESSORS, (json.dumps(list(ids)),))}
