@@ -152,7 +152,8 @@ def _revert_change(tx: Transaction, entry: Entry, row: sqlite3.Row) -> None:
     elif after is None:
         raise Conflict(f"A {name} with the id {record_id} exists again.", "Undo the later entry first.")
     else:
-        tx.put(_merge_reverted_fields(entry, name, before, after, current), base=current.version)
+        values = _reverted_fields(tx.connection, entry, name, before, after, current)
+        tx.put(msgspec.structs.replace(current, **values), base=current.version)
 
 
 def _changed_columns(name: str, one: Any, other: Any) -> list[str]:  # noqa: ANN401 - any record
@@ -161,19 +162,66 @@ def _changed_columns(name: str, one: Any, other: Any) -> list[str]:  # noqa: ANN
     return [column for column in columns if getattr(one, column) != getattr(other, column)]
 
 
-def _merge_reverted_fields(entry: Entry, name: str, before: Any, after: Any, current: Any) -> Any:  # noqa: ANN401 - any record
-    """Return ``current`` with the fields that the entry changed set to their former values."""
+def _reverted_fields(
+    connection: sqlite3.Connection,
+    entry: Entry,
+    name: str,
+    before: Any,  # noqa: ANN401 - any record
+    after: Any,  # noqa: ANN401 - any record
+    current: Any,  # noqa: ANN401 - any record
+) -> dict[str, Any]:
+    """Return the former values of the fields that the entry changed.
+
+    A field that the program itself changed again is no obstacle: what the person undoes counts for more, and what the
+    program did to the record by that change is taken back with it.
+    """
     changed = _changed_columns(name, before, after)
-    disputed = [c for c in changed if getattr(current, c) != getattr(after, c)]
-    if disputed:
+    disputed = {column for column in changed if getattr(current, column) != getattr(after, column)}
+    values = _before_own_changes(connection, name, after, disputed) if disputed else {}
+    if values is None:
         raise Conflict(
-            f"Entry {entry.seq} cannot be taken back: {', '.join(disputed)} of {name} {current.id} changed again.",
+            f"Entry {entry.seq} cannot be taken back:"
+            f" {', '.join(sorted(disputed))} of {name} {current.id} changed again.",
             "Undo the later entry first.",
         )
-    values = {column: getattr(before, column) for column in changed}
+    values |= {column: getattr(before, column) for column in changed}
     if hasattr(current, "updated_at") and current.updated_at == after.updated_at:
         values["updated_at"] = before.updated_at
-    return msgspec.structs.replace(current, **values)
+    return values
+
+
+def _before_own_changes(
+    connection: sqlite3.Connection,
+    name: str,
+    after: Any,  # noqa: ANN401 - any record
+    disputed: set[str],
+) -> dict[str, Any] | None:
+    """Return the values before what the program itself changed of some fields, or None if anybody else changed one.
+
+    The values are of every field that such a change touched, without those that somebody else changed since.
+    """
+    later = connection.execute(
+        "SELECT image, removed, nonce, entry.actor FROM change JOIN entry ON entry.seq = change.seq"
+        " WHERE record = ? AND record_id = ? AND version > ? ORDER BY version",
+        (name, after.id, after.version),
+    )
+    values: dict[str, Any] = {}
+    previous = after
+    for row in later:
+        if row["nonce"] is None or row["removed"]:
+            return None
+        record = TABLES[name].image.decode(row["image"])
+        columns = _changed_columns(name, previous, record)
+        if row["actor"] != "system":
+            if disputed.intersection(columns):
+                return None
+            for column in columns:
+                values.pop(column, None)
+        elif disputed.intersection(columns):
+            for column in columns:
+                values.setdefault(column, getattr(previous, column))
+        previous = record
+    return values
 
 
 def _record_before(connection: sqlite3.Connection, name: str, record_id: str, version: int) -> Any:  # noqa: ANN401 - any record

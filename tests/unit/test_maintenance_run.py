@@ -121,6 +121,38 @@ def test_one_undo_takes_back_a_whole_sleep(workspace: Workspace) -> None:
     assert plain[0] == plain[1]
 
 
+def test_what_a_run_changed_again_does_not_stand_in_the_way_of_the_persons_undo(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    memory = agent.remember("Use the staging proxy for every test of the payment flow.", certainty=1)
+    workspace.update(memory.id, certainty=2)
+    change = workspace._store.journal.head()
+    for number in range(3):
+        workspace._store.usage.count("memory", [memory.id], used=1, session=f"later-{number}")
+    maintain_workspace(workspace)
+    assert workspace.get(memory.id).certainty == 3
+    workspace.undo(change)
+    assert workspace.get(memory.id).certainty == 1
+
+
+def test_an_undo_of_a_text_takes_its_compaction_back_and_nothing_that_somebody_else_wrote(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    old(workspace, "fading", 200, content="The first sentence stays. The second is kept aside.")
+    with unguarded(workspace._store, workspace.author, "update", now=AGO[200]) as tx:
+        memory = tx.require(Memory, "fading")
+        tx.put(msgspec.structs.replace(memory, content="Another sentence. And one more."), base=memory.version)
+    change = workspace._store.journal.head()
+    maintain_workspace(workspace)
+    assert workspace.get("fading").status == "compacted"
+    agent.update("fading", tags=["new"], base_version=workspace.get("fading").version)
+    workspace.undo(change)
+    back = workspace.get("fading")
+    assert (back.status, back.content) == ("active", "The first sentence stays. The second is kept aside.")
+    assert "original_content" not in back.extra
+    assert back.tags == ("new",)
+
+
 def test_an_interrupted_sleep_says_so_and_the_next_one_does_the_rest(workspace: Workspace) -> None:
     for number in range(3):
         old(workspace, f"m{number}", 5, expires_at=clock.now() - timedelta(days=1))
