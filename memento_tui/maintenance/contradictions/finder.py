@@ -153,8 +153,8 @@ _SECONDS_PER_DAY_AS_FLOAT = 86_400.0
 _OTHER_ENVIRONMENT_FACTOR = 0.6
 """The factor on a score where the two sentences name different environments: Windows in one, Linux in the other."""
 
-_ENTAILMENT_SHARE = 0.5
-"""The weight of a cross-encoder's log odds; the rest is that of the comparison of claims."""
+_ENTAILMENT_SHARE = 0.8
+"""The weight of a cross-encoder's log odds: it decides. The rest is that of the comparison of claims."""
 
 
 class ScoredContradiction(msgspec.Struct, frozen=True):
@@ -249,7 +249,8 @@ def _is_of_paths(pair: SentencePair, difference: Difference) -> bool:
 def weigh_with_entailment(contradiction: ScoredContradiction, contradiction_probability: float) -> ScoredContradiction:
     """Return the contradiction with its score combined with a cross-encoder's probability for the two texts.
 
-    The two odds are combined by their geometric mean, so neither alone can overrule the other where that is certain.
+    The two odds are combined by their weighted geometric mean. The cross-encoder, which the person configured, decides
+    unless it is undecided itself.
     """
     ours, theirs = _clamp_probability(contradiction.score), _clamp_probability(contradiction_probability)
     odds = (ours / (1 - ours)) ** (1 - _ENTAILMENT_SHARE) * (theirs / (1 - theirs)) ** _ENTAILMENT_SHARE
