@@ -125,6 +125,14 @@ class WhyView(View):
 _SCALES = "In brackets: yours (maintenance.decay in config.toml). protocol counts from 0 to 3, the others from 0 to 1."
 
 
+_EVIDENCE = {
+    "coverage": "that it or what its session wrote just before holds",
+    "heading": "in its title or heading",
+    "nearby": "that the next one follows closely",
+}
+"""The parts of the match beside the two views, as `SearchHit.explain` names them."""
+
+
 def _ranking_text(rank: SearchRank, across: int) -> Iterator[Content]:
     for number, value, meaning in _score_parts(rank):
         lines = textwrap.wrap(meaning, max(across - _NAME_WIDTH - 7, 16)) or [""]
@@ -149,6 +157,9 @@ def _score_parts(rank: SearchRank) -> Iterator[tuple[str, str, str]]:
         yield "by meaning", "-", "Not among the nearest in meaning, or meaning was not asked."
     else:
         yield "by meaning", f"{semantic:.3f}", f"Number {numbers['semantic_rank']} by meaning (cosine, 0 to 1)."
+    for name, meaning in _EVIDENCE.items():
+        if numbers[name] is not None:
+            yield name, f"{numbers[name]:.3f}", f"The share of the search's words, by rarity, {meaning}."
     bounds = f"{LOWEST_FACTOR:.2f} to {HIGHEST_FACTOR:.2f}, so that an old exact match stays above a fresh vague one"
     yield "decay factor", f"{numbers['life']:.3f}", f"{bounds}. Its parts are below."
     if numbers["superseded"]:
