@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -56,7 +57,8 @@ def index(documents: Sequence[dict[str, Any]]) -> Callable[[str, int], list[str]
     workspace.search_engine.wait()
     recalled = workspace.count(with_default_statuses(AllOf()))
     if recalled != len(documents):
-        raise RuntimeError(f"{recalled} of {len(documents)} documents can be recalled")
+        # The gate lets some wait for a person: they are missed, as an agent would miss them.
+        print(f"{recalled} of {len(documents)} documents can be recalled", file=sys.stderr)
 
     def search(question: str, limit: int) -> list[str]:
         return [hit.id for hit in workspace.search(question, limit=limit).results]
