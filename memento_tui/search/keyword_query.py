@@ -138,8 +138,9 @@ class QueryCompiler:
                 yield "" if character_bigrams(name) else name, rarity, covered
 
     def _rarity(self, stem: str) -> float:
-        held = max(self._searcher.doc_freq(field, stem) for field in ("body", "title"))
-        return idf(self._searcher.num_docs, held)
+        # Documents that were replaced are counted with their terms until their segment is merged.
+        total = self._searcher.num_docs
+        return idf(total, min(total, max(self._searcher.doc_freq(field, stem) for field in ("body", "title"))))
 
     def _filter_query(self, tree: Filter) -> tantivy.Query:  # noqa: PLR0911 - one for each kind of condition
         """Return the query for a filter."""

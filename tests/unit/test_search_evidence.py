@@ -9,7 +9,7 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.search.keyword_query import read_evidence
 from memento_tui.search.query_language import parse
-from tests.made import note, put
+from tests.made import edit, note, put
 
 FILLER = " ".join(f"filler{number}" for number in range(30))
 
@@ -66,6 +66,16 @@ def test_a_memory_that_only_its_meaning_proposed_has_the_evidence_of_its_words_t
     assert set(found.evidence) == {found.hits[0][0], "m3"}
     assert found.evidence["m3"].score > 0
     assert 0 < found.evidence["m3"].coverage < 1
+
+
+def test_a_word_that_more_replaced_versions_hold_than_there_are_memories_is_still_searched_for(
+    workspace: Workspace,
+) -> None:
+    put(workspace._store, note("alpha beta", id="a"))
+    for number in range(9):
+        edit(workspace, "a", content=f"alpha beta {number}")
+        assert list(explained(workspace, "alpha beta")) == ["a"]
+    assert explained(workspace, "alpha beta")["a"]["coverage"] == 1
 
 
 @pytest.mark.parametrize("shares", [(0, 0, 0), (255, 255, 255), (255, 0, 1), (0, 255, 0), (7, 8, 9)])
