@@ -85,8 +85,8 @@ def stem_counts(text: str) -> Counter[str]:
     found = Counter(terms(text))
     names = Counter(word for word in text.split() if not (word.isascii() and word.isalpha()))
     for word, count in names.items():
-        for stem in stems_of([word]):
-            found[stem] = max(found[stem], count)
+        for piece in identifiers(word).split():
+            found[piece] = max(found[piece], count)
     return found
 
 

@@ -19,9 +19,11 @@ from tests.benchmarks.conflicts import results as conflicts
 from tests.benchmarks.corpus import memories, words
 from tests.benchmarks.guarding import results as guarding
 from tests.benchmarks.hooks import HEADING as HOOKS_HEADING
-from tests.benchmarks.hooks import replayed_sessions
 from tests.benchmarks.hour import growth
 from tests.benchmarks.meaning import hybrid_query
+from tests.benchmarks.sessions import HEADING as SESSIONS_HEADING
+from tests.benchmarks.sessions import replayed_sessions
+from tests.benchmarks.skips import results as skips
 from tests.benchmarks.storing import bulk_import, remember_rate
 from tests.benchmarks.table import Row, as_markdown, figures_as_markdown, kept_sections
 from tests.benchmarks.workbench import at_work
@@ -101,8 +103,8 @@ def main() -> None:
     if quick:
         print(table)
     else:
-        others = kept_sections(_RESULTS, headings=[HOOKS_HEADING, POISON_HEADING, CODE_HEADING])
-        figures = figures_as_markdown([*conflicts(), *guarding(), *recalled])
+        others = kept_sections(_RESULTS, headings=[HOOKS_HEADING, SESSIONS_HEADING, POISON_HEADING, CODE_HEADING])
+        figures = figures_as_markdown([*conflicts(), *guarding(), *skips(), *recalled])
         _RESULTS.write_text(f"{_HEAD}{table}\n{_QUALITY}{figures}\n{others}")
 
 
