@@ -43,6 +43,9 @@ _IS_SHOWABLE = (
     f"status IN {_CURRENT_STATUSES} AND sensitivity <> 'restricted' AND (expires_at IS NULL OR expires_at > ?)"
 )
 
+_MOST_LOOKED_THROUGH = 5_000
+"""Memories, the last changed ones, among which those of a project are looked for when its session starts."""
+
 _MEMORY_COLUMNS = (
     "id, version, namespace, title, substr(content, 1, 20000), kind, tags, certainty, stability, source_type,"
     " json_extract(source, '$.session'), status, created_at, updated_at, verified_at, expires_at, pinned,"
@@ -198,19 +201,19 @@ class HookStore:
 
     def verified_in(self, namespaces: Iterable[str], limit: int) -> list[MemoryRow]:
         """Return the last changed memories of some namespaces that a person verified and did not pin."""
-        # The newest are found in an index, which does not hold the stability.
+        names = list(namespaces)
+        # The newest are found in an index; a project that is not among them would else cost a look at every memory.
         newest = (
-            f"SELECT number FROM memory WHERE status IN {_CURRENT_STATUSES}"
-            " AND EXISTS (SELECT 1 FROM json_each(?1) WHERE namespace = value"
-            " OR (namespace >= value || '/' AND namespace < value || '0'))"
-            " ORDER BY updated_at DESC LIMIT 200"
+            f"SELECT number, namespace FROM memory WHERE status IN {_CURRENT_STATUSES}"
+            f" ORDER BY updated_at DESC LIMIT {_MOST_LOOKED_THROUGH}"
         )
+        inside = " OR ".join("namespace = ? OR (namespace >= ? || '/' AND namespace < ? || '0')" for _ in names)
         query = (
-            f"SELECT {_MEMORY_COLUMNS} WHERE number IN ({newest}) AND stability <> 'draft' AND pinned = 0"
-            f" AND {_IS_SHOWABLE.replace('?', '?2')} ORDER BY updated_at DESC LIMIT ?3"
+            f"SELECT {_MEMORY_COLUMNS} WHERE number IN (SELECT number FROM ({newest}) WHERE {inside or 'false'})"
+            f" AND stability <> 'draft' AND pinned = 0 AND {_IS_SHOWABLE} ORDER BY updated_at DESC LIMIT ?"
         )
-        rows = self._connection.execute(query, (json.dumps(list(namespaces)), _now(), limit))
-        return [_memory_of_row(row) for row in rows]
+        given = [name for name in names for _ in range(3)]
+        return [_memory_of_row(row) for row in self._connection.execute(query, [*given, _now(), limit])]
 
     def count_proposals(self) -> int:
         """Return how many proposals wait for a decision."""
