@@ -17,7 +17,6 @@ from memento_tui.search.query_language import Phrase, Query, Word
 from memento_tui.search.ranking import (
     MOST_WORDS_AS_EVIDENCE,
     NEARBY_WORDS,
-    RARITY_EXPONENT,
     SIMILAR_TEXT_CHARACTERS,
     SIMILAR_TEXT_WORDS,
 )
@@ -92,15 +91,7 @@ class QueryCompiler:
 
     def words(self, query: Query) -> tantivy.Query:
         """Return the query that scores memories by the words alone, whatever the filter."""
-        return _any_of([self._scored(part) for part in self._content_words(query)])
-
-    def _scored(self, part: Word | Phrase) -> tantivy.Query:
-        """Return the query for a word or phrase whose score counts its rarity more than BM25 does."""
-        return tantivy.Query.boost_query(self._word_query(part, apart=True), self._boost(part))
-
-    def _boost(self, part: Word | Phrase) -> float:
-        stems = terms(part.text) or [part.text.lower()]
-        return float(max(map(self._rarity, stems)) ** (RARITY_EXPONENT - 1))
+        return _any_of([self._word_query(part, apart=True) for part in self._content_words(query)])
 
     def evidence(self, query: Query) -> tantivy.Query:
         """Return the query whose score tells how a memory holds the words; `read_evidence` reads it.
@@ -193,8 +184,7 @@ class QueryCompiler:
         It is the sum over the words of BM25's limit, and makes scores comparable from query to query.
         """
         return sum(
-            self._boost(part) * self._words.ceiling([part.text], apart=not isinstance(part, Phrase))
-            for part in self._content_words(query)
+            self._words.ceiling([part.text], apart=not isinstance(part, Phrase)) for part in self._content_words(query)
         )
 
 

@@ -32,14 +32,6 @@ STEEPNESS = 2.5
 Chosen on the development sets of LoCoMo, LongMemEval and engram together.
 """
 
-RARITY_EXPONENT = 1.5
-"""The power of a word's inverse document frequency in the score of a search; BM25 has 1.
-
-In long texts most words of a question are found by chance: 1.5 gives LongMemEval's user turns and sessions .5 to 1.5
-points of recall and NDCG and does nothing to LoCoMo and engram (less than half a point). More questions that nothing
-answers stay silent.
-"""
-
 TITLE_BOOST = 1.6
 """The factor of a BM25 score for a word in the title, beside the same word in the text."""
 
@@ -77,7 +69,7 @@ MOST_WORDS_AS_EVIDENCE = 32
 FUSED_CANDIDATES = 200
 """Memories that each view proposes at least; the fused order of the first tens does not change beyond this."""
 
-KEYWORD_WEIGHT, MEANING_WEIGHT, COVERAGE_WEIGHT, HEADING_WEIGHT, NEARBY_WEIGHT = 0.5, 0.5, 0.15, 0.15, 0.1
+KEYWORD_WEIGHT, MEANING_WEIGHT, WORDS_FOUND_WEIGHT, HEADING_WEIGHT, NEARBY_WEIGHT = 0.5, 0.5, 0.2, 0.15, 0.1
 """The weights of the keyword score, the similarity and the evidence of the words; the score is their weighted mean.
 
 Chosen by cross-validation over the development sets of LoCoMo, engram and LongMemEval (user turns, sessions) together,

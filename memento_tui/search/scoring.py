@@ -13,7 +13,6 @@ from typing import NamedTuple
 from memento_tui.search.ranking import (
     BM25_B,
     BM25_K1,
-    COVERAGE_WEIGHT,
     FEWEST_RESULTS_TO_DIVERSIFY,
     HEADING_WEIGHT,
     KEYWORD_WEIGHT,
@@ -25,6 +24,7 @@ from memento_tui.search.ranking import (
     RELEVANCE_KEYWORD_WEIGHT,
     STEEPNESS,
     UNSEEN_SIMILARITY,
+    WORDS_FOUND_WEIGHT,
 )
 
 __all__ = [
@@ -105,10 +105,10 @@ def calibrated_relevance(keyword: float | None, semantic: float | None) -> float
     helps to order them, such as the session that a memory is from, does not tell whether anything answers at all.
 
     It is no probability. Measured on LoCoMo, LongMemEval's user turns and sessions, and engram's titles, in this order:
-    a threshold of .3 keeps 96, 93, 100 and 100 % of the first results that are right, and silences 23, 83, 38 and 0 %
-    of the questions whose answer was taken out of the store; .4 keeps 81, 63, 95, 100 and silences 61, 91, 70, 1; .5
-    keeps 44, 34, 82, 99 and silences 84, 96, 94, 8. So long queries that share words with much, such as titles, need
-    a higher one than questions about a conversation: at 90 % kept it is .35, .31, .46 and .62.
+    a threshold of .3 keeps 97, 93, 100 and 100 % of the first results that are right, and silences 17, 80, 26 and 0 %
+    of the questions whose answer was taken out of the store; .4 keeps 83, 71, 93, 100 and silences 56, 90, 66, 1; .5
+    keeps 45, 36, 82, 99 and silences 82, 96, 94, 6. So long queries that share words with much, such as titles, need
+    a higher one than questions about a conversation: at 90 % kept it is .36, .32, .43 and .63.
     """
     if semantic is None:
         return keyword or 0.0
@@ -141,7 +141,7 @@ def fuse(
 
 
 _NO_WORDS = WordEvidence(0.0)
-_WEIGHT_OF_WORDS = KEYWORD_WEIGHT + COVERAGE_WEIGHT + HEADING_WEIGHT + NEARBY_WEIGHT
+_WEIGHT_OF_WORDS = KEYWORD_WEIGHT + WORDS_FOUND_WEIGHT + HEADING_WEIGHT + NEARBY_WEIGHT
 
 
 def _match(
@@ -150,7 +150,7 @@ def _match(
     keyword = saturated(words.score, ceiling)
     meaning_rank, semantic = meaning or (None, None)
     near = unseen if semantic is None else semantic
-    score = KEYWORD_WEIGHT * keyword + COVERAGE_WEIGHT * words.coverage
+    score = KEYWORD_WEIGHT * keyword + WORDS_FOUND_WEIGHT * words.coverage
     score += HEADING_WEIGHT * words.heading + NEARBY_WEIGHT * words.nearby
     if near is None:
         score /= _WEIGHT_OF_WORDS
