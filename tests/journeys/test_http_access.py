@@ -187,7 +187,7 @@ def test_two_clients_at_once_are_both_answered_and_told_apart(server: HttpProces
 
 def test_an_account_sees_its_own_and_nothing_of_the_person(server: HttpProcess) -> None:
     own = server.client
-    secret = own.store("The person's vault code is 1234.", tags=["code"])
+    secret = own.store("The person's vault has a code of conduct.", tags=["code"])
     own.put("/v1/identity", crystal="I am the person's agent.")
     own.post("/v1/skip-list", item="vault code", reason="private", expires="7d")
     own.post("/v1/working-memory/items", category="active_work", title="Private work")
@@ -196,7 +196,7 @@ def test_an_account_sees_its_own_and_nothing_of_the_person(server: HttpProcess) 
     assert made.status == 201
     assert (made.data["workspace"], made.data["api_url"], made.data["user_id"]) == ("default", server.url, "smoke-test")
     account = Client(server.port, made.data["api_key"])
-    theirs = account.store("An account's own code is 5678.")
+    theirs = account.store("An account's own code of conduct is short.")
     assert [row["id"] for row in account.recall("code")] == [theirs]
     assert [row["id"] for row in account.recall("vault code", peek_workspaces="global,projects")] == [theirs]
     assert account.get(f"/v1/memories/{secret}").status == 404

@@ -217,7 +217,7 @@ def test_an_old_exact_match_scores_far_above_a_fresh_irrelevant_memory(client: C
 
 
 def test_nothing_in_a_query_is_an_operator_that_reaches_further(client: Client, server: HttpProcess) -> None:
-    server.client.within("hidden-place").store("The vault code is 1234.")
+    server.client.within("hidden-place").store("The vault has a code of conduct.")
     client.store("The code review is on Friday.")
     for query in (
         "code ns:hidden-place",

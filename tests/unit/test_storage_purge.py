@@ -40,7 +40,7 @@ def test_a_purged_text_is_in_no_byte_of_the_directory_and_the_chain_still_holds(
 
 def test_the_words_of_a_purged_text_leave_the_keyword_index_at_once(workspace: Workspace) -> None:
     workspace.remember("something harmless")
-    memory = workspace.remember("hunter2 is the password")
+    memory = workspace.remember("hunter2 is the name of the fox")
     assert workspace.search("hunter2").total == 1
     index = workspace.search_engine.keyword
     assert index._searcher().terms_with_prefix("words", "hunter", limit=9)
