@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import memento_tui
 from memento_tui.api import Workspace
+from memento_tui.errors import InvalidInput
 from memento_tui.search.query_language import FIELDS, Phrase, Word, parse
 from memento_tui.search.snippets import make_snippet
 from tests.depth import examples
@@ -77,13 +78,23 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 @example("expires:9999-12-31", False)  # noqa: FBT003 - same
 @example("after:7d alpha certainty:>=2", True)  # noqa: FBT003 - same
 @settings(max_examples=examples(300))
-def test_every_text_is_a_query_that_both_indexes_answer(filled: Workspace, source: str, typing: bool) -> None:  # noqa: FBT001 - drawn
+def test_every_text_is_a_query_that_both_indexes_answer_or_one_that_is_refused_in_a_sentence(
+    filled: Workspace,
+    source: str,
+    typing: bool,  # noqa: FBT001 - drawn
+) -> None:
     query = parse(source, now=NOW, typing=typing)
     for problem in query.problems:
         assert problem[-1] == "."
         assert len(problem) < 400
     assert all(part.text.strip() for part in (*query.words, *query.excluded))
     assert sum(part.typing for part in query.words if isinstance(part, Word)) <= int(typing)
+    if query.error and not typing:
+        assert query.error[-1] == "."
+        with pytest.raises(InvalidInput) as refused:
+            filled.search_engine.search(source, mode="keyword", limit=5, now=NOW)
+        assert query.error in str(refused.value)
+        return
     answer = filled.search_engine.search(source, mode="keyword", limit=5, now=NOW, typing=typing)
     assert answer.problems == query.problems
     assert answer.total >= len(answer.results)
