@@ -152,6 +152,7 @@ class EngineServer:
         self._session_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._database = _file_identity(paths.database)
         self._reason_to_leave: asyncio.Future[str]
+        self._is_leaving = False
         self._status_changed = asyncio.Event()
         self._operations: dict[str, Callable[[_Request], Awaitable[_Reply]]] = {
             "status": self._get_status,
@@ -182,6 +183,7 @@ class EngineServer:
             server.close()
 
     def _leave(self, reason: str) -> None:
+        self._is_leaving = True
         self._state.close()
         if not self._reason_to_leave.done():
             self._reason_to_leave.set_result(reason)
@@ -197,7 +199,8 @@ class EngineServer:
         while True:
             await asyncio.sleep(_WATCH_SECONDS)
             for path, before in zip(watched, at_start, strict=True):
-                if _file_identity(path) != before:
+                # One that was taken away before the watch began is missing at the start already.
+                if _file_identity(path) != before or before is None:
                     self._leave(f"{path.name} was removed or replaced")
             if (seen := _modified_at(self._paths.config)) != config_seen:
                 config_seen = seen
@@ -297,6 +300,7 @@ class EngineServer:
             version=__version__,
             uptime=round(time.monotonic() - self._started_at, 3),
             rss=_resident_bytes(),
+            leaving=self._is_leaving,
         )
         return asdict(status)
 
@@ -362,6 +366,7 @@ class EngineServer:
         self._status_changed = asyncio.Event()
 
     async def _stop(self, _: _Request) -> _Reply:
+        self._is_leaving = True
         # Once this answer is on its way.
         asyncio.get_running_loop().call_later(0.05, self._leave, "asked to stop")
         return {"pid": os.getpid()}
@@ -425,14 +430,16 @@ def _resident_bytes() -> int:
 def run_engine(paths: DataPaths, make_hooks: MakeHookResponder) -> int:
     """Run the engine of a data directory until there is a reason to leave; return the exit status.
 
-    Returns with 0 where another engine is at work; one of another version is told to leave first.
+    Returns with 0 where another engine is at work. One that is leaving is waited for, and one of another version is
+    told to leave first. An engine that stays is not waited for: a person who stopped it would meet the one that waited.
     """
     use_private_umask()
     try:
         if not paths.database.exists():
             raise DataDirectoryError(f"There is no memento data in {paths.root}.")
         lock = FileLock(paths.engine_lock, mode=PRIVATE_FILE_MODE)
-        _dismiss_other_version(paths)
+        if _is_at_work(paths):
+            return 0
         try:
             lock.acquire(timeout=_LOCK_SECONDS)
         except Timeout:
@@ -446,12 +453,17 @@ def run_engine(paths: DataPaths, make_hooks: MakeHookResponder) -> int:
     return 0
 
 
-def _dismiss_other_version(paths: DataPaths) -> None:
-    """Tell an engine of another version to leave: it answers neither hooks nor this version's clients."""
+def _is_at_work(paths: DataPaths) -> bool:
+    """Tell whether an engine of this version is there to stay; tell one of another version to leave.
+
+    One of another version answers neither hooks nor this version's clients.
+    """
     with contextlib.suppress(OSError):  # most often there is none
         status = EngineStatus.of(send_request(paths, {"op": "status"}, seconds=_DISMISSAL_SECONDS))
-        if status.version != __version__:
-            send_request(paths, {"op": "stop"}, seconds=_DISMISSAL_SECONDS)
+        if status.version == __version__:
+            return not status.leaving
+        send_request(paths, {"op": "stop"}, seconds=_DISMISSAL_SECONDS)
+    return False
 
 
 def _serve_until_stopped(paths: DataPaths, make_hooks: MakeHookResponder) -> None:

@@ -52,6 +52,8 @@ class EngineStatus:
     """Bytes of memory that it uses."""
     problem: str = ""
     """Why the state is ``failed``, or why the index does not advance."""
+    leaving: bool = False
+    """Whether it was told to stop, or has a reason of its own, and ends in a moment."""
 
     @classmethod
     def of(cls, answer: Mapping[str, Any]) -> Self:
