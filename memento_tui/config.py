@@ -49,9 +49,9 @@ class EngineConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model: str = ""
     """A folder that holds a sentence-transformers model; empty for the one that is installed with memento."""
     query_prefix: str = ""
-    """What the model is to read before a query, such as ``query: ``; empty for what its folder says, or nothing."""
+    """The words put before a query to embed it, such as ``query: ``; empty for those that its folder names, if any."""
     document_prefix: str = ""
-    """What the model is to read before a memory, such as ``passage: ``; as above."""
+    """The words put before a memory that is embedded, such as ``passage: ``; empty as above."""
     idle_seconds: Annotated[float, msgspec.Meta(gt=0)] = 900
     """Seconds without a request after which the engine ends."""
     entailment_model: str = ""

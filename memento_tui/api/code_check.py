@@ -47,7 +47,7 @@ class CheckedMemory(msgspec.Struct, frozen=True):
 
 
 class CodeReport(msgspec.Struct, frozen=True):
-    """What no longer is so in the memories of one project."""
+    """The memories of one project whose citations of its code no longer hold."""
 
     root: str
     head: str
@@ -57,7 +57,7 @@ class CodeReport(msgspec.Struct, frozen=True):
     citing: int
     """How many of them cite what stood in the repository when they were written or last confirmed."""
     found: tuple[CheckedMemory, ...]
-    """Those that cite what is gone first, and of these the most shown first."""
+    """The memories that cite what is gone before those that cite what changed; of each, the most shown first."""
 
 
 def check_code_citations(workspace: Workspace, root: Path, namespaces: Sequence[str]) -> CodeReport:

@@ -36,7 +36,7 @@ class ReportedMemory(msgspec.Struct, frozen=True):
 
 
 class UseReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What agents were told in some weeks, and what became of it."""
+    """The memories that agents were told in some weeks, with how many of them were used."""
 
     since: datetime
     weeks: int
@@ -52,7 +52,7 @@ class UseReport(msgspec.Struct, frozen=True, kw_only=True):
     never_used: tuple[ReportedMemory, ...]
     """The others that were told and never used, the dearest first."""
     used: tuple[ReportedMemory, ...]
-    """Those that were used, the most used first."""
+    """The memories that were used, the most used first."""
 
 
 def use_report(workspace: Workspace, *, weeks: int = 8, namespace: str = "", now: datetime | None = None) -> UseReport:
