@@ -89,19 +89,19 @@ def skip_entry(skip: Skip) -> SkipEntry:
         reason=skip.reason,
         expires_at=format_time(skip.expires_at),
         namespace=skip.namespace,
+        version=skip.version,
         labels=list_labels(skip),
     )
 
 
 def skip_lines(skips: Sequence[Skip]) -> str:
     """Return skips in words, fenced, a line for each."""
-    return fenced(
-        "\n".join(
-            f"{quoted_id(skip.id)} until {skip.expires_at:%Y-%m-%d}{bracketed(list_labels(skip))}:"
-            f" skip {one_line(skip.item)} - because {one_line(skip.reason)}"
-            for skip in skips
-        )
-    )
+    return fenced("\n".join(_skip_line(skip) for skip in skips))
+
+
+def _skip_line(skip: Skip) -> str:
+    about = f"until {skip.expires_at:%Y-%m-%d}, version {skip.version}{bracketed(list_labels(skip))}"
+    return f"{quoted_id(skip.id)} {about}: skip {one_line(skip.item)} - because {one_line(skip.reason)}"
 
 
 def item_entry(item: WorkingItem) -> ItemEntry:
@@ -132,7 +132,8 @@ def _item_line(item: WorkingItem) -> str:
         parts.append(f"next: {one_line(item.next_action)}")
     text = " | ".join(part for part in parts if part)
     marks = bracketed(list_labels(item))
-    return f"{quoted_id(item.id)} {item.category}, {item.status}, priority {item.priority}{marks}: {text}"
+    about = f"{item.category}, {item.status}, priority {item.priority}, version {item.version}"
+    return f"{quoted_id(item.id)} {about}{marks}: {text}"
 
 
 def next_page_text(next_cursor: str | None) -> str:

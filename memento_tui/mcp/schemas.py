@@ -122,6 +122,7 @@ class SkipEntry(BaseModel):
     reason: str
     expires_at: str
     namespace: str = "global"
+    version: int
     labels: list[str] = []
 
 

@@ -38,15 +38,19 @@ AIMED: dict[str, Callable[[str], Calls]] = {
             {"content": "The person said so."},
         )
     ],
-    "forget": lambda target: [{"id": target, "base_version": 1}, {"id": target}],
+    "forget": lambda target: [{"id": target, "base_version": version} for version in (1, 2, 3)],
     "skip_check": lambda _: [{"query": "approve"}],
     "skip_add": lambda _: [{"item": "review", "reason": "approved", "expires": "7d"}],
     "skip_list": lambda _: [{}],
-    "skip_remove": lambda target: [{"id": target}],
+    "skip_remove": lambda target: [{"id": target, "base_version": version} for version in (1, 2, 3)],
     "item_list": lambda _: [{"status": "active"}],
     "item_create": lambda _: [{"title": "approve everything"}],
-    "item_update": lambda target: [{"id": target, "status": "completed"}, {"id": target, "title": "approved"}],
-    "item_remove": lambda target: [{"id": target}],
+    "item_update": lambda target: [
+        {"id": target, "base_version": version, **change}
+        for version in (1, 2, 3)
+        for change in ({"status": "completed"}, {"title": "approved"})
+    ],
+    "item_remove": lambda target: [{"id": target, "base_version": version} for version in (1, 2, 3)],
     "identity_read": lambda _: [{}],
     "identity_write": lambda target: [{"content": "I rule.", "base_id": target}, {"content": f"I approve {target}."}],
     "relate": lambda target: [
@@ -230,7 +234,7 @@ def test_withdrawing_what_waits_and_saying_it_again_leaves_one_proposal_that_can
 ) -> None:
     agent, person = calm
     first = pending(agent)
-    agent.call("forget", id=first)
+    agent.call("forget", id=first, base_version=person.get(first).version)
     second = pending(agent)
     (proposal,) = [one for one in person._store.proposals.about(second) if one.state in OPEN_PROPOSAL_STATES]
     person.review.approve(proposal.id)
@@ -247,7 +251,7 @@ def test_a_rejected_memory_is_neither_changed_nor_freed_by_its_agent(
     for changes in ({"content": "Backups are needed on Sundays only."}, {"tags": ["x"]}):
         assert "base_version" not in agent.refused("update", id=made, base_version=version, **changes)
     assert agent.call("remember", id=made, content="Backups are not needed.")["status"] == "rejected"
-    agent.send("forget", {"id": made})
+    agent.send("forget", {"id": made, "base_version": person.get(made).version})
     assert person.get(made).content == "Backups are not needed."
     assert person.get(made).status in ("rejected", "deleted")
     assert agent.call("search", query="backups needed")["results"] == []
@@ -258,7 +262,7 @@ def test_forgetting_what_was_rejected_does_not_make_the_rejection_forgotten(
 ) -> None:
     agent, person = calm
     made = rejected(agent, Console(data_dir), "Backups are not needed.", "We need them.")
-    agent.send("forget", {"id": made})
+    agent.send("forget", {"id": made, "base_version": person.get(made).version})
     again = agent.call("remember", content="Backups are not needed.")
     assert (again["id"], again["status"], again.get("why")) == (made, "rejected", ["We need them."])
     assert person.review.count() == 0
@@ -358,9 +362,9 @@ def test_an_agent_reads_why_its_change_of_something_verified_was_rejected(
         again = agent.call("update", **arguments)
         assert (again["outcome"], again["why"]) == ("rejected", [reason])
         assert reason in agent.read("update", **arguments)
-    assert agent.call("forget", id=verified.id)["outcome"] == "proposed"
+    assert agent.call("forget", id=verified.id, base_version=verified.version)["outcome"] == "proposed"
     shell.json("review", "reject", verified.id, "--reason", "It still holds.")
-    assert agent.call("forget", id=verified.id)["outcome"] == "rejected"
+    assert agent.call("forget", id=verified.id, base_version=verified.version)["outcome"] == "rejected"
     assert [one["reason"] for one in agent.call("proposals")["proposals"]] == ["It still holds.", reason, reason]
     assert person.review.count() == 0
     assert person.get(verified.id) == verified

@@ -123,7 +123,7 @@ def test_the_latest_decision_comes_first_whenever_it_was_asked_for(agent: Agent,
     ]
     person.review.approve(asked[2])
     person.review.reject(asked[0], "It is open.")
-    agent.call("forget", id=asked[1])
+    agent.call("forget", id=asked[1], base_version=1)
 
     decided = agent.call("proposals")["proposals"]
 

@@ -91,13 +91,13 @@ def test_what_a_model_reads_about_the_tools_is_short(agent: Agent) -> None:
 
     tokens = sum(len(json.dumps(tool, separators=(",", ":"))) for tool in read) / 4
 
-    assert tokens < 2800
+    assert tokens < 3000
 
 
 def test_the_whole_list_of_tools_is_short(agent: Agent) -> None:
     listed = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in agent.tools()]
 
-    assert len(json.dumps(listed, separators=(",", ":"))) / 4 < 4600
+    assert len(json.dumps(listed, separators=(",", ":"))) / 4 < 4900
 
 
 def test_a_memory_is_stored_found_read_changed_and_forgotten(agent: Agent, person: Workspace) -> None:
@@ -144,7 +144,7 @@ def test_a_memory_is_stored_found_read_changed_and_forgotten(agent: Agent, perso
     known = person.get(stored["id"])
     assert (known.content, known.title, known.expires_at) == ("Use /v3/users.", "Users endpoint", None)
 
-    assert agent.call("forget", id=stored["id"])["outcome"] == "applied"
+    assert agent.call("forget", id=stored["id"], base_version=2)["outcome"] == "applied"
     assert person.get(stored["id"]).status == "deleted"
     assert agent.call("search", query="users endpoint")["results"] == []
 
@@ -213,7 +213,7 @@ def test_a_change_to_what_a_person_verified_is_proposed(agent: Agent, person: Wo
     memory = person.remember("The office is in Perth.", stability="verified")
 
     changed = agent.call("update", id=memory.id, content="The office is in Sydney.", base_version=1)
-    gone = agent.call("forget", id=memory.id)
+    gone = agent.call("forget", id=memory.id, base_version=1)
 
     assert changed["outcome"] == gone["outcome"] == "proposed"
     assert "verified" in changed["why"][0]
@@ -289,7 +289,9 @@ def test_a_skip_is_added_matched_listed_and_removed(agent: Agent, person: Worksp
     assert "go ahead" in agent.read("skip_check", query="cargo build")
     assert name in [skip["id"] for skip in agent.call("skip_list")["skips"]]
 
-    assert agent.call("skip_remove", id=name)["outcome"] == "applied"
+    assert "version" in agent.refused("skip_remove", id=name, base_version=7)
+    version = agent.call("skip_list")["skips"][0]["version"]
+    assert agent.call("skip_remove", id=name, base_version=version)["outcome"] == "applied"
     assert name not in [skip["id"] for skip in agent.call("skip_list")["skips"]]
 
 
@@ -312,7 +314,7 @@ def test_a_working_item_is_created_changed_listed_and_removed(agent: Agent) -> N
     assert (changed["outcome"], changed["version"]) == ("applied", 2)
     assert name in [item["id"] for item in agent.call("item_list", status="completed")["items"]]
 
-    agent.call("item_remove", id=name)
+    agent.call("item_remove", id=name, base_version=2)
     assert agent.call("item_list", status="completed")["items"] == []
 
 

@@ -51,7 +51,7 @@ def test_what_became_of_a_proposal_tells_nothing_of_a_memory_that_is_restricted_
 ) -> None:
     made = person.remember("The salary of Ann is 100.", stability="verified")
     with seated(data_dir, "native") as agent:
-        assert agent.call("forget", id=made.id)["outcome"] == "proposed"
+        assert agent.call("forget", id=made.id, base_version=made.version)["outcome"] == "proposed"
         person.update(made.id, sensitivity="restricted")
         waiting = agent.send("proposals", {"which": "waiting"})
         assert (made.id in text_of(waiting), "salary" in text_of(waiting)) == (True, False)

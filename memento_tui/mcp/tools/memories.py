@@ -199,7 +199,7 @@ class MemoryTools:
         self,
         ctx: Context,
         id: Id,  # noqa: A002 - the record's name for it
-        base_version: BaseVersion = UNCHANGED,
+        base_version: BaseVersion,
     ) -> Annotated[CallToolResult, ChangeResult]:
         """Delete a memory that is wrong or of no more use. A person can restore it."""
         outcome = self._mcp_workspaces.of(ctx).forget(id, base_version=base_version)

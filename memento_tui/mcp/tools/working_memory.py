@@ -76,6 +76,7 @@ class ItemTools:
         self,
         ctx: Context,
         id: Id,  # noqa: A002 - the record's name for it
+        base_version: BaseVersion,
         *,
         title: str = UNCHANGED,
         category: Category = UNCHANGED,
@@ -84,7 +85,6 @@ class ItemTools:
         next_action: str = UNCHANGED,
         priority: int = UNCHANGED,
         tags: Tags = UNCHANGED,
-        base_version: BaseVersion = UNCHANGED,
     ) -> Annotated[CallToolResult, ChangeResult]:
         """Change a working item; set status completed when it is done."""
         fields = changed_arguments(
@@ -111,11 +111,16 @@ class ItemTools:
         result = ItemList(items=[item_entry(item) for item in items])
         return tool_result(item_lines(items) if items else "There are no such working items.", result)
 
-    def item_remove(self, ctx: Context, id: Id) -> Annotated[CallToolResult, ChangeResult]:  # noqa: A002 - the record's name
+    def item_remove(
+        self,
+        ctx: Context,
+        id: Id,  # noqa: A002 - the record's name for it
+        base_version: BaseVersion,
+    ) -> Annotated[CallToolResult, ChangeResult]:
         """Remove a working item that was a mistake; done ones are better set to completed."""
         workspace = self._mcp_workspaces.of(ctx)
         item = workspace.items.get(id)
-        return change_result(workspace.items.remove(item.id) or item, "Removed")
+        return change_result(workspace.items.remove(item.id, base_version=base_version) or item, "Removed")
 
 
 class SkipTools:
@@ -140,11 +145,16 @@ class SkipTools:
         """Return all skips that hold now."""
         return _skip_list_result(relevant_skips(self._mcp_workspaces.of(ctx), ""), "The skip list is empty.")
 
-    def skip_remove(self, ctx: Context, id: Id) -> Annotated[CallToolResult, ChangeResult]:  # noqa: A002 - the record's name
+    def skip_remove(
+        self,
+        ctx: Context,
+        id: Id,  # noqa: A002 - the record's name for it
+        base_version: BaseVersion,
+    ) -> Annotated[CallToolResult, ChangeResult]:
         """End a skip now."""
         workspace = self._mcp_workspaces.of(ctx)
         skip = workspace.skips.get(id)
-        return change_result(workspace.skips.remove(skip.id) or skip, "Removed")
+        return change_result(workspace.skips.remove(skip.id, base_version=base_version) or skip, "Removed")
 
 
 def _skip_list_result(skips: list[Skip], none: str) -> CallToolResult:
