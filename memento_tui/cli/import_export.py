@@ -109,6 +109,7 @@ def import_(
         "deleted": report.deleted,
         "refused": refused,
         "redacted": report.redacted,
+        "shortened": report.shortened,
         "dry_run": dry_run,
     }
     detected = FORMATS[name].title if format == "auto" else ""
@@ -127,6 +128,8 @@ def _import_text(report: ImportReport, detected: str, *, dry_run: bool) -> str:
         lines.append(f"{count_of(report.waiting, 'other change')} {waits} in memento review.")
     if report.redacted:
         lines.append(f"{report.redacted:,} held a secret, which was removed.")
+    if report.shortened:
+        lines.append(f"{count_of(report.shortened, 'skip')} would have held for longer than two years: cut to that.")
     rows = [[f"{r.file}:{r.line}" if r.line else r.file, r.reason] for r in report.refused[:_MAX_REFUSALS_LISTED]]
     if rows:
         lines.append(table(["REFUSED", "WHY"], rows))

@@ -242,7 +242,8 @@ def skip_group(ctx: click.Context) -> None:
     short_help="Add a skip.",
     examples="""
     memento skip add "reading vendor/" --reason "third-party code" --until 30d
-    memento skip add "issue 4711" --reason "waits for upstream" --until 2027-01-31 --json
+    memento skip add "issue 4711" --reason "waits for upstream" --until 30d --json
+    memento skip add "HN: MMAcevedo/Lena (qntm)" --reason "read, and written about" --until 90d
     """,
 )
 @click.argument("item")
@@ -250,7 +251,7 @@ def skip_group(ctx: click.Context) -> None:
 @click.option("--until", required=True, metavar="WHEN", help="When it ends: a date, a time or a span such as 7d.")
 @click.option("--namespace", default="global", show_default=True)
 def add_skip(item: str, reason: str, until: str, namespace: str) -> None:
-    """Add ITEM to the skips."""
+    """Add ITEM to the skips. A skip ends within two years; what holds for good is a standing decision."""
     with open_workspace(create=True) as workspace:
         made = workspace.skips.add(item, reason, until, namespace=namespace)
     emit(entry_object(made, "added"), lambda: entry_text(made, "added"))
@@ -284,7 +285,8 @@ def _skip_rows(found: Sequence[Skip]) -> str:
     short_help="Check whether something is to be skipped.",
     examples="""
     memento skip check "vendor/lib.js"
-    memento skip check "issue 4711" --json
+    memento skip check "have another look at issue 4711" --json
+    memento skip check "summarise the story about MMAcevedo"
     """,
 )
 @click.argument("query")
@@ -332,7 +334,7 @@ def edit_skip(id: str, base_version: int | None, **options: str | None) -> None:
     short_help="Extend skips.",
     examples="""
     memento skip extend 8kq2 --until 60d
-    memento skip extend 8kq2 3zzt --until 2027-06-30 --json
+    memento skip extend 8kq2 3zzt --until 90d --json
     """,
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")

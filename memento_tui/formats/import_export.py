@@ -44,6 +44,8 @@ class ImportReport(msgspec.Struct):
     refused: list[Refused] = []
     redacted: int = 0
     """How many records held a secret, which was removed before they were stored."""
+    shortened: int = 0
+    """How many skips were to end later than any may, and end two years after they were made."""
 
 
 class ImportRun:
@@ -148,6 +150,7 @@ class ImportRun:
     def finish(self) -> None:
         """Draw the relations that the records of this source name, and complete the report."""
         self.report.held, self.report.redacted = self._gate.held, self._gate.redacted
+        self.report.shortened = self._planner.shortened
         self.report.refused.sort(key=lambda refused: (refused.file, refused.line))
         if not self._dry_run:
             self._draw_relations()

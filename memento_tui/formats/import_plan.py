@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,6 +31,7 @@ from memento_tui.model import (
     make_skip,
 )
 from memento_tui.model.claims import as_claimed, without_decisions
+from memento_tui.model.lists import end_in_time
 from memento_tui.model.memory import FOREIGN_ID
 from memento_tui.model.validation import is_reserved_id
 from memento_tui.policy.gate import Gate, ProposalDraft, creation_fingerprint
@@ -220,7 +221,7 @@ _IMPORTED_ID_PREFIX = "imported-"
 
 _MAKERS: Mapping[str, Callable[[Mapping[str, Any]], AnyRecord]] = {
     "memory": make_memory,
-    "skip": lambda fields: make_skip(fields, stored=True),
+    "skip": partial(make_skip, stored=True),
     "item": make_item,
     "crystal": make_crystal,
     "relation": make_relation,
@@ -271,6 +272,8 @@ class ImportPlanner:
         self._gate = gate
         self._may_have_duplicates = session.count_all() > 0
         """Whether there was anything before; looking for duplicates costs a query for each record."""
+        self.shortened = 0
+        """How many skips were to end later than any may."""
 
     def plan(self, batch: Iterable[ImportRecord]) -> Iterator[PlannedRecord | ImportedRecord | Refused]:
         """Yield the plan for each record of a batch.
@@ -344,7 +347,15 @@ class ImportPlanner:
         fields = {**_with_origin(incoming), "version": 1}
         if record_id is not None:
             fields["id"] = record_id
-        return self._gate.redact(_MAKERS[incoming.record](fields))
+        return self._record_of(incoming, fields)
+
+    def _record_of(self, incoming: ImportRecord, fields: Mapping[str, Any]) -> AnyRecord:
+        """Return the record that fields of the source make, without secrets; a skip ends as early as one must."""
+        record = _MAKERS[incoming.record](fields)
+        if isinstance(record, Skip) and (in_time := end_in_time(record)) is not record:
+            self.shortened += 1
+            record = in_time
+        return self._gate.redact(record)
 
     def _without_second_identity(self, record: AnyRecord) -> AnyRecord:
         """Return a new record; a crystal is one of the past where there is a current one already."""
@@ -362,7 +373,7 @@ class ImportPlanner:
     def _plan_existing(self, incoming: ImportRecord, record_id: str) -> PlannedRecord:
         """Plan for a record whose id exists, though this source never brought it."""
         current = self._session.get_record(incoming.record, record_id)
-        in_source = self._gate.redact(_MAKERS[incoming.record]({**_with_origin(incoming), "version": current.version}))
+        in_source = self._record_of(incoming, {**_with_origin(incoming), "version": current.version})
         differs = differing_fields(_as_stated(current), in_source)
         # Another place of its own source, such as an export of what came from there, keeps it in its own way.
         is_same = all(map(is_extra_name, differs)) and (incoming.record, record_id) in self._other_sources
@@ -408,9 +419,7 @@ class ImportPlanner:
         current = self._session.get_record(incoming.record, record_id)
         if incoming.deleted:
             return self._plan_deletion(incoming, current, base or current)
-        in_source = self._gate.redact(
-            _MAKERS[incoming.record]({**_with_origin(incoming), "id": record_id, "version": current.version})
-        )
+        in_source = self._record_of(incoming, {**_with_origin(incoming), "id": record_id, "version": current.version})
         # A source that never was a preview knows nothing of the one that maintenance made here; a change restores it.
         stated = _as_stated(current)
         whole = stated if getattr(base, "status", "") == "compacted" else restore_full_text(stated)

@@ -25,10 +25,12 @@ from memento_tui.model.validation import (
 __all__ = [
     "ITEM_CATEGORIES",
     "ITEM_STATUSES",
+    "LONGEST_SKIP",
     "UNVERIFIED_KEY",
     "Crystal",
     "Skip",
     "WorkingItem",
+    "end_in_time",
     "is_unverified",
     "make_crystal",
     "make_item",
@@ -64,8 +66,8 @@ _SKIP_FIELDS = {
     "hits": "a whole number",
     "extra": "an object",
 }
-_LONGEST_SKIP = timedelta(days=36_525)
-"""A hundred years: other systems' clients write the end of the century where they mean no end."""
+LONGEST_SKIP = timedelta(days=731)
+"""Two years, one of them a leap year: after that nobody remembers why a skip is there."""
 _SKIP_MOMENTS = ("expires_at", "created_at", "updated_at", "last_hit_at")
 
 
@@ -73,7 +75,7 @@ def make_skip(fields: Mapping[str, Any], *, now: datetime | None = None, stored:
     """Make a skip of plain values. ``stored`` accepts one that has ended already, as an import may hold.
 
     Raises:
-        InvalidField: a field is missing or wrong, or the end is not in the future, or a hundred years away.
+        InvalidField: a field is missing or wrong, or the end is not in the future, or more than two years away.
 
     """
     moment = now or clock.now()
@@ -93,14 +95,26 @@ def make_skip(fields: Mapping[str, Any], *, now: datetime | None = None, stored:
         raise InvalidField("hits", "cannot be negative")
     if not stored and skip.expires_at <= (now or clock.now()):
         raise InvalidField("expires_at", f"is not in the future: {skip.expires_at:%Y-%m-%d %H:%M}Z has passed")
-    if not stored and skip.expires_at > moment + _LONGEST_SKIP:
+    if not stored and skip.expires_at > (now or clock.now()) + LONGEST_SKIP:
         raise InvalidField(
             "expires_at",
-            f"is more than a hundred years away: {skip.expires_at:%Y-%m-%d}",
-            "A skip ends while somebody remembers why it is there; what holds for good is a standing decision:"
-            " `memento skip decide`.",
+            f"is more than two years away: {skip.expires_at:%Y-%m-%d}",
+            "A skip ends while somebody remembers why it is there: name an earlier end. What holds for good is a"
+            " standing decision, which a person makes of a skip with `memento skip decide`.",
         )
     return skip
+
+
+def end_in_time(skip: Skip) -> Skip:
+    """Return a skip of another system with the latest end that a skip may have, if its own is later.
+
+    That is two years after it was made; for an older one, which would have ended by that, two years from now.
+    """
+    now = clock.now()
+    latest = skip.created_at + LONGEST_SKIP
+    if not now < latest <= now + LONGEST_SKIP:
+        latest = now + LONGEST_SKIP
+    return skip if skip.expires_at <= latest else msgspec.structs.replace(skip, expires_at=latest)
 
 
 ItemCategory = Literal["active_work", "standing_decision", "waiting_for", "session_note"]

@@ -1,12 +1,14 @@
 """Skips that prompts touch: reasonable pairs that are to match, and unreasonable ones that are not.
 
 The pairs were written before the rule, by the author of the rule; one half of them, drawn by a seed, was used to choose
-its weights: ``python -m tests.benchmarks.skips``.
+its weights: ``python -m tests.benchmarks.skips``. With ``--meaning`` it prints instead what the similarity of meaning
+would match, on that half and on pairs without common words: why skips are not matched by it.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +19,7 @@ from tests.benchmarks.table import Figure
 
 __all__ = ["Half", "results", "shares"]
 
+_PARAPHRASES = Path(__file__).with_name("data") / "skip_paraphrases.jsonl"
 _PAIRS = Path(__file__).with_name("data") / "skip_pairs.jsonl"
 
 
@@ -62,6 +65,32 @@ def results() -> list[Figure]:
     return figures
 
 
+def _print_meaning() -> None:
+    from memento_tui.config import Config  # noqa: PLC0415 - the model takes seconds to load
+    from memento_tui.embedding.index_worker import _model_folder  # noqa: PLC0415
+    from memento_tui.embedding.models import Embedder  # noqa: PLC0415
+
+    embedder = Embedder(_model_folder(Config().engine.model)[1])
+    pairs = [json.loads(line) for line in _PAIRS.read_text(encoding="utf-8").splitlines()]
+    development = development_half([pair["touches"] for pair in pairs])
+    paraphrases = [json.loads(line) for line in _PARAPHRASES.read_text(encoding="utf-8").splitlines()]
+    for name, half in (
+        ("development", [pair for place, pair in enumerate(pairs) if place in development]),
+        ("without common words", paraphrases),
+    ):
+        similar = [
+            (float(embedder.documents([pair["skip"]])[0] @ embedder.query(pair["prompt"])), pair["touches"])
+            for pair in half
+        ]
+        highest = max(similarity for similarity, touches in similar if not touches)
+        above = [similarity for similarity, touches in similar if touches and similarity > highest]
+        reasonable = sum(touches for _, touches in similar)
+        print(f"{name}: most similar unreasonable pair {highest:.2f}; {len(above)} of {reasonable} reasonable above it")
+
+
 if __name__ == "__main__":
+    if "--meaning" in sys.argv:
+        _print_meaning()
+        sys.exit()
     for figure in shares():
         print(figure.name, f"matched {figure.matched:.3f}", f"falsely {figure.falsely_matched:.3f}", *figure.wrong[:9])

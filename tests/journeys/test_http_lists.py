@@ -9,8 +9,11 @@ import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
+from tests.clocks import day_to_come
 from tests.journeys.http_server import Client, HttpProcess, serving
 from tests.made import without_engine
+
+END = day_to_come()
 
 
 @pytest.fixture(scope="module")
@@ -35,21 +38,21 @@ def person(server: HttpProcess) -> Iterator[Workspace]:
 
 
 def test_a_skip_is_added_checked_listed_and_removed(client: Client) -> None:
-    added = client.post("/v1/skip-list", item="vendor folder", reason="not ours", expires="2099-12-31")
+    added = client.post("/v1/skip-list", item="vendor folder", reason="not ours", expires=END)
     assert (added.status, added.said) == (
         201,
-        'Added to skip list: "vendor folder" (expires 2099-12-31T00:00:00Z)',
+        f'Added to skip list: "vendor folder" (expires {END}T00:00:00Z)',
     )
     (entry,) = client.get("/v1/skip-list").data["entries"]
     assert entry == {
         "id": added.data["id"],
         "item": "vendor folder",
         "reason": "not ours",
-        "expires_at": "2099-12-31T00:00:00Z",
+        "expires_at": f"{END}T00:00:00Z",
         "labels": ["unverified"],
     }
     hit = client.get("/v1/skip-list/check", query="read the vendor folder").said
-    assert hit == 'SKIP: "vendor folder" [unverified]\nReason: not ours\nExpires: 2099-12-31T00:00:00Z'
+    assert hit == f'SKIP: "vendor folder" [unverified]\nReason: not ours\nExpires: {END}T00:00:00Z'
     miss = client.get("/v1/skip-list/check", query="write a test").said
     assert miss == 'Not on skip list. Proceed with "write a test".'
     assert client.delete(f"/v1/skip-list/{entry['id']}").said == f"Skip entry {entry['id']} removed."
@@ -178,7 +181,7 @@ def test_the_identity_is_written_kept_and_governed(server: HttpProcess, person: 
 
 def test_a_context_has_the_parts_that_are_asked_for(client: Client) -> None:
     memory = client.store("The staging proxy listens on port 8080.", tags=["proxy"])
-    client.post("/v1/skip-list", item="staging proxy", reason="frozen", expires="2099-01-01")
+    client.post("/v1/skip-list", item="staging proxy", reason="frozen", expires=END)
     client.post("/v1/working-memory/items", category="active_work", title="Move the proxy")
     client.post("/v1/working-memory/items", category="active_work", title="Done", status="completed")
     body = client.post("/v1/context", message="Where does the staging proxy listen?").data
@@ -192,7 +195,7 @@ def test_a_context_has_the_parts_that_are_asked_for(client: Client) -> None:
         ["staging", "proxy", "listen?"],
     )
     assert body["skip_matches"] == [
-        {"item": "staging proxy", "reason": "frozen", "expires": "2099-01-01T00:00:00Z", "labels": ["unverified"]}
+        {"item": "staging proxy", "reason": "frozen", "expires": f"{END}T00:00:00Z", "labels": ["unverified"]}
     ]
     part = client.post("/v1/context", message="staging proxy", include=["skip_list"]).data
     assert set(part) == {"meta", "skip_matches"}

@@ -17,8 +17,11 @@ import pytest
 
 import memento_tui
 from memento_tui.model import Memory
+from tests.clocks import day_to_come
 from tests.journeys.http_server import HttpProcess, serving
 from tests.made import without_engine
+
+END = day_to_come()
 
 
 class Adapter:
@@ -81,7 +84,7 @@ def test_a_session_of_an_agent_from_its_first_call_to_its_last(adapter: Adapter)
     recalled = adapter.fields("GET", "/v1/memories/recall", query="smoke test", format="json")
     assert recalled["text"].startswith("Found 1 memory:")
     assert recalled["memories"][0]["id"] == memory
-    skip = {"item": "smoke test skip", "reason": "Testing skip list", "expires": "2099-12-31"}
+    skip = {"item": "smoke test skip", "reason": "Testing skip list", "expires": END}
     assert adapter.text("POST", "/v1/skip-list", skip).startswith('Added to skip list: "smoke test skip"')
     assert adapter.text("GET", "/v1/skip-list/check", query="smoke test skip").startswith('SKIP: "smoke test skip"')
     assert adapter.text("GET", "/v1/skip-list/check", query="nonexistent item xyz").startswith("Not on skip list.")

@@ -50,7 +50,7 @@ def test_halves_of_one_transaction_join_too(agent: Workspace) -> None:
 
 def test_a_half_may_be_a_skip_or_stand_in_a_title(agent: Workspace) -> None:
     agent.remember(HALVES[0], title="Builds")
-    end = "2099-01-01"
+    end = "2028-01-01"
     skip = make_skip({"item": HALVES[1], "reason": "it is slow", "expires_at": end})
     assert rules(agent).findings(skip, clock.now()).reasons == ("joined_orders",)
 

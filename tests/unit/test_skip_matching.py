@@ -1,7 +1,13 @@
 from __future__ import annotations
 
+import re
+from itertools import product
+from pathlib import Path
+
 import pytest
 
+import memento_tui
+from memento_tui.mcp.tools.working_memory import SkipTools
 from memento_tui.text.skip_matching import mentions_of, skip_matches
 from tests.benchmarks.skips import shares
 
@@ -37,3 +43,26 @@ def test_most_reasonable_pairs_match_and_no_unreasonable_ones() -> None:
     for half in shares():
         assert half.matched >= 0.8, half
         assert half.falsely_matched == 0, half
+
+
+_ROOT = Path(memento_tui.__file__).parents[1]
+
+
+@pytest.mark.parametrize("page", ["REFERENCE.md", "GUIDE.md"])
+def test_each_skip_check_that_the_documents_show_meets_a_skip_that_they_add(page: str) -> None:
+    # REFERENCE.md holds the help of every command, which another test holds to the code.
+    text = (_ROOT / page).read_text(encoding="utf-8")
+    added = set(re.findall(r'memento skip add "([^"]+)"', text))
+    checked = set(re.findall(r'memento skip check "([^"]+)"', text))
+    assert checked
+    met = {query for query, item in product(checked, added) if skip_matches(mentions_of(query), item)}
+    assert met == checked
+    used = {item for query, item in product(checked, added) if skip_matches(mentions_of(query), item)}
+    assert used == added
+
+
+def test_what_a_tool_says_meets_a_skip_does() -> None:
+    described = SkipTools.skip_check.__doc__ or ""
+    pairs = re.findall(r"`([^`]+)` meets `([^`]+)`", described)
+    assert pairs
+    assert all(skip_matches(mentions_of(query), item) for query, item in pairs)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from datetime import timedelta
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +10,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.lists import Items, Skips
 from memento_tui.errors import Conflict, InvalidField, NotAllowed, NotFound
+from memento_tui.formats.import_export import run_import
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import preset_rules
@@ -115,3 +118,33 @@ def test_lists_are_narrowed_by_words_and_fields(workspace: Workspace) -> None:
     _skip(workspace, "issue 4711", "2d")
     _skip(workspace, "vendor/", "30d")
     assert [skip.item for skip in workspace.skips.list(query="expires:<7d")] == ["issue 4711"]
+
+
+def test_nobody_makes_or_extends_a_skip_that_ends_later_than_in_two_years(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    skip = _skip(workspace)
+    for opened in (workspace, agent):
+        for until in ("200y", "2099-12-31", "732d"):
+            with pytest.raises(InvalidField, match="more than two years away"):
+                opened.skips.add("reading vendor/", "third-party code", until)
+            with pytest.raises(InvalidField, match="more than two years away"):
+                opened.skips.extend(skip.id, until)
+        assert isinstance(opened.skips.add("reading vendor/", "third-party code", "2y"), Skip)
+
+
+def test_an_import_cuts_a_skip_to_two_years_once_and_says_so(workspace: Workspace, tmp_path: Path) -> None:
+    fields = {
+        "record": "skip",
+        "id": "s1",
+        "item": "vendor",
+        "reason": "not ours",
+        "created_at": "2026-10-01T00:00:00Z",
+    }
+    source = tmp_path / "export.jsonl"
+    source.write_text(json.dumps({**fields, "expires_at": "2099-12-31T00:00:00Z"}) + "\n")
+    report = run_import(workspace, "memento", source)
+    assert (report.imported, report.shortened, report.refused) == (1, 1, [])
+    assert workspace.skips.get("s1").expires_at == datetime(2028, 10, 1, tzinfo=UTC)
+    again = run_import(workspace, "memento", source)
+    assert (again.unchanged, again.shortened) == (1, 0)

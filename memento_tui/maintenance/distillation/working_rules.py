@@ -14,6 +14,7 @@ from memento_tui.maintenance.distillation.statements import (
     content_words,
     filler_length,
 )
+from memento_tui.model.lists import LONGEST_SKIP
 from memento_tui.text.quantities import MONTHS, NUMBER_WORDS, UNITS, VAGUE_COUNTS, WEEKDAYS
 
 __all__ = ["completion_reports", "is_settled_by", "known_broken", "left_open", "to_do", "to_skip", "waiting"]
@@ -47,7 +48,7 @@ def skip_expiry(mask: str, said_at: datetime | None, now: datetime) -> str | Non
     """Return the end of a skip for `make_skip`, a date or a span; ``None`` where it is in the past.
 
     ``mask`` is the sentence in lower case. A span and a date without its year count from ``said_at``, the moment of the
-    turn, or from ``now`` where that is unknown.
+    turn, or from ``now`` where that is unknown. One later than a skip may have is brought forward.
     """
     since = said_at or now
     end = _date(mask, since)
@@ -58,7 +59,7 @@ def skip_expiry(mask: str, said_at: datetime | None, now: datetime) -> str | Non
         if said_at is None:
             return f"{max(1, round(span / timedelta(days=1)))}d"
         end = since + span
-    return end.isoformat(timespec="seconds") if end > now else None
+    return min(end, now + LONGEST_SKIP).isoformat(timespec="seconds") if end > now else None
 
 
 def _skip_span(mask: str) -> timedelta | None:

@@ -132,12 +132,12 @@ class SkipTools:
     def skip_add(
         self, ctx: Context, item: str, reason: str, expires: SkipEnd, namespace: Namespace = UNCHANGED
     ) -> Annotated[CallToolResult, ChangeResult]:
-        """Note what not to do or read again, why, and until when (a date to come)."""
+        """Note what not to do or read again, why, and until when (within two years)."""
         outcome = self._mcp_workspaces.of(ctx).skips.add(item, reason, expires, **given_arguments(namespace=namespace))
         return change_result(outcome, "Noted")
 
     def skip_check(self, ctx: Context, query: str) -> Annotated[CallToolResult, SkipList]:
-        """Return the skips that hold for something you are about to do. None: go ahead."""
+        """Return the skips that hold for something you are about to do: `vendor/lib.js` meets `reading vendor/`."""
         skips = matching_skips(self._mcp_workspaces.of(ctx), "", query)
         return _skip_list_result(skips, "Not on the skip list: go ahead.")
 
