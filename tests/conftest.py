@@ -71,6 +71,12 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_collection_finish() -> None:
     """Let the garbage collector pass over what was imported and collected."""
+    gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Let the passes that pytest makes at its end, over a second each, look at what the last tests left alone."""
     gc.collect()
     gc.freeze()
 
