@@ -18,12 +18,11 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import lancedb
 import msgspec
 import numpy as np
 import pyarrow as pa
-from lancedb.index import IvfSq
 
+from memento_tui.embedding.lance import IvfSq, lancedb
 from memento_tui.model import Memory
 from memento_tui.model.memory_fields import MemoryField, filter_fields, values_getter
 from memento_tui.model.validation import fold_tag

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,3 +172,10 @@ def test_a_large_index_is_partitioned_and_still_finds_what_is_near(tmp_path: Pat
     assert index.snapshot().search(late[0], "", 1)[0][0] == "late"
     assert {name for name, _ in index.snapshot().search(many[9], "namespace = 'rare'", 10)} == {"m5", "m17", "m4000"}
     assert opened(tmp_path).state == index.state
+
+
+def test_no_client_of_remote_catalogues_is_loaded(tmp_path: Path) -> None:
+    opened(tmp_path)
+    loaded = {name for name in sys.modules if name.startswith("lance_namespace_urllib3_client.")}
+    assert "lance_namespace_urllib3_client.models" in loaded, "LanceDB has another client now, which may be dear too"
+    assert "lance_namespace_urllib3_client.api" not in loaded
