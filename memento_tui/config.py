@@ -16,18 +16,22 @@ from memento_tui.defaults import (
     HOOK_START_TOKENS,
     RELEVANCE_FLOOR,
     REVIEW_BURST,
-    DecayPreset,
 )
 from memento_tui.errors import DataDirectoryError, InvalidInput
 
 __all__ = [
     "Config",
+    "DecayPreset",
     "HooksConfig",
     "LanguageModelConfig",
     "MaintenanceConfig",
     "ReviewConfig",
     "load_config",
 ]
+
+
+DecayPreset = Literal["balanced", "protocol", "vault", "bank"]
+"""A formula by which memories lose weight; `memento_tui.search.decay` computes them."""
 
 
 class ReviewConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -5,8 +5,6 @@ Standard library only.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
 __all__ = [
     "DECAY_PRESETS",
     "HOOK_CHECKS_PROVENANCE",
@@ -15,14 +13,10 @@ __all__ = [
     "HOOK_START_TOKENS",
     "RELEVANCE_FLOOR",
     "REVIEW_BURST",
-    "DecayPreset",
 ]
 
-DecayPreset = Literal["balanced", "protocol", "vault", "bank"]
-"""A formula by which memories lose weight; `memento_tui.search.decay` computes them."""
-
-DECAY_PRESETS: tuple[str, ...] = get_args(DecayPreset)
-"""The names of the presets."""
+DECAY_PRESETS = ("balanced", "protocol", "vault", "bank")
+"""The formulas by which memories lose weight, those of `memento_tui.config.DecayPreset`."""
 
 HOOK_PROMPT_TOKENS = 300
 """Tokens: the most that the context for one prompt or file takes."""

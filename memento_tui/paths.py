@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from memento_tui.locations import data_location, database_location, socket_location
+from memento_tui.named_tuple import NamedTuple
 
 __all__ = ["DataPaths", "data_directory"]
 

@@ -16,7 +16,7 @@ from memento_tui.cli.command import command, current_session, open_workspace
 from memento_tui.cli.interaction import confirm
 from memento_tui.cli.options import changes_of, fields_of, memory_options, paging, read_text
 from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, next_page_note, safe, table, write
-from memento_tui.defaults import DecayPreset
+from memento_tui.config import DecayPreset
 from memento_tui.errors import Conflict, InvalidInput, MementoError
 from memento_tui.model import Memory
 from memento_tui.model.validation import to_plain

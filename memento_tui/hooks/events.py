@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
 
 from memento_tui import clock
 from memento_tui.hooks.host_events import HookCall
 from memento_tui.hooks.project import claude_namespace, find_project, namespace_of_project
 from memento_tui.hooks.scope import SessionScope
 from memento_tui.hooks.settings import HookSettings
+from memento_tui.named_tuple import NamedTuple
 from memento_tui.paths import DataPaths
 from memento_tui.storage.hook_store import DATABASE_FORMAT, FormatMismatch, HookStore, ShownMemory
 
 __all__ = ["HookContext", "PreparedContext", "context_for_call", "is_answered", "prepare_context"]
 
+TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
 if TYPE_CHECKING:
     from memento_tui.hooks.retrieval import Nearest
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from memento_tui.hooks.host_events import MAX_ANSWER_CHARS
+from memento_tui.named_tuple import NamedTuple
 from memento_tui.storage.hook_store import ContradictionRow, IdentityRow, ItemRow, MemoryRow, SkipRow
 from memento_tui.text.fence import caution_labels, entry_labels, fenced, quoted_id, visible_line, without_invisible
 

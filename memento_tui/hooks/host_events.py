@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memento_tui.hooks.moments import FLAT_ANSWER_HOSTS, MOMENT_OF_EVENT
+from memento_tui.named_tuple import NamedTuple
 
 __all__ = ["MAX_ANSWER_CHARS", "HookCall", "format_answer", "moment_of", "parse_call"]
 
+TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
 if TYPE_CHECKING:
+    from typing import Any
+
     from memento_tui.hosts.registry import HookMoment
 
 

@@ -11,7 +11,8 @@ import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+
+from memento_tui.named_tuple import NamedTuple
 
 __all__ = ["Project", "claude_namespace", "find_project", "namespace_of_project"]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from memento_tui.named_tuple import NamedTuple
 from memento_tui.storage.hook_store import MemoryRow
 
 __all__ = ["SCOPED_NAMESPACE_ROOTS", "RetrievedMemory", "SessionScope"]

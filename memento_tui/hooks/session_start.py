@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 from memento_tui.hooks.block import lines_within_budget
 from memento_tui.hooks.code_notes import start_code_check, with_code_notes
@@ -33,7 +32,11 @@ _IDENTITY_HEADING, _ESSENTIALS_HEADING, _ITEMS_HEADING, _SKIPS_HEADING, _NOTES_H
     "Last verified in this project:",
 )
 
-ListedT = TypeVar("ListedT", ItemRow, SkipRow)
+TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    ListedT = TypeVar("ListedT", ItemRow, SkipRow)
 
 
 def context_at_start(context: HookContext) -> PreparedContext:

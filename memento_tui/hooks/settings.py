@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from memento_tui.defaults import (
     DECAY_PRESETS,
@@ -12,10 +11,16 @@ from memento_tui.defaults import (
     HOOK_PROMPT_TOKENS,
     HOOK_START_TOKENS,
     RELEVANCE_FLOOR,
-    DecayPreset,
 )
+from memento_tui.named_tuple import NamedTuple
 
 __all__ = ["HookSettings", "engine_is_enabled", "read_settings"]
+
+TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memento_tui.config import DecayPreset
 
 
 class HookSettings(NamedTuple):
@@ -46,9 +51,9 @@ def read_settings(path: Path) -> HookSettings:
         raw = path.read_bytes()
     except OSError:
         return HookSettings()
-    if not any(section in raw for section in (b"hooks", b"maintenance", b"upkeep")):
+    if not any(name in raw for name in (b"hooks", b"decay")):
         return HookSettings()
-    import tomllib  # noqa: PLC0415 - a third of the hook's own time, and most files have no such section
+    import tomllib  # noqa: PLC0415 - a tenth of the hook's own time, and most files set none of these
 
     try:
         read = tomllib.loads(raw.decode())

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from memento_tui.defaults import DecayPreset
+from memento_tui.config import DecayPreset
 from memento_tui.errors import InvalidField
 from memento_tui.model import Memory, Skip
 from memento_tui.model.memory import RECALLED_STATUSES

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from memento_tui.defaults import DecayPreset
+from memento_tui.config import DecayPreset
 from memento_tui.model import Memory
 from memento_tui.model.memory import RECALLED_STATUSES, STATUSES
 from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, suspicion_of

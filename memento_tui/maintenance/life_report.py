@@ -6,7 +6,7 @@ import textwrap
 from datetime import datetime, timedelta
 from typing import Any
 
-from memento_tui.defaults import DecayPreset
+from memento_tui.config import DecayPreset
 from memento_tui.maintenance.aging import AgingStep, reason_not_to_age, upcoming_steps
 from memento_tui.maintenance.trust import sessions_needed
 from memento_tui.model import Memory

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from memento_tui.named_tuple import NamedTuple
 from memento_tui.search.ranking import (
     AGE_PART,
     BANK_DAYS,
@@ -41,48 +41,50 @@ __all__ = [
     "rank_below_successors",
 ]
 
+TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
 if TYPE_CHECKING:
-    from memento_tui.defaults import DecayPreset
+    from typing import Protocol
+
+    from memento_tui.config import DecayPreset
+
+    class DecayingMemory(Protocol):
+        """The fields of a memory that its decay depends on: a `memento_tui.model.Memory` has them, and a hook's row."""
+
+        @property
+        def certainty(self) -> int:
+            """From 1 to 5."""
+
+        @property
+        def stability(self) -> str:
+            """``draft``, ``verified`` or ``stable``."""
+
+        @property
+        def status(self) -> str:
+            """As in `memento_tui.model.memory.STATUSES`."""
+
+        @property
+        def created_at(self) -> datetime:
+            """The moment of its creation."""
+
+        @property
+        def updated_at(self) -> datetime:
+            """The moment of its last change."""
+
+        @property
+        def verified_at(self) -> datetime | None:
+            """The moment when a person last verified it."""
+
+        @property
+        def used_count(self) -> int:
+            """How often it was used."""
+
+        @property
+        def last_used_at(self) -> datetime | None:
+            """The moment of its last use."""
 
 
 _HOUR, _DAY = 3600.0, 86_400.0
 """Seconds."""
-
-
-class DecayingMemory(Protocol):
-    """The fields of a memory that its decay depends on: a `memento_tui.model.Memory` has them, and a hook's row."""
-
-    @property
-    def certainty(self) -> int:
-        """From 1 to 5."""
-
-    @property
-    def stability(self) -> str:
-        """``draft``, ``verified`` or ``stable``."""
-
-    @property
-    def status(self) -> str:
-        """As in `memento_tui.model.memory.STATUSES`."""
-
-    @property
-    def created_at(self) -> datetime:
-        """The moment of its creation."""
-
-    @property
-    def updated_at(self) -> datetime:
-        """The moment of its last change."""
-
-    @property
-    def verified_at(self) -> datetime | None:
-        """The moment when a person last verified it."""
-
-    @property
-    def used_count(self) -> int:
-        """How often it was used."""
-
-    @property
-    def last_used_at(self) -> datetime | None:
-        """The moment of its last use."""
 
 
 class DecayWeight(NamedTuple):

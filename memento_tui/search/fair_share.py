@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
 
 from memento_tui.search.ranking import LARGEST_SHARE_OF_A_WRITER, LEAST_SHARE_TO_REPLACE
 
 __all__ = ["fair_places", "fair_results"]
 
-Told = TypeVar("Told")
+TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Told = TypeVar("Told")
 
 
 def largest_share(limit: int) -> int:

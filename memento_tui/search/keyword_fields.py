@@ -6,10 +6,10 @@ Imports nothing of memento but the text kernel and the scoring: memento-hook rea
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import tantivy
 
+from memento_tui.named_tuple import NamedTuple
 from memento_tui.search.ranking import (
     COMPLETION_SCORE,
     COMPLETIONS,

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import tantivy
 
+from memento_tui.named_tuple import NamedTuple
 from memento_tui.search.keyword_fields import (
     TEXT_VERSION,
     IndexState,

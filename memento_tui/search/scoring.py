@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from memento_tui.named_tuple import NamedTuple
 from memento_tui.search.ranking import (
     BM25_B,
     BM25_K1,

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from memento_tui import clock
+from memento_tui.named_tuple import NamedTuple
 from memento_tui.storage.statements import (
     COUNT_USE,
     NEWEST_ENTRY,
@@ -339,23 +338,14 @@ class HookStore:
             *(("memory", entry.memory.id, 1, 0, None) for entry in shown),
             *(("skip", skip_id, 0, 1, moment) for skip_id in skip_ids),
         ]
-        with self._writing():
+        self._connection.execute("BEGIN IMMEDIATE")
+        with self._connection:  # commits, or rolls back
             self._connection.executemany(
                 "INSERT INTO injection (id, memory_id, memory_version, session, channel, at, rank, score, tokens, why)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
             self._connection.executemany(COUNT_USE, counts)
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._connection.execute("COMMIT")
-        finally:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
 
 
 def _now() -> str:

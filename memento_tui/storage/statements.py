@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+
+TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = [
     "COUNT_USE",

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
 
+from memento_tui.named_tuple import NamedTuple
 from memento_tui.text.terms import character_bigrams, identifiers, terms
 
 __all__ = ["LONGEST_SCAN", "Snippet", "best_passage", "find_matches"]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
 
+from memento_tui.named_tuple import NamedTuple
 from memento_tui.text.keywords import FILLER_WORDS
 from memento_tui.text.terms import (
     EDGE_PUNCTUATION,

@@ -7,7 +7,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.defaults import DecayPreset
+from memento_tui.config import DecayPreset
 from memento_tui.model import Memory
 from memento_tui.model.memory import STABILITIES, STATUSES
 from memento_tui.search.decay import decay_curve, decay_factor, preset_weight, rank_below_successors

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memento_tui import clock
 from memento_tui.api import Workspace
-from memento_tui.defaults import DecayPreset
+from memento_tui.config import DecayPreset
 from memento_tui.errors import InvalidInput
 from memento_tui.maintenance.audit import AUDIT_KINDS, FADED, TextFindings, audit_rules, audit_texts, has_hidden_text
 from memento_tui.model import make_memory

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.defaults import DecayPreset
+from memento_tui.config import DecayPreset
 from memento_tui.maintenance.life_report import life_report_data, life_report_lines
 from memento_tui.model import Memory
 from memento_tui.model.memory import STABILITIES, STATUSES

@@ -8,7 +8,7 @@ import pytest
 
 import memento_tui
 from memento_tui import clock
-from memento_tui.defaults import DecayPreset
+from memento_tui.config import DecayPreset
 from memento_tui.model import Memory
 from memento_tui.search.decay import decay_curve, decay_factor, preset_weight
 from memento_tui.search.ranking import HIGHEST_FACTOR, LOWEST_FACTOR

@@ -9,7 +9,12 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+
+from memento_tui.named_tuple import NamedTuple
+
+TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["CodeNote", "CodeNotes", "head_commit", "read_notes", "write_notes"]
 

@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from memento_tui import clock
 from memento_tui.api.search import SearchHit
-from memento_tui.defaults import DecayPreset
+from memento_tui.config import DecayPreset
 from memento_tui.errors import MementoError
 from memento_tui.maintenance.life_report import life_report_lines
 from memento_tui.model import Memory
