@@ -68,7 +68,7 @@ class MaintenanceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     decay: DecayPreset = "balanced"
     """The formula by which age and use move a result: memento's own, or that of one of the four systems."""
     run_when_idle: bool = True
-    """Whether the engine maintains the memories once a day while it answers no query."""
+    """Whether maintenance runs by itself: after a session, and once a day by whoever is there."""
 
 
 class LanguageModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

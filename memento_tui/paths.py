@@ -62,6 +62,11 @@ class DataPaths(NamedTuple):
         return self.root / "sleep.lock"
 
     @property
+    def maintenance_log(self) -> Path:
+        """What runs of maintenance say that nobody started by hand."""
+        return self.root / "maintenance.log"
+
+    @property
     def drafts(self) -> Path:
         """Text that a person was editing and has not saved."""
         return self.root / "drafts"

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import settings
 
 import memento_tui
-from memento_tui.api import Workspace
+from memento_tui.api import Workspace, maintenance_schedule
 from memento_tui.hosts.registry import HOSTS, OTHER_AGENTS
 from tests.clocks import run_from_start
 from tests.made import without_engine
@@ -87,6 +87,14 @@ def _same_day(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if "journeys" not in request.path.parts:
             run_from_start(patch)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_maintenance_starts() -> Iterator[None]:
+    """Let no test start a process for maintenance because its clock moved on."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(maintenance_schedule, "start_detached", lambda _command, **_: 0)
         yield
 
 

@@ -13,6 +13,7 @@ from memento_tui.errors import EngineUnavailable, InvalidInput
 from memento_tui.maintenance.context import Comparators, Progress
 from memento_tui.maintenance.contradictions.finder import EntailmentScorer
 from memento_tui.maintenance.run import MaintenanceReport, run_maintenance
+from memento_tui.maintenance.schedule import Runner
 
 __all__ = ["maintain_workspace"]
 
@@ -28,12 +29,13 @@ def maintain_workspace(
     *,
     dry_run: bool = False,
     asked: Collection[str] = (),
+    by: Runner = "person",
     stopping: threading.Event | None = None,
     progress: Progress | None = None,
 ) -> MaintenanceReport:
     """Run the maintenance that is due: expire, demote and compare, and propose where a person decides.
 
-    ``asked`` names what is done on request alone: ``consolidate``, ``lessons``.
+    ``asked`` names what is done on request alone: ``consolidate``, ``lessons``. ``by`` says who began it.
 
     Waits until everything is embedded. Where the engine cannot be had, only words are compared, and the report says so.
 
@@ -67,6 +69,7 @@ def maintain_workspace(
         workspace.paths.sleep_lock,
         dry_run=dry_run,
         asked=asked,
+        by=by,
         stopping=stopping,
         progress=progress,
     )

@@ -10,6 +10,7 @@ import msgspec
 
 from memento_tui.api.activity import MAX_COUNTED_ENTRIES
 from memento_tui.api.inbox import KIND_NAMES
+from memento_tui.api.maintenance_schedule import describe_maintenance, maintenance_state
 from memento_tui.errors import MementoError
 from memento_tui.storage.activity import AgentTotals, DayCount
 from memento_tui.storage.statistics import FacetCounts
@@ -49,6 +50,8 @@ _MAX_NAMED = 4
 """Memories that are named of those which expire soon."""
 
 _OLD_BACKUP = timedelta(days=30)
+_LATE_MAINTENANCE = timedelta(days=7)
+"""How long after it is due a run of maintenance is missed: somebody was there a week ago at the latest."""
 
 
 class InboxCount(msgspec.Struct, frozen=True, kw_only=True):
@@ -204,7 +207,13 @@ def expiring_soon(workspace: Workspace, now: datetime) -> ExpiringSoon:
 
 def health_signs(workspace: Workspace, now: datetime) -> list[HealthFinding]:
     """Return the health findings that take a few milliseconds; nothing is started or built."""
-    return [_database(workspace), _keyword(workspace), _semantic(workspace), _backup(workspace, now)]
+    return [
+        _database(workspace),
+        _keyword(workspace),
+        _semantic(workspace),
+        _backup(workspace, now),
+        _maintenance(workspace, now),
+    ]
 
 
 def _database(workspace: Workspace) -> HealthFinding:
@@ -257,6 +266,14 @@ def _backup(workspace: Workspace, now: datetime) -> HealthFinding:
     return HealthFinding(
         "backup", ok=age < _OLD_BACKUP, detail=f"the last one {detail}", hint="" if age < _OLD_BACKUP else hint
     )
+
+
+def _maintenance(workspace: Workspace, now: datetime) -> HealthFinding:
+    state = maintenance_state(workspace)
+    by_itself = workspace.config.maintenance.run_when_idle
+    late = state.due_at is not None and now - state.due_at > _LATE_MAINTENANCE
+    hint = "" if by_itself and not late else "`memento maintain` runs it now; --install lets a timer do it."
+    return HealthFinding("maintenance", ok=not late, detail=describe_maintenance(state, now), hint=hint)
 
 
 def format_bytes(count: int) -> str:

@@ -68,6 +68,10 @@ def open_workspace(*, create: bool = False) -> Iterator[Workspace]:
         except NotAllowed as error:
             author.explain(error)
             raise
+        if click.get_current_context().info_name != "maintain":
+            from memento_tui.api.maintenance_schedule import start_maintenance_if_due  # noqa: PLC0415 - as above
+
+            start_maintenance_if_due(workspace, "command")
 
 
 CommandFunction = Callable[..., Any]

@@ -21,6 +21,7 @@ from memento_tui.paths import data_directory
 __all__ = ["commands"]
 
 if TYPE_CHECKING:
+    from memento_tui.api import Workspace
     from memento_tui.hosts.plan import HostFileChange
     from memento_tui.hosts.programs import Programs
 
@@ -301,11 +302,26 @@ def _memory_status() -> dict[str, Any]:
             with open_workspace() as workspace:
                 rows, _ = workspace.activity.exposures(ActivityQuery(), limit=1)
                 data["amounts"] = to_plain(record_counts(workspace))
+                data["maintenance"] = _maintenance_status(workspace)
                 data["waiting"] = sum(kind.count for kind in inbox_counts(workspace))
                 data["last_injection"] = to_plain(rows[0].exposure) if rows else None
     except MementoError as error:
         data["problem"] = str(error)
     return data
+
+
+def _maintenance_status(workspace: Workspace) -> dict[str, Any]:
+    from memento_tui import clock  # noqa: PLC0415 - as above
+    from memento_tui.api.maintenance_schedule import describe_maintenance, maintenance_state  # noqa: PLC0415 - as above
+    from memento_tui.cli.timers import current_timer  # noqa: PLC0415 - as above
+    from memento_tui.model.validation import to_plain  # noqa: PLC0415 - as above
+
+    state = maintenance_state(workspace)
+    try:
+        timer = [str(file.path) for file in current_timer().files if file.path.is_file()]
+    except InvalidInput:  # the line about the hook says that the program is not installed
+        timer = []
+    return {**to_plain(state), "timer": timer, "summary": describe_maintenance(state, clock.now(), timer=bool(timer))}
 
 
 def _status_text(hosts: Sequence[HostStatus], data: dict[str, Any]) -> str:
@@ -326,6 +342,7 @@ def _status_text(hosts: Sequence[HostStatus], data: dict[str, Any]) -> str:
                 "holds": ", ".join(
                     count_of(counts[name], *words) for name, words in _COUNT_NOUNS.items() if name in counts
                 ),
+                "maintained": memory.get("maintenance", {}).get("summary", ""),
                 "waiting": f"{memory['waiting']:,} for your decision" if "waiting" in memory else "",
                 "last data": f"{format_time(last['at'])} to session {last['session']}" if last else "",
             }

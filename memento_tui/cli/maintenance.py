@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections import Counter
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from memento_tui import clock
 from memento_tui.cli.code_audit import list_code_findings
 from memento_tui.cli.command import command, current_session, group, open_workspace
 from memento_tui.cli.interaction import confirm, progress_bar, staged_progress, stop_on_signals
@@ -28,7 +30,9 @@ from memento_tui.cli.output import (
     safe,
     table,
 )
-from memento_tui.errors import DataDirectoryError
+from memento_tui.cli.timers import change_timer
+from memento_tui.errors import DataDirectoryError, NotAllowed
+from memento_tui.maintenance.schedule import RUNNERS, Runner
 from memento_tui.model.validation import to_plain
 
 __all__ = ["commands"]
@@ -38,6 +42,9 @@ if TYPE_CHECKING:
     from memento_tui.maintenance.distillation.proposals import DistillationResult
     from memento_tui.maintenance.run import MaintenanceReport
 
+
+_NICENESS = 19
+"""By how much a run that nobody asked for yields to other work."""
 
 _MAX_LISTED = 40
 """Rows of a table that a person is shown; --json lists all."""
@@ -57,12 +64,21 @@ def _interruptible() -> AbstractContextManager[threading.Event]:
     memento maintain
     memento maintain --consolidate --dry-run
     memento maintain --json
+    memento maintain --install --dry-run
+    memento maintain --uninstall
     """,
+    decides=lambda given: (given["install"] or given["uninstall"]) and not given["dry_run"],
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be done, with the texts, and change nothing.")
 @click.option("--consolidate", is_flag=True, help="Propose one memory for several that say the same in parts.")
 @click.option("--lessons", is_flag=True, help="Let the language model draw lessons from alike memories.")
-def maintain(*, dry_run: bool, consolidate: bool, lessons: bool) -> None:
+@click.option("--install", is_flag=True, help="Let a timer of the system run it every night (systemd or launchd).")
+@click.option("--uninstall", is_flag=True, help="Remove that timer.")
+@click.option("--yes", is_flag=True, help="Do not ask before the timer is written or removed.")
+@click.option("--by", type=click.Choice(RUNNERS), default="person", hidden=True)
+def maintain(
+    *, dry_run: bool, consolidate: bool, lessons: bool, install: bool, uninstall: bool, yes: bool, by: Runner
+) -> None:
     """Expire, demote and compact memories that are due; find near duplicates and contradictions.
 
     It proposes ten changes for a thousand memories at most, and leaves the rest for the next run. Consolidations and
@@ -71,7 +87,18 @@ def maintain(*, dry_run: bool, consolidate: bool, lessons: bool) -> None:
     Changes that need a decision wait in `memento review` and `memento contradiction`. It may be interrupted at any
     moment and run as often as you like; `memento undo` takes back a whole run by the number that `memento history`
     shows.
+
+    It runs by itself too, unless `run_when_idle` in `[maintenance]` is off: when a session ends, and once a day by the
+    engine, a command or the app, in a process of its own. `memento status` says when it ran last and is due again.
     """
+    if install or uninstall:
+        if install and uninstall:
+            raise click.UsageError("Say --install or --uninstall, not both.")
+        change_timer(removes=uninstall, dry_run=dry_run, yes=yes)
+        return
+    if by != "person":
+        _maintain_by_itself(by)
+        return
     from memento_tui.api.maintenance import maintain_workspace  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace() as workspace, staged_progress() as progress, _interruptible() as stopping:
@@ -80,6 +107,23 @@ def maintain(*, dry_run: bool, consolidate: bool, lessons: bool) -> None:
     emit(lambda: _report_object(report), lambda: _report_text(report))
     if report.interrupted:
         raise click.exceptions.Exit(EXIT_INTERRUPTED)
+
+
+def _maintain_by_itself(by: Runner) -> None:
+    """Run maintenance if it is due and nobody else runs it, yielding to all other work. Prints problems alone."""
+    from memento_tui.api.maintenance import maintain_workspace  # noqa: PLC0415 - as above
+    from memento_tui.api.maintenance_schedule import is_maintenance_due  # noqa: PLC0415 - as above
+
+    os.nice(_NICENESS)
+    with open_workspace() as workspace, _interruptible() as stopping:
+        if not is_maintenance_due(workspace, by):
+            return
+        try:
+            report = maintain_workspace(workspace, by=by, stopping=stopping)
+        except NotAllowed:
+            return  # the engine, or another process, is at it
+    for problem in report.problems:
+        note(f"{format_time(clock.now())} {problem}")
 
 
 def _proposals_waiting_text(count: int) -> str:

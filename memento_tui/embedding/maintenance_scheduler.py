@@ -6,10 +6,8 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from pathlib import Path
 
-from memento_tui import clock
 from memento_tui.config import Config, load_config
 from memento_tui.embedding.engine_state import EngineState
 from memento_tui.embedding.similarity import IndexSimilarity
@@ -21,7 +19,8 @@ from memento_tui.maintenance.contradictions.finder import (
     ContradictionFinder,
     EntailmentScorer,
 )
-from memento_tui.maintenance.run import LAST_RUN_SETTING, run_maintenance
+from memento_tui.maintenance.run import run_maintenance
+from memento_tui.maintenance.schedule import is_due
 from memento_tui.paths import DataPaths
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import rules_in_force
@@ -34,9 +33,6 @@ __all__ = ["MaintenanceScheduler"]
 _log = logging.getLogger(__name__)
 
 _AUTHOR = Author("system", "engine", agent="memento")
-_INTERVAL = timedelta(hours=20)
-"""One run a day, at whatever hour it is quiet."""
-
 _FIRST_RETRY_SECONDS, _LONGEST_RETRY_SECONDS = 60.0, 7200.0
 """Seconds between two attempts; doubled from the first to the longest."""
 
@@ -115,14 +111,7 @@ class MaintenanceScheduler:
         return True
 
     def _is_due(self) -> bool:
-        if not self._config.maintenance.run_when_idle:
-            return False
-        last = self._store.settings.get(LAST_RUN_SETTING)
-        if last is None:
-            return True
-        # One in the future was written before the clock was set back.
-        passed = clock.now() - datetime.fromisoformat(last)
-        return passed > _INTERVAL or passed < timedelta()
+        return self._config.maintenance.run_when_idle and is_due(self._store, "engine")
 
     def _run(self) -> None:
         try:
@@ -131,7 +120,9 @@ class MaintenanceScheduler:
             comparators = Comparators(keyword, self._similarity, self._entailment.scorer())
             # Settings that the person changed since the engine started apply.
             config = load_config(self._paths.config)
-            report = run_maintenance(self._store, config, comparators, self._paths.sleep_lock, stopping=self._stopping)
+            report = run_maintenance(
+                self._store, config, comparators, self._paths.sleep_lock, by="engine", stopping=self._stopping
+            )
             interrupted = ", interrupted" if report.interrupted else ""
             _log.info("maintenance run: %d actions%s", len(report.actions), interrupted)
             for problem in report.problems:

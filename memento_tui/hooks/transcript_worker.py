@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 from memento_tui.api import Workspace
 from memento_tui.api.code_check import refresh_code_notes
 from memento_tui.api.distillation import distill_transcript
+from memento_tui.api.maintenance_schedule import start_maintenance_if_due
 from memento_tui.api.provenance import check_provenance
 from memento_tui.errors import MementoError
 from memento_tui.hooks.host_events import moment_of
@@ -35,6 +36,9 @@ _log = logging.getLogger(__name__)
 
 _SETTLED_SECONDS, _MAX_WAIT_SECONDS = 0.5, 10.0
 """How long a transcript stays unchanged before it counts as complete, and how long that is waited for."""
+
+_SESSION_END = "sessionend"
+"""The event, in lower case, with which a session is over rather than a part of it."""
 
 _NICENESS = 10
 """By how much a check of the code yields to other work: it may take seconds, and nobody waits for it."""
@@ -109,6 +113,8 @@ def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, e
                     _distill(workspace, transcript, project)
                 if not is_after_write and project is not None and _has_new_commit(paths, project):
                     _check_code(workspace, project)
+                if event.lower() == _SESSION_END:
+                    start_maintenance_if_due(workspace, "session")
             if not is_after_write:
                 hooks.set_learned_bytes(session, size)
         finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from memento_tui.config import Config
 from memento_tui.errors import MementoError, NotAllowed
 from memento_tui.maintenance.consolidation.step import consolidate, learn
 from memento_tui.maintenance.context import Comparators, MaintenanceAction, MaintenanceContext, Progress
+from memento_tui.maintenance.schedule import LastRun, Runner, note_run
 from memento_tui.maintenance.second_opinion import ask_second_opinions
 from memento_tui.maintenance.steps import (
     age_memories,
@@ -25,19 +27,15 @@ from memento_tui.maintenance.steps import (
     expire_proposals,
 )
 from memento_tui.model.validation import new_id
-from memento_tui.moments import format_moment
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import rules_in_force
 from memento_tui.private_files import PRIVATE_FILE_MODE
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 
-__all__ = ["LAST_RUN_SETTING", "MaintenanceReport", "run_maintenance"]
+__all__ = ["MaintenanceReport", "run_maintenance"]
 
 _log = logging.getLogger(__name__)
-
-LAST_RUN_SETTING = "last sleep"
-"""The setting that holds the moment of the last complete maintenance run."""
 
 _STEPS: tuple[tuple[str, Callable[[MaintenanceContext], None]], ...] = (
     ("ages", age_memories),
@@ -62,7 +60,7 @@ class MaintenanceReport(msgspec.Struct, frozen=True, rename={"actions": "deeds"}
     dry_run: bool
 
 
-def run_maintenance(
+def run_maintenance(  # noqa: PLR0913 - what a run needs, all but four by name
     store: Store,
     config: Config,
     comparators: Comparators,
@@ -70,12 +68,13 @@ def run_maintenance(
     *,
     dry_run: bool = False,
     asked: Collection[str] = (),
+    by: Runner = "person",
     stopping: threading.Event | None = None,
     progress: Progress | None = None,
 ) -> MaintenanceReport:
     """Run all steps and return the report. ``lock`` is held meanwhile; ``stopping`` ends it after the part at hand.
 
-    ``asked`` names the steps of `ON_REQUEST` that are taken too.
+    ``asked`` names the steps of `ON_REQUEST` that are taken too, ``by`` says who began it.
 
     Raises:
         NotAllowed: another maintenance run is in progress.
@@ -100,13 +99,20 @@ def run_maintenance(
         with FileLock(lock, timeout=0, mode=PRIVATE_FILE_MODE):
             _run_steps(context)
             if not dry_run and not context.interrupted:
-                store.settings.set(LAST_RUN_SETTING, format_moment(context.now))
+                note_run(store, _as_last_run(context, by))
     except Timeout:
         raise NotAllowed(
             "Another maintenance run is in progress.", "Wait until it has ended; `memento history` shows it."
         ) from None
     return MaintenanceReport(
         tuple(context.actions), tuple(dict.fromkeys(context.problems)), context.interrupted, dry_run
+    )
+
+
+def _as_last_run(context: MaintenanceContext, by: Runner) -> LastRun:
+    counts = Counter(action.action for action in context.actions)
+    return LastRun(
+        context.now, by, dict(counts), sum(action.waits for action in context.actions), len(set(context.problems))
     )
 
 

@@ -159,6 +159,9 @@ _WARM_UP_DELAY_SECONDS = 0.3
 _PROGRESS_AFTER_SECONDS = 0.3
 """Seconds after which an undo that is under way is reported."""
 
+_MAINTENANCE_CHECK_SECONDS = 3600.0
+"""Seconds between two looks at whether a run of maintenance is due: an app may be open for days."""
+
 _IDLE_SECONDS = 2.0
 """Seconds without a key after which a pause of some tens of milliseconds is not noticed."""
 
@@ -217,6 +220,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self.call_after_refresh(self._enable_collection)
         self.set_interval(_POLL_SECONDS, self._poll_journal)
         self.set_timer(_WARM_UP_DELAY_SECONDS, self._after_first_frame)
+        self.set_interval(_MAINTENANCE_CHECK_SECONDS, self._start_maintenance)
 
     def _enable_collection(self) -> None:
         if garbage.enable_collection():
@@ -251,12 +255,19 @@ class MementoApp(ErrorBoundary, App[None]):
 
             offer_first_import(self)
 
+    def _start_maintenance(self) -> None:
+        """Start a run of maintenance, in a process of its own, where one is due."""
+        from memento_tui.api.maintenance_schedule import start_maintenance_if_due  # noqa: PLC0415 - as above
+
+        start_maintenance_if_due(self.workspace, "app")
+
     def _warm_up(self) -> None:
         """Open the indexes before the first search."""
         try:
             self.workspace.search_engine.keyword.catch_up()
             if self.workspace.config.engine.enabled:
                 self.workspace.search_engine.semantic.ensure()
+            self._start_maintenance()
         except MementoError as error:
             self.call_from_thread(self.show_status, str(error), problem=True)
 

@@ -13,15 +13,17 @@ from typing import Any
 import pytest
 
 import memento_tui
-from memento_tui.maintenance.run import LAST_RUN_SETTING
+from memento_tui.api import maintenance_schedule
+from memento_tui.maintenance.schedule import LAST_RUN_SETTING, LastRun, last_run
 from memento_tui.model import Memory, Proposal, make_memory
+from memento_tui.processes import start_detached
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from tests.journeys.cli_shell import Console
 from tests.journeys.engine_house import EngineHouse, is_alive, until
 from tests.journeys.made_store import BACKUPS, ONBOARDING, RUNNER, TWINS, made_memories
 from tests.journeys.undecided import picture_of
-from tests.made import unguarded, without_engine
+from tests.made import NOW, unguarded, without_engine
 from tests.unit.chat_server import ChatServer
 
 INTERRUPTED, NOT_ALLOWED = 130, 5
@@ -262,6 +264,21 @@ def test_an_engine_that_nobody_asks_sleeps_once_and_then_leaves(tmp_path: Path) 
         assert log.endswith("leaves: idle")
         sleepers = {entry.actor for entry in house.store.journal.entries(limit=1000) if entry.action == "sleep"}
         assert sleepers == {"system"}
+
+
+def test_a_command_of_another_day_starts_a_run_in_a_process_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maintenance_schedule, "start_detached", start_detached)
+    root = without_engine(tmp_path / "data")
+    shell = Console(root)
+    with memento_tui.open(root) as workspace:
+        workspace.remember("The staging database is called heron.")
+        store = workspace._store
+        store.settings.set(LAST_RUN_SETTING, "2026-01-01T00:00:00Z")
+        shell.json("list")
+        until(lambda: (last_run(store) or LastRun(NOW)).by == "command", "the process has maintained")
+        assert workspace.paths.maintenance_log.read_text() == ""
 
 
 @pytest.mark.engine

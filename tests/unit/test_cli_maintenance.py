@@ -139,7 +139,7 @@ def test_paths_are_told_before_anything_exists(tmp_path: Path) -> None:
     paths = memento.json("paths")
     assert paths["root"] == str(tmp_path / "none")
     assert paths["database"] == str(tmp_path / "none" / "memento.db")
-    assert f"database        {paths['database']}" in memento.run("paths").out
+    assert f"database         {paths['database']}" in memento.run("paths").out
     assert not (tmp_path / "none").exists()
 
 

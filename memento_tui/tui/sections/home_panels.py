@@ -51,7 +51,7 @@ def panels(view: HomeView) -> list[Panel]:
         Panel(lambda: _since_title(view), lambda w, h: _since_rows(view, w, h), 6, 10),
         Panel(lambda: [TextPiece("Activity", "bold")], lambda w, h: _activity(view, w, h), 7, 12),
         Panel(lambda: [TextPiece("Tags", "bold")], lambda w, h: _tags(view, w, h), 6, 10),
-        Panel(lambda: [TextPiece("Health", "bold", PanelLink("health"))], lambda w, h: _health(view, w, h), 4, 6),
+        Panel(lambda: [TextPiece("Health", "bold", PanelLink("health"))], lambda w, h: _health(view, w, h), 5, 6),
         Panel(lambda: [TextPiece("Ending soon", "bold")], lambda w, h: _expiring_rows(view, w, h), 5, 9),
     ]
 
