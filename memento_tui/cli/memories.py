@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,8 +21,9 @@ from memento_tui.config import DecayPreset
 from memento_tui.errors import Conflict, InvalidInput, MementoError
 from memento_tui.model import Memory
 from memento_tui.model.validation import to_plain
+from memento_tui.text.labels import OtherSide, bracketed, caution_labels, condition_labels, source_in_words
 
-__all__ = ["commands", "memory_rows"]
+__all__ = ["commands", "contradicting", "memory_rows"]
 
 if TYPE_CHECKING:
     from memento_tui.api import ChangeOutcome, Workspace
@@ -53,21 +55,43 @@ def plain_query(words: tuple[str, ...]) -> str:
     return source
 
 
-def memory_rows(memories: list[Memory]) -> str:
-    """Return memories as a table."""
+def memory_rows(memories: list[Memory], against: Mapping[str, Sequence[str]] | None = None) -> str:
+    """Return memories as a table; ``against`` has the ids of what contradicts each."""
+    now = clock.now()
+    sides = {name: [OtherSide(other, "") for other in others] for name, others in (against or {}).items()}
     rows = [
         [
             m.id,
-            "pinned" if m.pinned else m.status,
+            _status_word(m, now),
             m.stability,
             m.kind,
             m.namespace,
+            source_in_words(m),
             format_time(m.updated_at),
-            m.headline,
+            f"{m.headline}{bracketed(condition_labels(m, sides.get(m.id, ())))}",
         ]
         for m in memories
     ]
-    return table(["ID", "STATUS", "TRUST", "KIND", "NAMESPACE", "CHANGED", "WHAT"], rows)
+    return table(["ID", "STATUS", "TRUST", "KIND", "NAMESPACE", "BY", "CHANGED", "WHAT"], rows)
+
+
+def _status_word(memory: Memory, now: datetime) -> str:
+    """Return how a memory stands in one word: what holds no longer, or not yet, says so before that it is pinned."""
+    if memory.status == "active" and memory.valid_to is not None and memory.valid_to <= now:
+        return "past"
+    if memory.status == "active" and memory.valid_from is not None and memory.valid_from > now:
+        return "future"
+    return "pinned" if memory.pinned else memory.status
+
+
+def contradicting(workspace: Workspace, ids: Sequence[str]) -> dict[str, list[str]]:
+    """Return the ids of the memories that contradict each of some memories, where any does."""
+    against: dict[str, list[str]] = {}
+    for pair in workspace.contradictions.around(ids):
+        found = pair.contradiction
+        against.setdefault(found.older, []).append(found.newer)
+        against.setdefault(found.newer, []).append(found.older)
+    return against
 
 
 @command(
@@ -123,16 +147,14 @@ def list_memories(filter: tuple[str, ...], after: str | None, limit: int) -> Non
     query = plain_query(filter)
     with open_workspace() as workspace:
         page = workspace.list(query, after=after, limit=limit)
+        against = contradicting(workspace, [memory.id for memory in page.items])
     emit(
-        lambda: {"items": [to_plain(memory) for memory in page.items], "next": page.next},
-        lambda: _memory_page(page.items, page.next),
+        lambda: {
+            "items": [{**to_plain(memory), "contradicts": against.get(memory.id, [])} for memory in page.items],
+            "next": page.next,
+        },
+        lambda: memory_rows(page.items, against) + next_page_note(page.next) if page.items else "No memories.",
     )
-
-
-def _memory_page(memories: list[Memory], following: str | None) -> str:
-    if not memories:
-        return "No memories."
-    return memory_rows(memories) + next_page_note(following)
 
 
 @command(
@@ -153,6 +175,7 @@ def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in
     with open_workspace() as workspace:
         memory = workspace.get(id)
         relations = workspace.related(memory.id)
+        against = contradicting(workspace, [memory.id]).get(memory.id, [])
         decay = workspace.config.maintenance.decay
         provenance = workspace.provenance([memory.id])[memory.id] if life else None
     if provenance is not None:
@@ -162,7 +185,10 @@ def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in
         write((safe(memory.content, multiline=True) if sys.stdout.isatty() else memory.content) + "\n")
         return
     links = [{"type": type_, "direction": direction, "id": end} for type_, direction, end in relations]
-    emit({**to_plain(memory), "relations": links}, lambda: _memory_text(memory, relations))
+    emit(
+        {**to_plain(memory), "relations": links, "contradicts": against},
+        lambda: _memory_text(memory, relations, against),
+    )
 
 
 def _show_life(memory: Memory, decay: DecayPreset, provenance: Provenance) -> None:
@@ -183,12 +209,14 @@ def _show_life(memory: Memory, decay: DecayPreset, provenance: Provenance) -> No
 _FIELDS_SHOWN_APART = {"content", "title", "source", "shown_count", "used_count", "version"}
 
 
-def _memory_text(memory: Memory, relations: Sequence[tuple[str, str, str]]) -> str:
+def _memory_text(memory: Memory, relations: Sequence[tuple[str, str, str]], against: Sequence[str]) -> str:
     plain = {name: getattr(memory, name) for name in Memory.__struct_fields__ if name not in _FIELDS_SHOWN_APART}
     plain |= {part: getattr(memory.source, part) for part in memory.source.__struct_fields__}
     plain["pinned"] = memory.pinned or None
     plain["injection_score"] = memory.injection_score or None
     plain["used"] = f"{memory.used_count} times, shown {memory.shown_count} times" if memory.shown_count else None
+    plain["how it stands"] = caution_labels(memory, clock.now(), with_age=True)
+    plain["contradicts"] = against
     plain["relations"] = [f"{type_} {'->' if way == 'out' else '<-'} {end}" for type_, way, end in relations]
     plain["version"] = memory.version
     heading = f"{bold(safe(memory.title))}\n\n" if memory.title else ""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from memento_tui import clock
 from memento_tui.cli.command import command, group, open_workspace
+from memento_tui.cli.memories import contradicting
 from memento_tui.cli.output import bold, emit, note, safe, table
 from memento_tui.model.validation import to_plain
 from memento_tui.search.query_language import parse
+from memento_tui.text.labels import OtherSide, bracketed, caution_labels, condition_labels
 
 __all__ = ["commands"]
 
@@ -47,16 +51,22 @@ def search(
     """
     with open_workspace() as workspace:
         answer = workspace.search(" ".join(query), mode=mode, limit=limit, wait=wait)
+        ids = [hit.id for hit in answer.results]
+        against = contradicting(workspace, ids)
         meaning_counts = mode != "keyword" and workspace.config.engine.enabled and parse(" ".join(query)).words
     for sentence in (answer.notice, *answer.problems, _SEMANTIC_STATES[answer.semantic] if meaning_counts else ""):
         if sentence:
             note(sentence)
-    emit(lambda: _answer_object(answer, explain=explain), lambda: _answer_text(answer, explain=explain))
+    emit(
+        lambda: _answer_object(answer, against, explain=explain), lambda: _answer_text(answer, against, explain=explain)
+    )
 
 
-def _answer_object(answer: SearchAnswer, *, explain: bool) -> dict[str, Any]:
+def _answer_object(answer: SearchAnswer, against: Mapping[str, Sequence[str]], *, explain: bool) -> dict[str, Any]:
     return {
-        "results": [_hit_object(hit, explain=explain) for hit in answer.results],
+        "results": [
+            _hit_object(hit, explain=explain) | {"contradicts": against.get(hit.id, [])} for hit in answer.results
+        ],
         "total": answer.total,
         "semantic": answer.semantic,
         "problems": list(answer.problems),
@@ -76,16 +86,17 @@ def _hit_object(hit: SearchHit, *, explain: bool) -> dict[str, Any]:
     return match | to_plain(hit.memory) | reasons
 
 
-def _answer_text(answer: SearchAnswer, *, explain: bool) -> str:
+def _answer_text(answer: SearchAnswer, against: Mapping[str, Sequence[str]], *, explain: bool) -> str:
     if not answer.results:
         return "Nothing found."
-    return "\n\n".join(_hit_text(hit, explain=explain) for hit in answer.results)
+    return "\n\n".join(_hit_text(hit, against.get(hit.id, ()), explain=explain) for hit in answer.results)
 
 
-def _hit_text(hit: SearchHit, *, explain: bool) -> str:
+def _hit_text(hit: SearchHit, against: Sequence[str], *, explain: bool) -> str:
     memory = hit.memory
-    trust = "unverified" if memory.stability == "draft" else memory.stability
-    about = f"{memory.kind}, {trust}, {memory.namespace}"
+    sides = [OtherSide(other, "") for other in against]
+    labels = [*caution_labels(memory, clock.now()), *condition_labels(memory, sides)]
+    about = f"{memory.kind}, {memory.namespace}{bracketed(labels)}"
     lines = [f"{hit.relevance:.3f}  {bold(safe(memory.headline))}", f"       {safe(memory.id)}  {safe(about)}"]
     lines.append(f"       {_marked_snippet(hit)}")
     if explain:

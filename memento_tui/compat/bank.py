@@ -10,6 +10,7 @@ from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
 from memento_tui import clock
+from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
 from memento_tui.mcp.results import memory_text, search_result, search_result_lines, tool_result
 from memento_tui.mcp.schemas import ContradictionEntry, SearchResult
@@ -19,11 +20,12 @@ from memento_tui.model import Memory
 from memento_tui.model.memory import SENSITIVITIES, parse_kind
 from memento_tui.model.validation import check_namespace
 from memento_tui.moments import parse_optional_end
-from memento_tui.operations.contradictions import contradiction_section, contradictions_among
-from memento_tui.operations.memories import bracketed, format_time, is_readable, visible_memory
+from memento_tui.operations.contradictions import contradiction_section, contradictions_among, labels_of
+from memento_tui.operations.memories import format_time, is_readable, visible_memory
 from memento_tui.operations.outcome import store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, plain_query, recall
 from memento_tui.text.fence import one_line, quoted_id
+from memento_tui.text.labels import bracketed
 
 __all__ = ["INSTRUCTIONS", "all_tools"]
 
@@ -54,6 +56,10 @@ class BankMemory(BaseModel):
     certainty: int
     surprise: float | None = None
     labels: list[str]
+    validity_context: str = ""
+    valid_from: str | None = None
+    valid_to: str | None = None
+    contradictions: list[ContradictionEntry] = []
     created_at: str
     updated_at: str
     used_count: int = 0
@@ -100,10 +106,12 @@ class BankTools:
             raise InvalidInput("The query has no word to look for.", "Ask in words.")
         hits, answer = recall(workspace, f"{bank_filter} {words}", limit)
         now = clock.now()
-        memories = [
-            search_result(hit, now).model_copy(update={"kind": _bank_kind(hit.memory)}, deep=False) for hit in hits
-        ]
         contradictions = contradictions_among(workspace, [hit.id for hit in hits], now)
+        labels = labels_of([hit.memory for hit in hits], now, contradictions, quoted=False)
+        memories = [
+            search_result(hit, labels[hit.id]).model_copy(update={"kind": _bank_kind(hit.memory)}, deep=False)
+            for hit in hits
+        ]
         listed = search_result_lines(memories) if memories else "No memory of this bank answers the query."
         section = contradiction_section(contradictions) or "## Contradictions\nNone is known among these."
         result = RecallResult(
@@ -117,7 +125,7 @@ class BankTools:
         memory = workspace.get(id)
         if is_readable(memory):
             count_used(workspace, [memory.id])
-        result = _bank_memory(memory)
+        result = _bank_memory(workspace, memory)
         return tool_result(_bank_memory_text(result), result)
 
     def retain(  # noqa: PLR0913 - each is a field of the memory
@@ -161,8 +169,10 @@ def _bank_kind(memory: Memory) -> str:
     return memory.kind_raw or memory.kind.replace("_", "-")
 
 
-def _bank_memory(memory: Memory) -> BankMemory:
-    view = visible_memory(memory, clock.now())
+def _bank_memory(workspace: Workspace, memory: Memory) -> BankMemory:
+    now = clock.now()
+    view = visible_memory(memory, now)
+    contradictions = contradictions_among(workspace, [memory.id], now) if view.is_readable else []
     return BankMemory(
         id=memory.id,
         bank_id=memory.namespace,
@@ -178,6 +188,10 @@ def _bank_memory(memory: Memory) -> BankMemory:
         certainty=memory.certainty,
         surprise=memory.surprise,
         labels=view.labels,
+        validity_context=view.validity_context,
+        valid_from=None if memory.valid_from is None else format_time(memory.valid_from),
+        valid_to=None if memory.valid_to is None else format_time(memory.valid_to),
+        contradictions=contradictions,
         created_at=format_time(memory.created_at),
         updated_at=format_time(memory.updated_at),
         used_count=memory.used_count,
@@ -186,12 +200,17 @@ def _bank_memory(memory: Memory) -> BankMemory:
 
 
 def _bank_memory_text(memory: BankMemory) -> str:
-    about = f"{one_line(memory.kind, 100)}, {memory.tier}, {memory.stability}{bracketed(memory.labels)}"
+    trust = [memory.tier, memory.stability, f"confidence {memory.confidence:.2f}"]
+    if memory.surprise is not None:
+        trust.append(f"surprise {memory.surprise:.2f}")
+    about = f"{one_line(memory.kind, 100)}, {', '.join(trust)}{bracketed(memory.labels)}"
     head = f"{quoted_id(memory.id)} {about}"
     if memory.withheld:
         return f"{head}: {memory.withheld}"
-    facts = [("title", memory.title), ("tags", ", ".join(memory.tags))]
-    return memory_text(head, facts, memory.content, untrusted="UNTRUSTED" in memory.labels)
+    facts = [("title", memory.title), ("applies", memory.validity_context), ("tags", ", ".join(memory.tags))]
+    text = memory_text(head, facts, memory.content, untrusted="UNTRUSTED" in memory.labels)
+    section = contradiction_section(memory.contradictions)
+    return f"{text}\n\n{section}" if section else text
 
 
 def _retain_text(result: RetainResult) -> str:

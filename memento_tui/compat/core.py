@@ -28,10 +28,12 @@ from memento_tui.model import Memory
 from memento_tui.model.memory import FOREIGN_ID
 from memento_tui.model.validation import account_of, check_namespace
 from memento_tui.moments import parse_moment, parse_optional_end
-from memento_tui.operations.memories import caution_labels, is_readable
+from memento_tui.operations.contradictions import contradictions_among, labels_of
+from memento_tui.operations.memories import is_readable
 from memento_tui.operations.outcome import pending_change_sentence, store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, plain_query, recall
-from memento_tui.text.fence import entry_labels, one_line
+from memento_tui.text.fence import one_line
+from memento_tui.text.labels import entry_labels
 
 __all__ = ["INSTRUCTIONS", "all_tools"]
 
@@ -214,7 +216,7 @@ class CoreTools:
         workspace = self._mcp_workspaces.of(ctx)
         filters = namespace_query(namespace, tags or [])
         hits, _ = recall(workspace, f"{filters} {plain_query(query)}".strip(), limit)
-        now = clock.now()
+        labels = _labels(workspace, [hit.memory for hit in hits])
         return _list_result(
             [
                 SearchResult(
@@ -224,7 +226,7 @@ class CoreTools:
                     snippet=one_line(hit.snippet, _SNIPPET_CHARS),
                     score=round(min(hit.score, 1.0), 4),
                     updated=_javascript_time(hit.memory.updated_at),
-                    labels=caution_labels(hit.memory, now),
+                    labels=labels[hit.id],
                 )
                 for hit in hits
             ]
@@ -331,6 +333,12 @@ def _readable_memory(workspace: Workspace, memory_id: str) -> Memory | WholeMemo
     return memory
 
 
+def _labels(workspace: Workspace, memories: Sequence[Memory]) -> dict[str, list[str]]:
+    """Return all that is to be said of some memories, by id: these results have no other place for it."""
+    now = clock.now()
+    return labels_of(memories, now, contradictions_among(workspace, [memory.id for memory in memories], now))
+
+
 def _whole_memory(workspace: Workspace, memory: Memory) -> WholeMemory:
     ends = workspace.get_many([relation.dst for relation in workspace.relations(memory.id, direction="out")])
     return WholeMemory(
@@ -343,7 +351,7 @@ def _whole_memory(workspace: Workspace, memory: Memory) -> WholeMemory:
         source=memory.source.agent or memory.source_type,
         relations=[_client_id(workspace, end) for end in ends.values()],
         ttl=None if memory.expires_at is None else _javascript_time(memory.expires_at),
-        labels=caution_labels(memory, clock.now()),
+        labels=_labels(workspace, [memory])[memory.id],
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from memento_tui.hooks.code_notes import with_code_notes
 from memento_tui.hooks.events import HookContext, PreparedContext
@@ -15,10 +16,10 @@ from memento_tui.hooks.formatting import (
     skip_line,
 )
 from memento_tui.hooks.scope import RetrievedMemory, SessionScope
-from memento_tui.storage.hook_store import MemoryRow, ShownMemory, SkipRow
+from memento_tui.storage.hook_store import ContradictionRow, MemoryRow, ShownMemory, SkipRow
 from memento_tui.text.passages import best_passage
 
-__all__ = ["block_within_budget", "lines_within_budget"]
+__all__ = ["block_within_budget", "lines_within_budget", "open_contradictions", "with_contradictions"]
 
 _BEST_PASSAGE_CHARS, _PASSAGE_CHARS = 120, 80
 """Characters of the passage from the best memory, and from each other one. The agent reads on by the id."""
@@ -30,19 +31,25 @@ def block_within_budget(
     context: HookContext, scope: SessionScope, memories: Sequence[RetrievedMemory], skips: Sequence[SkipRow]
 ) -> PreparedContext:
     """Return the block for as many of these memories and skips as the budget holds."""
-    memories = with_code_notes(memories, context.paths, context.call.cwd)
+    contradictions = open_contradictions(context, scope, memories)
+    memories = with_code_notes(with_contradictions(memories, contradictions), context.paths, context.call.cwd)
     budget = TokenBudget(context.settings.prompt_tokens, [_MEMORIES_HEADING])
     lines = [(line, skip) for skip in skips if budget.takes(line := skip_line(skip))]
-    shown = lines_within_budget(memories, budget, [_BEST_PASSAGE_CHARS, _PASSAGE_CHARS])
+    shown = lines_within_budget(memories, budget, context.now, [_BEST_PASSAGE_CHARS, _PASSAGE_CHARS])
     texts = [line for line, _ in lines] + [line for line, _ in shown]
-    contradictions = _contradiction_lines(context, scope, [entry.memory for _, entry in shown])
-    texts += [line for line in contradictions if budget.takes(line)]
+    told = {entry.memory.id for _, entry in shown}
+    open_lines = [
+        contradiction_line(found, older, newer, context.now)
+        for found, older, newer in contradictions
+        if not told.isdisjoint((older.id, newer.id))
+    ]
+    texts += [line for line in open_lines if budget.takes(line)]
     text = fenced_block(_MEMORIES_HEADING, texts)
     return PreparedContext(text, [entry for _, entry in shown], [skip.id for _, skip in lines])
 
 
 def lines_within_budget(
-    memories: Sequence[RetrievedMemory], budget: TokenBudget, lengths: Sequence[int]
+    memories: Sequence[RetrievedMemory], budget: TokenBudget, now: datetime, lengths: Sequence[int]
 ) -> list[tuple[CostedLine, ShownMemory]]:
     """Return the lines that the budget holds, best first, each with its entry for the ledger.
 
@@ -52,23 +59,40 @@ def lines_within_budget(
     for rank, found in enumerate(memories):
         length = lengths[min(rank, len(lengths) - 1)]
         passage = best_passage(found.stems, found.memory.content, length).text
-        line = memory_line(found.memory, passage, characters=length, caution=found.caution)
+        line = memory_line(found.memory, passage, now, characters=length, caution=found.caution, against=found.against)
         if budget.takes(line):
             why = {name: round(value, 4) for name, value in found.why.items()}
             shown.append((line, ShownMemory(found.memory, len(shown) + 1, round(found.score, 4), line.tokens, why)))
     return shown
 
 
-def _contradiction_lines(context: HookContext, scope: SessionScope, memories: Sequence[MemoryRow]) -> list[CostedLine]:
-    """Return the unresolved contradictions of some memories, where both sides concern the session."""
+OpenContradiction = tuple[ContradictionRow, MemoryRow, MemoryRow]
+"""A contradiction, its older and its newer side."""
+
+
+def open_contradictions(
+    context: HookContext, scope: SessionScope, memories: Sequence[RetrievedMemory]
+) -> list[OpenContradiction]:
+    """Return the unresolved contradictions of some memories, where both sides concern the session, surest first."""
     if not memories:
         return []
-    contradictions = context.store.unresolved_contradictions([memory.id for memory in memories])
+    contradictions = context.store.unresolved_contradictions([found.memory.id for found in memories])
     names = {name for found in contradictions for name in (found.older, found.newer)}
     rows = context.store.memories(names) if names else {}
     sides = {name: row for name, row in rows.items() if scope.concerns(row.namespace)}
     return [
-        contradiction_line(found, sides[found.older], sides[found.newer], context.now)
+        (found, sides[found.older], sides[found.newer])
         for found in contradictions
         if found.older in sides and found.newer in sides
+    ]
+
+
+def with_contradictions(
+    memories: Sequence[RetrievedMemory], contradictions: Sequence[OpenContradiction]
+) -> list[RetrievedMemory]:
+    """Return the memories, each with the ids of what contradicts it."""
+    pairs = [(older.id, newer.id) for _, older, newer in contradictions]
+    against = [(own, other) for one, two in pairs for own, other in ((one, two), (two, one))]
+    return [
+        found._replace(against=tuple(other for own, other in against if own == found.memory.id)) for found in memories
     ]

@@ -8,7 +8,8 @@ from datetime import datetime
 from memento_tui.hooks.host_events import MAX_ANSWER_CHARS
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.storage.hook_store import ContradictionRow, IdentityRow, ItemRow, MemoryRow, SkipRow
-from memento_tui.text.fence import caution_labels, entry_labels, fenced, quoted_id, visible_line, without_invisible
+from memento_tui.text.fence import fenced, quoted_id, visible_line, without_invisible
+from memento_tui.text.labels import OtherSide, bracketed, caution_labels, condition_labels, entry_labels
 
 __all__ = [
     "CostedLine",
@@ -91,24 +92,32 @@ def identity_line(identity: IdentityRow) -> CostedLine:
 
 def _list_marks(*, is_unverified: bool) -> str:
     """Return the words of caution about a record without trust of its own, with a space before them."""
-    return "".join(f" [{label}]" for label in entry_labels(is_unverified=is_unverified))
+    return bracketed(entry_labels(is_unverified=is_unverified))
 
 
-def memory_line(memory: MemoryRow, passage: str, *, characters: int, caution: str = "") -> CostedLine:
-    """Return a memory as one line: its id for its full text, its kind, words of caution, and the passage."""
-    labels = _caution_labels(memory)
+def memory_line(
+    memory: MemoryRow, passage: str, now: datetime, *, characters: int, caution: str = "", against: Sequence[str] = ()
+) -> CostedLine:
+    """Return a memory as one line: its id for its full text, its kind, its labels, and the passage.
+
+    ``against`` are the ids of what contradicts it.
+    """
+    labels = _caution_labels(memory, now)
     if caution:
         labels.append(visible_line(caution, _CAUTION_CHARS))
-    marks = f" [{', '.join(labels)}]" if labels else ""
+    marks = bracketed([*labels, *condition_labels(memory, [OtherSide(name, "") for name in against])])
     title = visible_line(memory.title, 100)
     text = visible_line(passage, characters)
     full = text if not title or text.startswith(title.removesuffix(" ...")) else f"{title}: {text}"
     return _costed_line(f"{quoted_id(memory.id)} {memory.kind}{marks}: {full}")
 
 
-def _caution_labels(memory: MemoryRow) -> list[str]:
-    # The budget of tokens has no room for labels that are no caution.
-    return caution_labels(memory.source_type, memory.stability if memory.stability == "draft" else "")
+_NO_CAUTION = ("verified", "stable", "essential")
+"""The labels for which the budget of tokens has no room."""
+
+
+def _caution_labels(memory: MemoryRow, now: datetime, *, with_age: bool = False) -> list[str]:
+    return [label for label in caution_labels(memory, now, with_age=with_age) if label not in _NO_CAUTION]
 
 
 def skip_line(skip: SkipRow) -> CostedLine:
@@ -134,16 +143,11 @@ def contradiction_line(
     """Return a contradiction as one line with both sides and their ages."""
     sides = []
     for name, side in (("older", older), ("newer", newer)):
-        marks = ", ".join([_age(side, now), *_caution_labels(side)])
-        sides.append(f'{name} {quoted_id(side.id)} ({marks}): "{visible_line(side.content, _SIDE_CHARS)}"')
+        marks = bracketed([*_caution_labels(side, now, with_age=True), *condition_labels(side)])
+        sides.append(f'{name} {quoted_id(side.id)}{marks}: "{visible_line(side.content, _SIDE_CHARS)}"')
     return _costed_line(
         f"contradiction, unresolved ({visible_line(contradiction.why, _SIDE_CHARS)}): {'; '.join(sides)}"
     )
-
-
-def _age(memory: MemoryRow, now: datetime) -> str:
-    days = max(0, (now - memory.created_at).days)
-    return f"{days} days old" if days else "today"
 
 
 def fenced_block(heading: str, lines: Sequence[CostedLine]) -> str:

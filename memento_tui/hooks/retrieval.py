@@ -251,5 +251,5 @@ def _not_yet_shown(store: HookStore, ids: Iterable[str], scope: SessionScope) ->
         if name not in superseded
         and shown.get(name, 0) < row.version
         and scope.concerns(row.namespace)
-        and not (scope.session and row.session == scope.session)
+        and not (scope.session and row.source.session == scope.session)
     }

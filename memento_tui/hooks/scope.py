@@ -40,3 +40,5 @@ class RetrievedMemory(NamedTuple):
     stems: frozenset[str]
     caution: str = ""
     """A word of caution about the code that it cites."""
+    against: tuple[str, ...] = ()
+    """The ids of the memories that contradict it, until a person resolves that."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memento_tui.hooks.block import lines_within_budget
+from memento_tui.hooks.block import lines_within_budget, open_contradictions, with_contradictions
 from memento_tui.hooks.code_notes import start_code_check, with_code_notes
 from memento_tui.hooks.events import HookContext, PreparedContext
 from memento_tui.hooks.formatting import CostedLine, TokenBudget, fenced_block, identity_line, item_line, skip_line
@@ -57,7 +57,9 @@ def context_at_start(context: HookContext) -> PreparedContext:
         parts.append(fenced_block(_IDENTITY_HEADING, [line] if budget.takes(line) else []))
     essentials = [memory for memory in store.essentials() if scope.concerns(memory.namespace)][:_MAX_ESSENTIALS]
     retrieved = [RetrievedMemory(memory, 1.0, {"essential": 1.0}, frozenset()) for memory in essentials]
-    shown = lines_within_budget(with_code_notes(retrieved, context.paths, call.cwd), budget, [_ESSENTIAL_CHARS])
+    retrieved = with_contradictions(retrieved, open_contradictions(context, scope, retrieved))
+    cited = with_code_notes(retrieved, context.paths, call.cwd)
+    shown = lines_within_budget(cited, budget, context.now, [_ESSENTIAL_CHARS])
     parts.append(fenced_block(_ESSENTIALS_HEADING, [line for line, _ in shown]))
     items = _fairly("item", [item for item in store.items() if scope.concerns(item.namespace)], _MAX_ITEMS, store)
     parts.append(fenced_block(_ITEMS_HEADING, [line for line in map(item_line, items) if budget.takes(line)]))
@@ -88,7 +90,9 @@ def _notes(
     retrieved = [
         RetrievedMemory(memory, 1.0, {"project": 1.0}, frozenset()) for memory in found if memory.id not in left_out
     ]
-    return lines_within_budget(with_code_notes(retrieved, context.paths, context.call.cwd), budget, [_NOTE_CHARS])
+    retrieved = with_contradictions(retrieved, open_contradictions(context, scope, retrieved))
+    cited = with_code_notes(retrieved, context.paths, context.call.cwd)
+    return lines_within_budget(cited, budget, context.now, [_NOTE_CHARS])
 
 
 def _fairly(kind: str, records: Sequence[ListedT], limit: int, store: HookStore) -> list[ListedT]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
@@ -11,10 +10,11 @@ from pydantic import BaseModel
 from memento_tui.api.search import SearchHit
 from memento_tui.mcp.schemas import ChangeResult, ItemEntry, RememberResult, SearchResult, SkipEntry
 from memento_tui.model import Proposal, Skip, WorkingItem
-from memento_tui.operations.memories import bracketed, caution_labels, format_time, list_labels
+from memento_tui.operations.memories import format_time, list_labels
 from memento_tui.operations.outcome import StoreOutcome, because, rejection_reason
 from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import fenced, one_line, quoted_id
+from memento_tui.text.labels import bracketed
 
 __all__ = [
     "applied_result",
@@ -46,8 +46,8 @@ def refusal(sentence: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=sentence)], is_error=True)
 
 
-def search_result(hit: SearchHit, now: datetime, more_labels: Sequence[str] = ()) -> SearchResult:
-    """Return a search result as it is sent, with ``more_labels`` after those of every memory."""
+def search_result(hit: SearchHit, labels: Iterable[str]) -> SearchResult:
+    """Return a search result as it is sent, with all that is to be said of it."""
     memory = hit.memory
     return SearchResult(
         id=memory.id,
@@ -55,7 +55,7 @@ def search_result(hit: SearchHit, now: datetime, more_labels: Sequence[str] = ()
         kind=memory.kind,
         score=round(hit.relevance, 3),
         snippet=one_line(hit.snippet, 400),
-        labels=[*caution_labels(memory, now), *more_labels],
+        labels=list(labels),
         tags=list(memory.tags),
         namespace=memory.namespace,
     )

@@ -98,11 +98,19 @@ class WholeMemory(BaseModel):
     tags: list[str] = []
     namespace: str = "global"
     certainty: int
+    confidence: float = 0.5
+    surprise: float | None = None
+    tier: str = "short_term"
     version: int
+    created_at: str
     updated_at: str
     expires_at: str = ""
+    valid_from: str = ""
+    valid_to: str = ""
+    source_type: str = "user"
     source_url: str = ""
     validity_context: str = ""
+    contradictions: list[ContradictionEntry] = []
     links: list[MemoryLink] = []
     withheld: str = ""
 

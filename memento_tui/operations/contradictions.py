@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,14 +11,16 @@ from memento_tui.api.review import ContradictionWithSides
 from memento_tui.errors import NotFound
 from memento_tui.model import Contradiction, Memory
 from memento_tui.model.validation import account_of
-from memento_tui.operations.memories import bracketed, caution_labels, is_expired, is_recalled
+from memento_tui.operations.memories import is_expired, is_recalled
 from memento_tui.text.fence import fenced, one_line, quoted_id
+from memento_tui.text.labels import OtherSide, bracketed, caution_labels, condition_labels
 
 __all__ = [
     "ContradictionEntry",
     "ContradictionSide",
     "contradiction_section",
     "contradictions_among",
+    "labels_of",
     "open_contradictions",
     "visible_contradiction",
 ]
@@ -115,8 +117,26 @@ def _side_of(memory: Memory, now: datetime) -> ContradictionSide:
         id=memory.id,
         text=one_line(memory.content, _SIDE_CHARS),
         age_days=max(0, (now - memory.created_at).days),
-        labels=caution_labels(memory, now),
+        labels=[*caution_labels(memory, now, with_age=True), *condition_labels(memory)],
     )
+
+
+def labels_of(
+    memories: Iterable[Memory], now: datetime, contradictions: Sequence[ContradictionEntry] = (), *, quoted: bool = True
+) -> dict[str, list[str]]:
+    """Return all that is to be said of some memories beside their texts, by id.
+
+    The contradictions are those of `contradictions_among`; ``quoted`` says their other sides in words, for an answer
+    that has no section about them.
+    """
+    against: dict[str, list[OtherSide]] = {}
+    for entry in contradictions:
+        for own, other in ((entry.older, entry.newer), (entry.newer, entry.older)):
+            against.setdefault(own.id, []).append(OtherSide(other.id, other.text if quoted else ""))
+    return {
+        memory.id: [*caution_labels(memory, now), *condition_labels(memory, against.get(memory.id, ()))]
+        for memory in memories
+    }
 
 
 def contradiction_section(entries: Sequence[ContradictionEntry]) -> str:
@@ -136,5 +156,4 @@ def _entry_lines(entry: ContradictionEntry) -> list[str]:
 
 
 def _side_heading(name: str, side: ContradictionSide) -> str:
-    days = "today" if not side.age_days else f"{side.age_days} days old"
-    return f"{name} {quoted_id(side.id)}, {days}{bracketed(side.labels)}"
+    return f"{name} {quoted_id(side.id)}{bracketed(side.labels)}"

@@ -10,9 +10,10 @@ from typing import Literal, NamedTuple
 from memento_tui.api import Workspace
 from memento_tui.formats.markdown import find_wikilinks, without_code
 from memento_tui.model import Memory
-from memento_tui.operations.memories import caution_labels, is_recalled
+from memento_tui.operations.memories import is_recalled
 from memento_tui.operations.recall import plain_query, without_accounts
-from memento_tui.text.fence import entry_labels, visible_line
+from memento_tui.text.fence import visible_line
+from memento_tui.text.labels import caution_labels, condition_labels, entry_labels
 
 __all__ = ["ToldLink", "links_of", "memory_titled"]
 
@@ -75,7 +76,7 @@ def _mentioned(workspace: Workspace, memory: Memory, now: datetime) -> Iterator[
 def _to_memory(kind: str, direction: Literal["out", "in"], end: Memory, now: datetime) -> Iterator[ToldLink]:
     if is_recalled(end):
         headline = visible_line(end.headline, _MAX_HEADLINE_CHARACTERS)
-        yield ToldLink(kind, direction, end.id, headline, caution_labels(end, now))
+        yield ToldLink(kind, direction, end.id, headline, [*caution_labels(end, now), *condition_labels(end)])
 
 
 def memory_titled(workspace: Workspace, title: str, key: Callable[[str], str] | None = None) -> Memory | None:

@@ -14,14 +14,12 @@ from memento_tui.model import Crystal, Memory, Skip, WorkingItem
 from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, Under
 from memento_tui.model.lists import is_unverified
 from memento_tui.model.memory import RECALLED_STATUSES
-from memento_tui.text import fence
+from memento_tui.text.labels import bracketed, caution_labels, entry_labels
 
 __all__ = [
     "UNCONSOLIDATED_STATUSES",
     "Link",
     "add_links",
-    "bracketed",
-    "caution_labels",
     "count_memories",
     "format_time",
     "identity_text",
@@ -52,27 +50,9 @@ def format_time(moment: datetime) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def bracketed(labels: Iterable[str]) -> str:
-    """Return labels as they stand behind a memory's name, each with a space before it."""
-    return "".join(f" [{label}]" for label in labels)
-
-
-def caution_labels(memory: Memory, now: datetime) -> list[str]:
-    """Return the words of caution about a memory, the gravest first."""
-    return fence.caution_labels(
-        memory.source_type,
-        memory.stability,
-        status=memory.status,
-        sensitivity=memory.sensitivity,
-        expires_at=memory.expires_at,
-        now=now,
-        is_essential=memory.pinned,
-    )
-
-
 def list_labels(record: Skip | WorkingItem | Crystal) -> list[str]:
     """Return the words of caution about a skip, a working item or an identity."""
-    return fence.entry_labels(is_unverified=is_unverified(record))
+    return entry_labels(is_unverified=is_unverified(record))
 
 
 def identity_text(crystal: Crystal) -> str:
@@ -83,7 +63,7 @@ def identity_text(crystal: Crystal) -> str:
 
 def without_identity_marks(content: str) -> str:
     """Return an identity without the words of caution that `identity_text` puts above one."""
-    marks = bracketed(fence.entry_labels(is_unverified=True)).strip()
+    marks = bracketed(entry_labels(is_unverified=True)).strip()
     return content.removeprefix(f"{marks}\n")
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "HookStore",
     "ItemRow",
     "MemoryRow",
+    "RowSource",
     "ShownMemory",
     "SkipRow",
 ]
@@ -39,16 +40,18 @@ _CURRENT_STATUSES = "('active', 'compacted')"
 """The statuses of memories that are shown; of one that was superseded or consolidated, its successor is."""
 
 _IS_SHOWABLE = (
-    f"status IN {_CURRENT_STATUSES} AND sensitivity <> 'restricted' AND (expires_at IS NULL OR expires_at > ?)"
+    f"status IN {_CURRENT_STATUSES} AND sensitivity <> 'restricted' AND coalesce(expires_at, '9') > :now"
+    " AND coalesce(valid_to, '9') > :now AND coalesce(valid_from, '') <= :now"
 )
+"""Whether a memory may be told unasked at the moment ``:now``."""
 
 _MOST_LOOKED_THROUGH = 5_000
 """Memories, the last changed ones, among which those of a project are looked for when its session starts."""
 
 _MEMORY_COLUMNS = (
     "id, version, namespace, title, substr(content, 1, 20000), kind, tags, certainty, stability, source_type,"
-    " json_extract(source, '$.session'), status, created_at, updated_at, verified_at, expires_at, pinned,"
-    " coalesce(used, 0), last_used_at"
+    " json_extract(source, '$.session', '$.agent', '$.url'), status, created_at, updated_at, verified_at, expires_at,"
+    " pinned, coalesce(used, 0), last_used_at, sensitivity, valid_from, valid_to, validity_context"
     " FROM memory LEFT JOIN usage ON usage.record = 'memory' AND usage.record_id = memory.id"
 )
 
@@ -59,6 +62,14 @@ class FormatMismatch(Exception):
     def __init__(self, found: int) -> None:
         super().__init__(f"the database has format {found}; hooks read format {DATABASE_FORMAT}")
         self.found = found
+
+
+class RowSource(NamedTuple):
+    """Where a memory is from; each part is empty where it is unknown."""
+
+    session: str
+    agent: str
+    url: str
 
 
 class MemoryRow(NamedTuple):
@@ -74,7 +85,7 @@ class MemoryRow(NamedTuple):
     certainty: int
     stability: str
     source_type: str
-    session: str
+    source: RowSource
     status: str
     created_at: datetime
     updated_at: datetime
@@ -83,6 +94,10 @@ class MemoryRow(NamedTuple):
     pinned: bool
     used_count: int
     last_used_at: datetime | None
+    sensitivity: str
+    valid_from: datetime | None
+    valid_to: datetime | None
+    validity_context: str
 
 
 class SkipRow(NamedTuple):
@@ -184,8 +199,8 @@ class HookStore:
 
     def memories(self, ids: Iterable[str]) -> dict[str, MemoryRow]:
         """Return those of the memories that may be shown unasked, by id."""
-        query = f"SELECT {_MEMORY_COLUMNS} WHERE id IN (SELECT value FROM json_each(?)) AND {_IS_SHOWABLE}"
-        rows = self._connection.execute(query, (json.dumps(list(ids)), _now()))
+        query = f"SELECT {_MEMORY_COLUMNS} WHERE id IN (SELECT value FROM json_each(:ids)) AND {_IS_SHOWABLE}"
+        rows = self._connection.execute(query, {"ids": json.dumps(list(ids)), "now": _now()})
         return {row[0]: _memory_of_row(row) for row in rows}
 
     def essentials(self) -> list[MemoryRow]:
@@ -196,7 +211,7 @@ class HookStore:
             " UNION SELECT number FROM memory WHERE tier = 'shared' AND stability = 'stable'"
         )
         query = f"SELECT {_MEMORY_COLUMNS} WHERE number IN ({essential}) AND {_IS_SHOWABLE} ORDER BY updated_at DESC"
-        return [_memory_of_row(row) for row in self._connection.execute(query, (_now(),))]
+        return [_memory_of_row(row) for row in self._connection.execute(query, {"now": _now()})]
 
     def verified_in(self, namespaces: Iterable[str], limit: int) -> list[MemoryRow]:
         """Return the last changed memories of some namespaces that a person verified and did not pin."""
@@ -206,13 +221,16 @@ class HookStore:
             f"SELECT number, namespace FROM memory WHERE status IN {_CURRENT_STATUSES}"
             f" ORDER BY updated_at DESC LIMIT {_MOST_LOOKED_THROUGH}"
         )
-        inside = " OR ".join("namespace = ? OR (namespace >= ? || '/' AND namespace < ? || '0')" for _ in names)
+        inside = " OR ".join(
+            f"namespace = :n{n} OR (namespace >= :n{n} || '/' AND namespace < :n{n} || '0')" for n in range(len(names))
+        )
         query = (
             f"SELECT {_MEMORY_COLUMNS} WHERE number IN (SELECT number FROM ({newest}) WHERE {inside or 'false'})"
-            f" AND stability <> 'draft' AND pinned = 0 AND {_IS_SHOWABLE} ORDER BY updated_at DESC LIMIT ?"
+            f" AND stability <> 'draft' AND pinned = 0 AND {_IS_SHOWABLE} ORDER BY updated_at DESC LIMIT :limit"
         )
-        given = [name for name in names for _ in range(3)]
-        return [_memory_of_row(row) for row in self._connection.execute(query, [*given, _now(), limit])]
+        given = {f"n{place}": name for place, name in enumerate(names)}
+        rows = self._connection.execute(query, {**given, "now": _now(), "limit": limit})
+        return [_memory_of_row(row) for row in rows]
 
     def count_proposals(self) -> int:
         """Return how many proposals wait for a decision."""
@@ -355,8 +373,8 @@ def _now() -> str:
 def _memory_of_row(row: tuple[object, ...]) -> MemoryRow:
     values = list(row)
     values[6] = tuple(json.loads(str(row[6])))
-    values[10] = row[10] or ""
-    for place in (12, 13, 14, 15, 18):
+    values[10] = RowSource(*(part or "" for part in json.loads(str(row[10]))))
+    for place in (12, 13, 14, 15, 18, 20, 21):
         values[place] = None if row[place] is None else datetime.fromisoformat(str(row[place]))
     values[16] = bool(row[16])
     return MemoryRow._make(values)

@@ -9,11 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from datetime import datetime
 
 __all__ = [
-    "caution_labels",
-    "entry_labels",
     "fenced",
     "is_plain_id",
     "one_line",
@@ -74,34 +71,3 @@ def without_invisible(text: str) -> str:
 def visible_line(text: str, limit: int) -> str:
     """Return what a person sees of a text as `one_line`."""
     return one_line(without_invisible(text), limit)
-
-
-def caution_labels(
-    source_type: str,
-    stability: str = "",
-    *,
-    status: str = "active",
-    sensitivity: str = "normal",
-    expires_at: datetime | None = None,
-    now: datetime | None = None,
-    is_essential: bool = False,
-) -> list[str]:
-    """Return the words of caution about a memory with these facts, the gravest first; none for a fact left out."""
-    labels = ["UNTRUSTED"] if source_type == "external" else []
-    if status != "active":
-        labels.append(status)
-    if sensitivity != "normal":
-        labels.append(sensitivity)
-    if stability:
-        labels.append("unverified" if stability == "draft" else stability)
-    if expires_at is not None:
-        verb = "expired" if now is not None and expires_at <= now else "expires"
-        labels.append(f"{verb} {expires_at:%Y-%m-%d}")
-    if is_essential:
-        labels.append("essential")
-    return labels
-
-
-def entry_labels(*, is_unverified: bool) -> list[str]:
-    """Return the words of caution about a record that has no trust of its own but who wrote it."""
-    return ["unverified"] if is_unverified else []

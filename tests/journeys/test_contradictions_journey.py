@@ -124,8 +124,8 @@ def test_a_changed_memory_is_compared_anew_and_the_section_tells_the_ages(place:
     place.agent.call("update", id=newer, content="Invoices are sent on Thursday.", base_version=1)
     until(lambda: place.dispute_of(older.id, newer), "the contradiction is found")
     section = section_of(place.agent.read("context", message="when are invoices sent", namespace="invoices"))
-    assert f"older {older.id}, 40 days old" in section
-    assert f"newer {newer}, today" in section
+    assert f"older {older.id} [unverified, 40 days old]" in section
+    assert f"newer {newer} [unverified, by journey, today]" in section
     (held,) = place.agent.call("search", query="ns:invoices invoices sent")["contradictions"]
     assert (held["older"]["age_days"], held["newer"]["age_days"]) == (40, 0)
 

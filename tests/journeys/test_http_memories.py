@@ -180,7 +180,8 @@ def test_recall_answers_alike_by_get_and_post_in_words_and_in_fields(client: Cli
     words = client.get("/v1/memories/recall", query="proxy port").said
     assert words.startswith("Found 2 memories:\n\n")
     assert (
-        f"**{memory}** (observation) [proxy] (expires: 2099-12-31T00:00:00Z)\nThe proxy listens on port 8080." in words
+        f"**{memory}** (observation) [proxy] (expires: 2099-12-31T00:00:00Z) - unverified, by http\n"
+        "The proxy listens on port 8080." in words
     )
     assert "\n\n---\n\n" in words
     by_get = client.get("/v1/memories/recall", query="proxy", tags="proxy,none", format="json").data

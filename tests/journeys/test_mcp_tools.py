@@ -127,7 +127,12 @@ def test_a_memory_is_stored_found_read_changed_and_forgotten(agent: Agent, perso
     assert found["semantic"] == "off"
     assert (hit["id"], hit["title"], hit["kind"]) == (stored["id"], "Users endpoint", "instruction")
     assert (hit["tags"], hit["namespace"]) == (["api", "http"], "projects/site")
-    assert hit["labels"] == ["unverified", "expires 2099-12-31"]
+    assert hit["labels"] == [
+        "unverified",
+        "by claude-code",
+        "expires 2099-12-31",
+        "applies: API 2.1 and later",
+    ]
     assert "/v2/users" in hit["snippet"]
     assert hit["score"] > 0
 
@@ -186,9 +191,13 @@ def test_a_memory_from_outside_waits_for_a_person_and_stays_marked_once_approved
 
     person.review.approve(stored["id"])
     shown = agent.read("search", query="wombats")
-    assert "[UNTRUSTED]" in shown
+    assert "[UNTRUSTED, verified, from" in shown
     assert "begin [UNTRUSTED]" in agent.read("get", ids=[stored["id"]])
-    assert agent.call("search", query="wombats")["results"][0]["labels"] == ["UNTRUSTED", "verified"]
+    assert agent.call("search", query="wombats")["results"][0]["labels"] == [
+        "UNTRUSTED",
+        "verified",
+        "from evil.example",
+    ]
 
 
 def test_an_agent_reads_why_its_proposal_was_rejected(agent: Agent, person: Workspace) -> None:

@@ -117,7 +117,8 @@ def test_a_memory_is_stored_and_recalled_in_the_systems_own_words(agent: Agent) 
     name = text.split()[2]
     assert re.fullmatch(r"Stored memory [0-9a-f]{8} \(instruction\) \[api, users\]", text)
     assert agent.read("memento_recall", query="users endpoint") == (
-        f"Found 1 memory:\n\n**{name}** (instruction) [api, users] (expires: 2099-12-31T00:00:00Z) - unverified\n"
+        f"Found 1 memory:\n\n**{name}** (instruction) [api, users] (expires: 2099-12-31T00:00:00Z)"
+        " - unverified, by journey\n"
         "Use /v2/users; /v1 answers 404."
     )
 

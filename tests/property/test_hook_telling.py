@@ -21,7 +21,7 @@ from memento_tui.hooks.formatting import (
     skip_line,
 )
 from memento_tui.hooks.host_events import MAX_ANSWER_CHARS
-from memento_tui.storage.hook_store import ContradictionRow, IdentityRow, ItemRow, MemoryRow, SkipRow
+from memento_tui.storage.hook_store import ContradictionRow, IdentityRow, ItemRow, MemoryRow, RowSource, SkipRow
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 HEADING = "The user's memory:"
@@ -64,7 +64,7 @@ def memories(draw: st.DrawFn) -> MemoryRow:
         certainty=3,
         stability=draw(st.sampled_from(["draft", "verified", "stable"])),
         source_type=draw(st.sampled_from(["user", "derived", "external"])),
-        session="",
+        source=RowSource("", draw(st.sampled_from(["", "codex"]) | texts), draw(texts)),
         status="active",
         created_at=NOW - timedelta(days=draw(st.integers(-5, 900))),
         updated_at=NOW,
@@ -73,6 +73,10 @@ def memories(draw: st.DrawFn) -> MemoryRow:
         pinned=False,
         used_count=0,
         last_used_at=None,
+        sensitivity="normal",
+        valid_from=None,
+        valid_to=draw(st.none() | st.just(NOW)),
+        validity_context=draw(texts),
     )
 
 
@@ -80,7 +84,7 @@ def memories(draw: st.DrawFn) -> MemoryRow:
 def lines(draw: st.DrawFn) -> CostedLine:
     match draw(st.sampled_from(["memory", "skip", "item", "dispute"])):
         case "memory":
-            return memory_line(draw(memories()), draw(texts), characters=draw(st.integers(20, 400)))
+            return memory_line(draw(memories()), draw(texts), NOW, characters=draw(st.integers(20, 400)))
         case "skip":
             return skip_line(SkipRow("s", draw(texts), draw(texts), NOW, "global"))
         case "item":
@@ -100,10 +104,10 @@ def test_each_record_is_one_line_without_anything_that_a_person_would_not_see(li
 def test_what_is_from_outside_or_unverified_says_so_before_any_of_its_own_words(
     memory: MemoryRow, passage: str
 ) -> None:
-    line = memory_line(memory, passage, characters=120).text
-    labels = re.match(r'(?:"(?:[^"\\]|\\.)*"|[^\s"]+) fact(?: \[([^]]*)])?: ', line)
+    line = memory_line(memory, passage, NOW, characters=120).text
+    labels = re.match(r'(?:"(?:[^"\\]|\\.)*"|[^\s"]+) fact(?: \[([^]]*))?', line)
     assert labels is not None
-    said = (labels[1] or "").split(", ")
+    said = (labels[1] or "").partition("applies: ")[0].split(", ")
     assert ("UNTRUSTED" in said) is (memory.source_type == "external")
     assert ("unverified" in said) is (memory.stability == "draft")
 

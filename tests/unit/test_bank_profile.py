@@ -34,7 +34,7 @@ def test_a_memory_is_retained_recalled_and_read(bank: Agent, workspace: Workspac
     assert [(one["id"], one["kind"]) for one in found["memories"]] == [(kept["id"], "anti-pattern")]
     text = bank.read("recall", bank_id=BANK, query="retry payments")
     assert f"{kept['id']} anti-pattern" in text
-    assert "[unverified]" in text
+    assert "[unverified, by claude]" in text
 
     whole = bank.call("get_memory", id=kept["id"][:8])
     assert (whole["content"], whole["kind"], whole["tier"], whole["stability"]) == (
@@ -78,7 +78,7 @@ def test_outside_text_waits_and_is_marked_wherever_it_is_shown(bank: Agent, work
     assert "withheld" in bank.call("get_memory", id=kept["id"])["withheld"]
     (pending,), _ = workspace.review.list()
     workspace.review.approve(pending.proposal.id)
-    assert "[UNTRUSTED]" in bank.read("recall", bank_id=BANK, query="pay API requests")
+    assert "[UNTRUSTED, verified, from example.org]" in bank.read("recall", bank_id=BANK, query="pay API requests")
     assert "[UNTRUSTED]" in bank.read("get_memory", id=kept["id"])
     assert workspace.get(kept["id"]).tier == "short_term"
 

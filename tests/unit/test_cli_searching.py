@@ -83,7 +83,7 @@ def test_a_person_reads_what_was_found_and_that_nothing_was(memento: Program) ->
     given = memento.add("# Endpoints\nThe users endpoint is /v2/users.")
     lines = memento.run("search", "users").out.splitlines()
     assert lines[0].endswith("  Endpoints")
-    assert lines[1].split() == [given, "fact,", "unverified,", "global"]
+    assert lines[1].split() == [given, "fact,", "global", "[unverified]"]
     assert "/v2/users" in lines[2]
     assert memento.run("search", "absent").out == "Nothing found.\n"
 

@@ -14,7 +14,8 @@ from memento_tui.compat.http.responses import json_response
 from memento_tui.errors import InvalidField
 from memento_tui.moments import parse_moment, parse_span
 from memento_tui.operations.memories import format_time
-from memento_tui.text.fence import entry_labels, is_plain_id
+from memento_tui.text.fence import is_plain_id
+from memento_tui.text.labels import entry_labels
 
 __all__ = ["exposure_density", "list_events"]
 

@@ -26,9 +26,10 @@ from memento_tui.model import Memory, Proposal, Relation
 from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
 from memento_tui.model.memory import KINDS
 from memento_tui.moments import parse_optional_end
-from memento_tui.operations.memories import Link, add_links, caution_labels, is_readable, is_recalled
+from memento_tui.operations.memories import Link, add_links, is_readable, is_recalled
 from memento_tui.operations.outcome import StoreOutcome, because, rejection_reason, store_memory
 from memento_tui.operations.recall import count_used
+from memento_tui.text.labels import caution_labels, condition_labels
 
 __all__ = [
     "delete_memory",
@@ -153,7 +154,7 @@ def _graph_node(memory: Memory, depth: int) -> dict[str, Any]:
         "content": memory.content if visible else "",
         "type": memory_type(memory),
         "tags": list(memory.tags) if visible else [],
-        "labels": caution_labels(memory, clock.now()),
+        "labels": [*caution_labels(memory, clock.now()), *(condition_labels(memory) if visible else ())],
         "depth": depth,
     }
 

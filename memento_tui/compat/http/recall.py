@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -14,7 +14,7 @@ from memento_tui.compat.http.request import ApiRequest, RequestSchema, clamp_lim
 from memento_tui.compat.http.responses import LINK_LABELS, item_row, json_response, linkage_rows, text_response
 from memento_tui.compat.http.settings import setting_number
 from memento_tui.compat.http.working_memory import matching_skips
-from memento_tui.compat.protocol.formatting import SEPARATOR, quoted_block, short_heading
+from memento_tui.compat.protocol.formatting import SEPARATOR, memory_block, memory_heading
 from memento_tui.compat.protocol.linkages import linkages_text
 from memento_tui.compat.protocol.working_memory import list_items
 from memento_tui.compat.protocol.workspaces import WorkspaceScope
@@ -23,8 +23,13 @@ from memento_tui.formats.protocol.vocabulary import memory_type
 from memento_tui.model import Memory
 from memento_tui.model.memory import KINDS
 from memento_tui.model.validation import fold_tag
-from memento_tui.operations.contradictions import contradiction_section, contradictions_among
-from memento_tui.operations.memories import caution_labels, format_time, is_recalled, list_labels
+from memento_tui.operations.contradictions import (
+    ContradictionEntry,
+    contradiction_section,
+    contradictions_among,
+    labels_of,
+)
+from memento_tui.operations.memories import format_time, is_recalled, list_labels
 from memento_tui.operations.recall import plain_query, record_shown
 from memento_tui.operations.relevance import is_conversation, relevant_hits
 from memento_tui.search.ranking import clears_floor
@@ -206,9 +211,11 @@ def recall_memories(request: ApiRequest) -> Response:
     )
     if query.track_access:
         _record_recall(request, result.memories)
-    text = _recall_text(request, query.query, result.memories)
+    contradictions = _contradictions(request, result.memories)
+    text = _recall_text(request, query.query, result.memories, contradictions)
     if query.format == "json":
-        return json_response({"text": text, "memories": [_recall_row(memory) for memory in result.memories]})
+        labels = labels_of([one.memory for one in result.memories], clock.now(), contradictions)
+        return json_response({"text": text, "memories": [_recall_row(one, labels) for one in result.memories]})
     return text_response(text)
 
 
@@ -217,7 +224,7 @@ def _split_list(written: list[str] | str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _recall_row(recalled: _RecalledMemory) -> dict[str, Any]:
+def _recall_row(recalled: _RecalledMemory, labels: Mapping[str, list[str]]) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": recalled.memory.id,
         "content": recalled.memory.content,
@@ -226,30 +233,35 @@ def _recall_row(recalled: _RecalledMemory) -> dict[str, Any]:
         "images": [],
         "created_at": format_time(recalled.memory.created_at),
         "relevance_score": round(recalled.score, 3),
-        "labels": caution_labels(recalled.memory, clock.now()),
+        "labels": labels[recalled.memory.id],
     }
     return {**row, "workspace": recalled.workspace} if recalled.workspace else row
 
 
-def _recall_text(request: ApiRequest, query: str, recalled: Sequence[_RecalledMemory]) -> str:
+def _recall_text(
+    request: ApiRequest,
+    query: str,
+    recalled: Sequence[_RecalledMemory],
+    contradictions: Sequence[ContradictionEntry],
+) -> str:
     if not recalled:
         return f'No memories found matching "{query}".'
     count = f"{len(recalled)} memor{'y' if len(recalled) == 1 else 'ies'}"
     entries = SEPARATOR.join(_memory_text(request, memory) for memory in recalled)
-    return "\n\n".join(filter(None, [f"Found {count}:", entries, _contradiction_section(request, recalled)]))
+    return "\n\n".join(filter(None, [f"Found {count}:", entries, contradiction_section(contradictions)]))
 
 
 def _memory_text(request: ApiRequest, recalled: _RecalledMemory) -> str:
     memory = recalled.memory
     workspace_name = f" [{one_line(recalled.workspace)}]" if recalled.workspace else ""
-    content = quoted_block(memory.content, untrusted=memory.source_type == "external")
-    return f"{short_heading(memory)}{workspace_name}\n{content}{linkages_text(request.workspace, memory.id)}"
+    heading = memory_heading(memory, clock.now(), workspace_name)
+    return f"{heading}\n{memory_block(memory)}{linkages_text(request.workspace, memory.id)}"
 
 
-def _contradiction_section(request: ApiRequest, recalled: Sequence[_RecalledMemory]) -> str:
-    """Return the section on contradictions among results, both sides of which the caller may see."""
+def _contradictions(request: ApiRequest, recalled: Sequence[_RecalledMemory]) -> list[ContradictionEntry]:
+    """Return the contradictions among results, both sides of which the caller may see."""
     ids = [memory.memory.id for memory in recalled]
-    return contradiction_section(contradictions_among(request.workspace, ids, clock.now(), request.caller.sees))
+    return contradictions_among(request.workspace, ids, clock.now(), request.caller.sees)
 
 
 _MAX_MATCHES = 10
@@ -314,8 +326,11 @@ def _working_part(request: ApiRequest, peeked: Sequence[WorkspaceScope]) -> dict
 
 
 def _memories_part(request: ApiRequest, result: _RecallResult, *, with_links: bool) -> dict[str, Any]:
+    contradictions = _contradictions(request, result.memories)
+    labels = labels_of([recalled.memory for recalled in result.memories], clock.now(), contradictions)
     matches = [
-        _match_row(request, recalled, hybrid=result.is_hybrid, with_links=with_links) for recalled in result.memories
+        _match_row(request, recalled, labels, hybrid=result.is_hybrid, with_links=with_links)
+        for recalled in result.memories
     ]
     return {
         "matches": matches,
@@ -324,7 +339,14 @@ def _memories_part(request: ApiRequest, result: _RecallResult, *, with_links: bo
     }
 
 
-def _match_row(request: ApiRequest, recalled: _RecalledMemory, *, hybrid: bool, with_links: bool) -> dict[str, Any]:
+def _match_row(
+    request: ApiRequest,
+    recalled: _RecalledMemory,
+    labels: Mapping[str, list[str]],
+    *,
+    hybrid: bool,
+    with_links: bool,
+) -> dict[str, Any]:
     memory, found = recalled.memory, recalled.hit.match
     match: dict[str, Any] = {
         "id": memory.id,
@@ -333,7 +355,7 @@ def _match_row(request: ApiRequest, recalled: _RecalledMemory, *, hybrid: bool, 
         "tags": list(memory.tags),
         "score": round(recalled.score, 3),
         "created_at": format_time(memory.created_at),
-        "labels": caution_labels(memory, clock.now()),
+        "labels": labels[memory.id],
     }
     if hybrid:
         match["keyword_score"] = round(recalled.keyword, 3)

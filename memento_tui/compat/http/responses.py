@@ -26,6 +26,7 @@ from memento_tui.errors import (
 )
 from memento_tui.formats.protocol.vocabulary import category_of, item_title, linkage_from_relation, memory_type
 from memento_tui.model import Memory, Proposal, Skip, WorkingItem
+from memento_tui.operations.contradictions import contradictions_among, labels_of
 from memento_tui.operations.memories import format_time, is_recalled, list_labels, visible_memory
 from memento_tui.operations.outcome import because, rejection_reason
 from memento_tui.policy.policy import reasons_in_words
@@ -137,7 +138,12 @@ def memory_row(request: ApiRequest, memory: Memory) -> dict[str, Any]:
     ``relevance`` is its certainty as a share of the highest, ``access_count`` how often it was of use: a mere
     search result is no access.
     """
-    view = visible_memory(memory, clock.now())
+    now = clock.now()
+    view = visible_memory(memory, now)
+    contradictions = (
+        contradictions_among(request.workspace, [memory.id], now, request.caller.sees) if view.is_readable else []
+    )
+    labels = labels_of([memory], now, contradictions)[memory.id] if view.is_readable else view.labels
     linkages = linkage_rows(request, memory) if view.is_readable else []
     merged_ids = [
         relation.src
@@ -160,7 +166,10 @@ def memory_row(request: ApiRequest, memory: Memory) -> dict[str, Any]:
         "linkages": linkages,
         "images": [],
         "status": memory.status,
-        "labels": [*view.labels, *LINK_LABELS] if linkages else view.labels,
+        "labels": [*labels, *LINK_LABELS] if linkages else labels,
+        "validity_context": view.validity_context,
+        "valid_from": None if memory.valid_from is None else format_time(memory.valid_from),
+        "valid_to": None if memory.valid_to is None else format_time(memory.valid_to),
         "version": memory.version,
     }
     return row if view.is_readable else {**row, "withheld": _WITHHELD_REASONS[memory.status]}

@@ -30,7 +30,8 @@ from memento_tui.errors import InvalidField, InvalidInput, NotFound
 from memento_tui.formats.protocol.vocabulary import SECTIONS, section_key, section_of
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.moments import parse_moment
-from memento_tui.operations.memories import bracketed, format_time, list_labels
+from memento_tui.operations.memories import format_time, list_labels
+from memento_tui.text.labels import bracketed
 
 __all__ = [
     "add_item",

@@ -18,7 +18,7 @@ from memento_tui.model.filters import AllOf, OneOf, Under
 from memento_tui.model.validation import account_of
 from memento_tui.moments import format_moment
 from memento_tui.operations.memories import count_memories, format_time
-from memento_tui.text.fence import entry_labels
+from memento_tui.text.labels import entry_labels
 
 __all__ = [
     "create_workspace",

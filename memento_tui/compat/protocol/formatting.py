@@ -18,10 +18,11 @@ from memento_tui.formats.protocol.vocabulary import ITEM_CATEGORIES, memory_type
 from memento_tui.mcp.tool import UNCHANGED
 from memento_tui.model import Memory, Proposal, Skip
 from memento_tui.model.lists import ITEM_STATUSES
-from memento_tui.operations.memories import bracketed, caution_labels, format_time, list_labels
+from memento_tui.operations.memories import format_time, list_labels
 from memento_tui.operations.outcome import because, rejection_reason
 from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import fenced, one_line, quoted_id
+from memento_tui.text.labels import bracketed, caution_labels, condition_labels
 
 __all__ = [
     "OMITTED",
@@ -33,6 +34,7 @@ __all__ = [
     "MemoryType",
     "WorkspaceName",
     "entry_id",
+    "memory_block",
     "memory_heading",
     "not_done_text",
     "pending_text",
@@ -93,10 +95,16 @@ def short_heading(memory: Memory) -> str:
     return f"{entry_id(memory.id)} ({one_line(memory_type(memory))}){tags}{expires}"
 
 
-def memory_heading(memory: Memory, now: datetime) -> str:
+def memory_heading(memory: Memory, now: datetime, workspace_name: str = "") -> str:
     """Return the line above a memory's text, with words of caution at its end."""
     cautions = [label for label in caution_labels(memory, now) if not label.startswith("expires ")]
-    return f"{short_heading(memory)} - {', '.join(cautions)}"
+    return f"{short_heading(memory)}{workspace_name} - {', '.join(cautions)}"
+
+
+def memory_block(memory: Memory) -> str:
+    """Return a memory's text as it may stand in an answer, below the line that says when it applies."""
+    conditions = [f"{label[0].upper()}{label[1:]}" for label in condition_labels(memory)]
+    return quoted_block("\n".join([*conditions, memory.content]), untrusted=memory.source_type == "external")
 
 
 def skip_match_text(skip: Skip) -> str:

@@ -20,10 +20,10 @@ from memento_tui.compat.protocol.formatting import (
     Limit,
     MemoryType,
     WorkspaceName,
+    memory_block,
     memory_heading,
     not_done_text,
     pending_text,
-    quoted_block,
     rejected_text,
     tags_text,
     text_result,
@@ -223,8 +223,7 @@ class MemoryTools:
             return text_result("\n".join([f'No memories found matching "{one_line(query)}".', *result.notes]))
         now = clock.now()
         entries = [
-            f"{memory_heading(memory, now)}\n{quoted_block(memory.content, untrusted=memory.source_type == 'external')}"
-            f"{linkages_text(memories, memory.id)}"
+            f"{memory_heading(memory, now)}\n{memory_block(memory)}{linkages_text(memories, memory.id)}"
             for memory in result.memories
         ]
         count = f"{len(entries)} memor{'y' if len(entries) == 1 else 'ies'}"

@@ -26,10 +26,11 @@ from memento_tui.formats.protocol.vocabulary import (
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.model.lists import ITEM_STATUSES
 from memento_tui.model.validation import check_choice, check_line
-from memento_tui.operations.memories import bracketed, format_time, list_labels
+from memento_tui.operations.memories import format_time, list_labels
 from memento_tui.operations.recall import plain_query
 from memento_tui.operations.scope import is_within_namespaces
 from memento_tui.text.fence import one_line
+from memento_tui.text.labels import bracketed
 
 __all__ = [
     "EMPTY_SECTION",

@@ -38,8 +38,9 @@ from memento_tui.mcp.tool import Tags, changed_arguments, given_arguments
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.model.filters import Under
 from memento_tui.model.validation import check_line
-from memento_tui.operations.memories import bracketed, format_time, list_labels
+from memento_tui.operations.memories import format_time, list_labels
 from memento_tui.text.fence import one_line, quoted_id
+from memento_tui.text.labels import bracketed
 
 __all__ = ["ItemTools", "SectionTools", "SkipTools"]
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import closing
-from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 
@@ -36,11 +35,11 @@ from memento_tui.hooks.retrieval import (
 from memento_tui.hooks.settings import read_settings
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
-from memento_tui.operations.contradictions import contradictions_among
-from memento_tui.operations.memories import bracketed, caution_labels
+from memento_tui.operations.contradictions import contradictions_among, labels_of
 from memento_tui.search.prompt_index import PromptIndex
-from memento_tui.text.fence import entry_labels, fenced, one_line, quoted_id
+from memento_tui.text.fence import fenced, one_line, quoted_id
 from memento_tui.text.keywords import content_words
+from memento_tui.text.labels import bracketed, entry_labels
 from memento_tui.text.passages import best_passage
 
 __all__ = ["ContextTools"]
@@ -49,7 +48,7 @@ _MAX_CHARS = 500
 _MAX_ITEMS_AND_SKIPS = 2
 """Working items, and skips, in one context."""
 _PASSAGE_CHARS = 200
-_CAUTION_LABELS = ("UNTRUSTED", "unverified")
+_NO_CAUTION = ("verified", "stable", "essential")
 
 
 def _empty_context(source: str, reason: str, about: dict[str, Any]) -> CallToolResult:
@@ -80,11 +79,13 @@ def _context_result(
     if not retrieved and not items and not skips:
         return _empty_context(source, "no-results", about)
     now = clock.now()
-    notes = [_context_note(memories[finding.memory.id], finding, now) for finding in retrieved]
-    contradictions = contradictions_among(workspace, [note.id for note in notes], now)[:1]
+    told = [memories[finding.memory.id] for finding in retrieved]
+    contradictions = contradictions_among(workspace, [memory.id for memory in told], now)
+    labels = labels_of(told, now, contradictions)
+    notes = [_context_note(memory, finding, labels[memory.id]) for memory, finding in zip(told, retrieved, strict=True)]
     lines = [
         f"disputed: {quoted_id(entry.older.id)} and {quoted_id(entry.newer.id)}, {entry.why}"
-        for entry in contradictions
+        for entry in contradictions[:1]
     ]
     lines += [_note_line(note) for note in notes]
     lines += [
@@ -116,21 +117,22 @@ def _context_result(
     )
 
 
-def _context_note(memory: Memory, retrieved: RetrievedMemory, now: datetime) -> FoundNote:
+def _context_note(memory: Memory, retrieved: RetrievedMemory, labels: list[str]) -> FoundNote:
     return FoundNote(
         path=path_of(memory),
         title=one_line(memory.headline, 120),
         score=round(min(retrieved.score, 1.0), 4),
         snippet=best_passage(retrieved.stems, memory.content, _PASSAGE_CHARS).text,
         id=memory.id,
-        labels=caution_labels(memory, now),
+        labels=labels,
     )
 
 
 def _note_line(note: FoundNote) -> str:
-    marks = ", ".join(label for label in note.labels if label in _CAUTION_LABELS)
+    # The 500 characters have no room for what is no caution, or stands in a line of its own.
+    marks = [label for label in note.labels if label not in _NO_CAUTION and not label.startswith("contradicts ")]
     text = note.snippet if note.snippet.startswith(note.title.removesuffix(" ...")) else f"{note.title}: {note.snippet}"
-    return f"- {note.path}{f' [{marks}]' if marks else ''}: {text}"
+    return f"- {note.path}{bracketed(marks)}: {text}"
 
 
 def _fitted_block(heading: str, lines: Sequence[str], *, untrusted: bool) -> str:

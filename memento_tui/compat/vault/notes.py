@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -29,8 +29,9 @@ from memento_tui.maintenance.aging import whole_text
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES, parse_kind
+from memento_tui.operations.contradictions import contradictions_among, labels_of
 from memento_tui.operations.links import memory_titled
-from memento_tui.operations.memories import caution_labels, is_readable
+from memento_tui.operations.memories import is_readable
 from memento_tui.operations.outcome import store_memory
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "mark_superseded",
     "namespace_of_named_project",
     "note_at",
+    "note_labels",
     "note_text",
     "path_of",
     "put_note",
@@ -173,6 +175,12 @@ def note_text(workspace: Workspace, memory: Memory) -> str:
     return notes.text(whole, [relation for relation in relations if relation.dst in ends])
 
 
+def note_labels(workspace: Workspace, memories: Sequence[Memory]) -> dict[str, list[str]]:
+    """Return all that is to be said of some notes, by the ids of their memories."""
+    now = clock.now()
+    return labels_of(memories, now, contradictions_among(workspace, [memory.id for memory in memories], now))
+
+
 def whole_note(workspace: Workspace, memory: Memory) -> WholeNote:
     """Return a note in full.
 
@@ -187,7 +195,7 @@ def whole_note(workspace: Workspace, memory: Memory) -> WholeNote:
         title=memory.headline,
         content=note_text(workspace, memory),
         id=memory.id,
-        labels=caution_labels(memory, clock.now()),
+        labels=note_labels(workspace, [memory])[memory.id],
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Annotated
 
 import msgspec
@@ -20,6 +19,7 @@ from memento_tui.compat.vault.notes import (
     find_note,
     is_in_project_scope,
     namespace_of_named_project,
+    note_labels,
     note_text,
     path_of,
     whole_note,
@@ -40,7 +40,7 @@ from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, Filter, Not, Under
 from memento_tui.model.validation import ACCOUNTS_NAMESPACE, check_choice
-from memento_tui.operations.memories import caution_labels, is_recalled
+from memento_tui.operations.memories import is_recalled
 from memento_tui.operations.recall import (
     MAX_HITS,
     count_used,
@@ -50,6 +50,7 @@ from memento_tui.operations.recall import (
 )
 from memento_tui.operations.relevance import relevant_hits
 from memento_tui.text.fence import one_line
+from memento_tui.text.labels import caution_labels, condition_labels
 
 __all__ = ["ReadingTools"]
 
@@ -100,8 +101,8 @@ class ReadingTools:
             if is_recalled(hit.memory) and hit.score >= min_score and is_in_project_scope(hit.memory, project)
         ][:limit]
         record_shown(workspace, hits)
-        now = clock.now()
-        notes = [_found_note(hit, now, brief=detail_level == "brief") for hit in hits]
+        labels = note_labels(workspace, [hit.memory for hit in hits])
+        notes = [_found_note(hit, labels[hit.id], brief=detail_level == "brief") for hit in hits]
         if include_content or detail_level == "full":
             _add_content(workspace, hits, notes, token_budget)
         return list_result(notes)
@@ -161,9 +162,8 @@ def _semantic_hit(hit: SearchHit) -> SearchHit:
     return msgspec.structs.replace(hit, score=(hit.match.semantic or 0.0) * hit.life.factor)
 
 
-def _found_note(hit: SearchHit, now: datetime, *, brief: bool) -> FoundNote:
+def _found_note(hit: SearchHit, labels: list[str], *, brief: bool) -> FoundNote:
     """Return a search result as it is sent."""
-    labels = caution_labels(hit.memory, now)
     if hit.life.superseded and "superseded" not in labels:
         labels.insert(0, "superseded")
     return FoundNote(
@@ -203,7 +203,7 @@ def _recalled_notes(workspace: Workspace) -> Iterator[Memory]:
 
 
 def _listed_note(workspace: Workspace, memory: Memory, *, include_hash: bool) -> ListedNote:
-    labels = caution_labels(memory, clock.now())
+    labels = [*caution_labels(memory, clock.now()), *condition_labels(memory)]
     note = ListedNote(path=path_of(memory), title=one_line(memory.headline), labels=labels)
     if include_hash:
         note.hash = hashlib.sha256(note_text(workspace, memory).encode()).hexdigest()

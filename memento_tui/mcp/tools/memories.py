@@ -21,7 +21,15 @@ from memento_tui.mcp.results import (
     search_result_lines,
     tool_result,
 )
-from memento_tui.mcp.schemas import ChangeResult, MemoryBatch, MemoryLink, RememberResult, SearchResults, WholeMemory
+from memento_tui.mcp.schemas import (
+    ChangeResult,
+    ContradictionEntry,
+    MemoryBatch,
+    MemoryLink,
+    RememberResult,
+    SearchResults,
+    WholeMemory,
+)
 from memento_tui.mcp.tool import (
     UNCHANGED,
     BaseVersion,
@@ -40,13 +48,14 @@ from memento_tui.model import Memory
 from memento_tui.model.validation import check_choice
 from memento_tui.moments import parse_optional_end
 from memento_tui.operations.code_notes import code_labels
-from memento_tui.operations.contradictions import contradiction_section, contradictions_among
+from memento_tui.operations.contradictions import contradiction_section, contradictions_among, labels_of
 from memento_tui.operations.links import links_of
-from memento_tui.operations.memories import bracketed, format_time, is_readable, visible_memory
+from memento_tui.operations.memories import format_time, is_readable, visible_memory
 from memento_tui.operations.outcome import store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, recall
 from memento_tui.operations.sessions import optional_handle
 from memento_tui.text.fence import one_line, quoted_id
+from memento_tui.text.labels import bracketed
 
 __all__ = ["MemoryTools", "RelationTools"]
 
@@ -124,8 +133,9 @@ class MemoryTools:
         hits, answer = recall(workspace, query, limit, optional_handle(session))
         now = clock.now()
         of_code = code_labels(workspace, [hit.memory for hit in hits])
-        results = [search_result(hit, now, of_code.get(hit.id, ())) for hit in hits]
         contradictions = contradictions_among(workspace, [hit.id for hit in hits], now)
+        labels = labels_of([hit.memory for hit in hits], now, contradictions, quoted=False)
+        results = [search_result(hit, [*labels[hit.id], *of_code.get(hit.id, ())]) for hit in hits]
         result = SearchResults(
             results=results, semantic=answer.semantic, problems=list(answer.problems), contradictions=contradictions
         )
@@ -216,6 +226,7 @@ def _whole_memory(workspace: Workspace, memory: Memory) -> WholeMemory:
     now = clock.now()
     view = visible_memory(memory, now)
     links = links_of(workspace, memory, now) if view.is_readable else []
+    contradictions = contradictions_among(workspace, [memory.id], now) if view.is_readable else []
     return WholeMemory(
         id=memory.id,
         title=view.title,
@@ -226,17 +237,25 @@ def _whole_memory(workspace: Workspace, memory: Memory) -> WholeMemory:
         namespace=memory.namespace,
         certainty=memory.certainty,
         version=memory.version,
+        created_at=format_time(memory.created_at),
         updated_at=format_time(memory.updated_at),
         expires_at="" if memory.expires_at is None else format_time(memory.expires_at),
+        valid_from="" if memory.valid_from is None else format_time(memory.valid_from),
+        valid_to="" if memory.valid_to is None else format_time(memory.valid_to),
+        source_type=memory.source_type,
         source_url=memory.source.url,
         validity_context=view.validity_context,
+        tier=memory.tier,
+        confidence=memory.confidence,
+        surprise=memory.surprise,
+        contradictions=contradictions,
         links=[MemoryLink(**link._asdict()) for link in links],
         withheld="" if view.is_readable else _WITHHELD_REASONS[memory.status],
     )
 
 
 def _whole_memory_text(memory: WholeMemory) -> str:
-    about = f"{memory.kind}, certainty {memory.certainty}, version {memory.version}{bracketed(memory.labels)}"
+    about = f"{memory.kind}, version {memory.version}{bracketed(memory.labels)}"
     head = f"{quoted_id(memory.id)} {about}"
     if memory.withheld:
         return f"{head}: {memory.withheld}"
@@ -245,10 +264,16 @@ def _whole_memory_text(memory: WholeMemory) -> str:
         ("applies", memory.validity_context),
         ("tags", ", ".join(memory.tags)),
         ("url", memory.source_url),
+        *(("contradicts", _contradiction_line(entry, memory.id)) for entry in memory.contradictions),
         # Nobody verifies a link: a memory's own trust says nothing about where an agent has it lead.
         *(("link [unverified]", _link_line(link)) for link in memory.links),
     ]
     return memory_text(head, facts, memory.content, untrusted="UNTRUSTED" in memory.labels)
+
+
+def _contradiction_line(entry: ContradictionEntry, memory_id: str) -> str:
+    other = entry.newer if entry.older.id == memory_id else entry.older
+    return f'{quoted_id(other.id)}{bracketed(other.labels)}: "{other.text}"'
 
 
 def _link_line(link: MemoryLink) -> str:

@@ -24,11 +24,12 @@ from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model.filters import OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.operations.code_notes import code_labels
-from memento_tui.operations.contradictions import contradiction_section, contradictions_among
-from memento_tui.operations.memories import bracketed, list_labels
+from memento_tui.operations.contradictions import contradiction_section, contradictions_among, labels_of
+from memento_tui.operations.memories import list_labels
 from memento_tui.operations.recall import MAX_HITS
 from memento_tui.operations.sessions import Briefing, brief, optional_handle
 from memento_tui.text.fence import fenced, quoted_id
+from memento_tui.text.labels import bracketed
 
 __all__ = ["OverviewTools"]
 
@@ -51,15 +52,18 @@ class OverviewTools:
         workspace = self._mcp_workspaces.of(ctx)
         briefing = brief(workspace, message, namespace or "", limit, optional_handle(session))
         now = clock.now()
-        of_code = code_labels(workspace, [hit.memory for hit in briefing.hits])
+        memories = [hit.memory for hit in briefing.hits]
+        of_code = code_labels(workspace, memories)
+        contradictions = contradictions_among(workspace, [memory.id for memory in memories], now)
+        labels = labels_of(memories, now, contradictions, quoted=False)
         result = ContextResult(
             identity=briefing.identity.content if briefing.identity is not None else "",
             identity_labels=[] if briefing.identity is None else list_labels(briefing.identity),
             items=[item_entry(item) for item in briefing.items],
             skips=[skip_entry(skip) for skip in briefing.skips],
-            memories=[search_result(hit, now, of_code.get(hit.id, ())) for hit in briefing.hits],
+            memories=[search_result(hit, [*labels[hit.id], *of_code.get(hit.id, ())]) for hit in briefing.hits],
             semantic=briefing.semantic,
-            contradictions=contradictions_among(workspace, [hit.id for hit in briefing.hits], now),
+            contradictions=contradictions,
         )
         return tool_result(_briefing_text(briefing, result), result)
 

@@ -38,10 +38,12 @@ from memento_tui.mcp.tool import UNCHANGED, Namespace, Session
 from memento_tui.mcp.tools.proposals import proposal_entry, proposal_lines
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.operations.code_notes import code_labels
-from memento_tui.operations.memories import bracketed, caution_labels, list_labels
+from memento_tui.operations.contradictions import contradictions_among, labels_of
+from memento_tui.operations.memories import list_labels
 from memento_tui.operations.outcome import DECIDED_STATES, StoreOutcome, proposals_of_agent, store_memories
 from memento_tui.operations.sessions import SessionStart, checked_handle, open_session, write_handover_note
 from memento_tui.text.fence import fenced, one_line, quoted_id
+from memento_tui.text.labels import bracketed
 
 __all__ = ["DistillTools", "SessionTools"]
 
@@ -71,6 +73,8 @@ class SessionTools:
         opening = open_session(workspace, cwd, namespace or "")
         now = clock.now()
         of_code = code_labels(workspace, opening.essentials)
+        contradictions = contradictions_among(workspace, [memory.id for memory in opening.essentials], now)
+        labels = labels_of(opening.essentials, now, contradictions)
         result = SessionOpenResult(
             session=opening.session,
             namespace=opening.namespace,
@@ -80,7 +84,7 @@ class SessionTools:
                 EssentialMemory(
                     id=memory.id,
                     text=one_line(memory.content, _ESSENTIAL_CHARS),
-                    labels=[*caution_labels(memory, now), *of_code.get(memory.id, ())],
+                    labels=[*labels[memory.id], *of_code.get(memory.id, ())],
                 )
                 for memory in opening.essentials
             ],

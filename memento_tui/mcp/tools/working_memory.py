@@ -35,10 +35,11 @@ from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Skip
 from memento_tui.model.lists import ITEM_CATEGORIES, ITEM_STATUSES
 from memento_tui.model.validation import check_choice
-from memento_tui.operations.memories import bracketed, format_time, list_labels
+from memento_tui.operations.memories import format_time, list_labels
 from memento_tui.operations.outcome import write_identity
 from memento_tui.operations.scope import matching_skips, relevant_items, relevant_skips
 from memento_tui.text.fence import fenced, quoted_id
+from memento_tui.text.labels import bracketed
 
 __all__ = ["IdentityTools", "ItemTools", "SkipTools"]
 
