@@ -87,8 +87,8 @@ class AmbiguousId(NotFound):
 class Conflict(MementoError):
     """A record is no longer at the version that a change was made from.
 
-    ``current`` is the record as it stands and ``attempted`` the one that was refused, both as plain mappings;
-    either is ``None`` where the record does not exist on that side.
+    ``current`` is the record as it stands and ``attempted`` the one that was refused (of an undo, the one that the
+    entry wrote), both as plain mappings; either is ``None`` where the record does not exist on that side.
     """
 
     code = "conflict"

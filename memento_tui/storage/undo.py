@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import Conflict, NotAllowed, NotFound
 from memento_tui.model import Crystal
-from memento_tui.model.validation import new_id
+from memento_tui.model.validation import new_id, to_plain
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author, Entry, select_entries
 from memento_tui.storage.tables import TABLES, select_records
@@ -144,6 +145,8 @@ def _revert_change(tx: Transaction, entry: Entry, row: sqlite3.Row) -> None:
     if before is None:
         if current is None:
             raise Conflict(f"The {name} {record_id} is gone already.", "Undo the later entry that removed it instead.")
+        # What somebody wrote into it since would go unseen.
+        _former_values(tx.connection, entry, name, after, current, _differing_columns(name, after, current))
         tx.remove(current, base=current.version)
     elif current is None:
         if after is not None:
@@ -156,7 +159,7 @@ def _revert_change(tx: Transaction, entry: Entry, row: sqlite3.Row) -> None:
         tx.put(msgspec.structs.replace(current, **values), base=current.version)
 
 
-def _changed_columns(name: str, one: Any, other: Any) -> list[str]:  # noqa: ANN401 - any record
+def _differing_columns(name: str, one: Any, other: Any) -> list[str]:  # noqa: ANN401 - any record
     """Return the columns in which two states of a record differ, other than those that say when and how often."""
     columns = (column for column in TABLES[name].columns if column not in ("version", "updated_at"))
     return [column for column in columns if getattr(one, column) != getattr(other, column)]
@@ -170,58 +173,88 @@ def _reverted_fields(
     after: Any,  # noqa: ANN401 - any record
     current: Any,  # noqa: ANN401 - any record
 ) -> dict[str, Any]:
-    """Return the former values of the fields that the entry changed.
-
-    A field that the program itself changed again is no obstacle: what the person undoes counts for more, and what the
-    program did to the record by that change is taken back with it.
-    """
-    changed = _changed_columns(name, before, after)
-    disputed = {column for column in changed if getattr(current, column) != getattr(after, column)}
-    values = _before_own_changes(connection, name, after, disputed) if disputed else {}
-    if values is None:
-        raise Conflict(
-            f"Entry {entry.seq} cannot be taken back:"
-            f" {', '.join(sorted(disputed))} of {name} {current.id} changed again.",
-            "Undo the later entry first.",
-        )
+    """Return the former values of the fields that the entry changed."""
+    changed = _differing_columns(name, before, after)
+    values = _former_values(connection, entry, name, after, current, changed)
     values |= {column: getattr(before, column) for column in changed}
     if hasattr(current, "updated_at") and current.updated_at == after.updated_at:
         values["updated_at"] = before.updated_at
     return values
 
 
-def _before_own_changes(
+def _former_values(
     connection: sqlite3.Connection,
+    entry: Entry,
     name: str,
     after: Any,  # noqa: ANN401 - any record
-    disputed: set[str],
-) -> dict[str, Any] | None:
-    """Return the values before what the program itself changed of some fields, or None if anybody else changed one.
+    current: Any,  # noqa: ANN401 - any record
+    columns: Sequence[str],
+) -> dict[str, Any]:
+    """Return the values of fields before what the program itself changed after an entry.
 
-    The values are of every field that such a change touched, without those that somebody else changed since.
+    A field that the program itself changed again is no obstacle: what the person undoes counts for more, and what the
+    program did to the record by that change is taken back with it. Fields that somebody else changed are left out.
+
+    Raises `Conflict` where anybody else changed one of ``columns`` again.
     """
-    later = connection.execute(
-        "SELECT image, removed, nonce, entry.actor FROM change JOIN entry ON entry.seq = change.seq"
+    disputed = {column for column in columns if getattr(current, column) != getattr(after, column)}
+    if not disputed:
+        return {}
+    later = list(_later_changes(connection, name, after))
+    if any(change.is_final or (not change.is_own and disputed.intersection(change.columns)) for change in later):
+        first = [change.seq for change in later if change.is_in_effect and disputed.intersection(change.columns)]
+        raise Conflict(
+            f"Entry {entry.seq} cannot be taken back:"
+            f" {', '.join(sorted(disputed))} of {name} {current.id} changed again.",
+            f"Undo entry {first[-1]} first." if first else "Undo the later entry first.",
+            current=to_plain(current),
+            attempted=to_plain(after),
+        )
+    values: dict[str, Any] = {}
+    for change in later:
+        if not change.is_own:
+            for column in change.columns:
+                values.pop(column, None)
+        elif disputed.intersection(change.columns):
+            for column in change.columns:
+                values.setdefault(column, getattr(change.previous, column))
+    return values
+
+
+class _LaterChange(NamedTuple):
+    """One change of a record after an entry's."""
+
+    seq: int
+    previous: Any
+    """The record before it."""
+    columns: Sequence[str]
+    is_own: bool
+    """Whether the program itself made it."""
+    is_in_effect: bool
+    """Whether it is a change of its own, and was not taken back."""
+    is_final: bool
+    """Whether it removed the record, or a purge took its text."""
+
+
+def _later_changes(connection: sqlite3.Connection, name: str, after: Any) -> Iterator[_LaterChange]:  # noqa: ANN401 - any record
+    """Yield the changes of a record after a state of it, oldest first; none follows one that is final."""
+    rows = connection.execute(
+        "SELECT change.seq, image, removed, nonce, entry.actor,"
+        f" entry.undoes IS NULL AND NOT {IS_UNDONE.format('entry')} AS is_in_effect"
+        " FROM change JOIN entry ON entry.seq = change.seq"
         " WHERE record = ? AND record_id = ? AND version > ? ORDER BY version",
         (name, after.id, after.version),
     )
-    values: dict[str, Any] = {}
     previous = after
-    for row in later:
+    for row in rows:
+        is_own, is_in_effect = row["actor"] == "system", bool(row["is_in_effect"])
         if row["nonce"] is None or row["removed"]:
-            return None
+            yield _LaterChange(row["seq"], previous, (), is_own, is_in_effect, is_final=True)
+            return
         record = TABLES[name].image.decode(row["image"])
-        columns = _changed_columns(name, previous, record)
-        if row["actor"] != "system":
-            if disputed.intersection(columns):
-                return None
-            for column in columns:
-                values.pop(column, None)
-        elif disputed.intersection(columns):
-            for column in columns:
-                values.setdefault(column, getattr(previous, column))
+        columns = _differing_columns(name, previous, record)
+        yield _LaterChange(row["seq"], previous, columns, is_own, is_in_effect, is_final=False)
         previous = record
-    return values
 
 
 def _record_before(connection: sqlite3.Connection, name: str, record_id: str, version: int) -> Any:  # noqa: ANN401 - any record

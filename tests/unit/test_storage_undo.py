@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from memento_tui.model import Memory
+from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from tests.made import PERSON, note, put, unguarded
 
@@ -171,13 +173,48 @@ def test_undoing_the_creation_of_what_is_gone_already_points_at_the_removal(work
     assert workspace.skips.list() == []
 
 
-def test_undoing_the_creation_of_something_edited_later_keeps_the_edit_for_the_redo(workspace: Workspace) -> None:
-    memory = workspace.remember("one")
-    workspace.update(memory.id, content="two")
-    workspace.undo(1)
+def test_undoing_the_creation_of_what_was_edited_since_is_a_conflict_with_both_sides(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    memory = agent.remember("one")
+    created = workspace._store.journal.head()
+    workspace.update(memory.id, content="two, in the person's words")
+    workspace.verify(memory.id)
+    verified = workspace._store.journal.head()
+    with pytest.raises(Conflict, match=f"Entry {created} cannot be taken back: .*content.* of memory") as raised:
+        workspace.undo(created)
+    assert f"Undo entry {verified} first" in raised.value.hint
+    assert raised.value.current is not None
+    assert raised.value.current["content"] == "two, in the person's words"
+    assert raised.value.attempted is not None
+    assert raised.value.attempted["content"] == "one"
+    assert workspace.get(memory.id).content == "two, in the person's words"
+    workspace.undo()
+    workspace.undo()
+    workspace.undo(created)
     assert workspace._store.find(Memory, memory.id) is None
-    workspace.redo()
-    assert workspace.get(memory.id).content == "two"
+
+
+def test_redoing_a_deletion_of_what_was_edited_since_is_a_conflict(workspace: Workspace, agent: Workspace) -> None:
+    skip = workspace.skips.add("folder", "generated", "7d")
+    workspace.skips.remove(skip.id)
+    workspace.undo()
+    agent.skips.update(skip.id, reason="made by a build", base_version=3)
+    agent.skips.update(skip.id, reason="made by the build", base_version=4)
+    last = workspace._store.journal.head()
+    workspace.undo(last)
+    with pytest.raises(Conflict, match="reason of skip") as raised:
+        workspace.undo(last - 2)
+    assert f"Undo entry {last - 1} first" in raised.value.hint
+    assert workspace.skips.get(skip.id).reason == "made by a build"
+
+
+def test_what_only_the_program_changed_since_does_not_keep_a_creation_from_being_undone(workspace: Workspace) -> None:
+    memory = workspace.remember("one")
+    with unguarded(workspace._store, Author("system", "engine"), "age") as tx:
+        tx.put(msgspec.structs.replace(memory, certainty=1), base=memory.version)
+    workspace.undo()
+    assert workspace._store.find(Memory, memory.id) is None
 
 
 def test_a_purge_is_not_undone_and_what_it_emptied_is_passed_over(workspace: Workspace) -> None:
