@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
@@ -20,6 +19,7 @@ from memento_tui.paths import DataPaths
 from memento_tui.private_files import OTHERS, close_data_directory, foreign_names
 from memento_tui.search.engine_client import SemanticClient
 from memento_tui.storage.backup import Progress
+from memento_tui.storage.connection import SQLITE_VERSION
 
 __all__ = [
     "HealthFinding",
@@ -139,7 +139,7 @@ def _drafts(paths: DataPaths) -> Iterator[HealthFinding]:
 
 def _versions() -> str:
     known = [f"{package} {version(package)}" for package in _SHOWN_PACKAGES]
-    return ", ".join([*known, f"Python {platform.python_version()}", f"SQLite {sqlite3.sqlite_version}"])
+    return ", ".join([*known, f"Python {platform.python_version()}", f"SQLite {SQLITE_VERSION}"])
 
 
 def examine(

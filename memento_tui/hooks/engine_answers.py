@@ -78,7 +78,7 @@ class EngineCall:
         """Return the text for the host; empty where there is nothing to tell.
 
         Raises:
-            FileNotFoundError, FormatMismatch, sqlite3.Error: the database cannot be read, or is of another version.
+            FileNotFoundError, FormatMismatch, apsw.Error: the database cannot be read, or is of another version.
 
         """
         call, settings = self._call, read_settings(self._paths.config)

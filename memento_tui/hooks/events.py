@@ -64,7 +64,7 @@ def context_for_call(call: HookCall, paths: DataPaths, settings: HookSettings) -
     Raises:
         FileNotFoundError: there is no database yet.
         FormatMismatch: the database is of another version.
-        sqlite3.Error: the database cannot be read.
+        apsw.Error: the database cannot be read.
 
     """
     if not is_answered(call):

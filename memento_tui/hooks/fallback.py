@@ -28,7 +28,7 @@ def answer_by_words(arguments: Arguments, raw: bytes) -> str:
 
     Raises:
         ValueError: the input is not JSON.
-        FileNotFoundError, FormatMismatch, sqlite3.Error: the database cannot be read, or is of another version.
+        FileNotFoundError, FormatMismatch, apsw.Error: the database cannot be read, or is of another version.
 
     """
     # What is logged needs none of these.
@@ -56,7 +56,7 @@ def answer_by_words(arguments: Arguments, raw: bytes) -> str:
 
 def log_error(arguments: Arguments, error: BaseException) -> None:
     """Log a failure: an expected one in a line, any other with its traceback."""
-    is_expected = isinstance(error, (OSError, ValueError)) or type(error).__module__ in ("sqlite3", _HOOK_STORE_MODULE)
+    is_expected = isinstance(error, (OSError, ValueError)) or type(error).__module__ in ("apsw", _HOOK_STORE_MODULE)
     if is_expected:
         text = f"{type(error).__name__}: {error}"
     else:

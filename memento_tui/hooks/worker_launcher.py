@@ -40,7 +40,7 @@ def start_transcript_worker(call: HookCall, paths: DataPaths, settings: HookSett
 
     Raises:
         FormatMismatch: the database is of another version.
-        sqlite3.Error: the database cannot be read.
+        apsw.Error: the database cannot be read.
 
     """
     if not call.transcript or not (settings.provenance or (settings.learn and call.moment == "end")):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -11,6 +10,7 @@ import msgspec
 
 from memento_tui.model.validation import to_plain
 from memento_tui.moments import format_moment
+from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import REWRITTEN_ENTRY, Entry, select_entries
 from memento_tui.storage.tables import TABLES
@@ -95,12 +95,12 @@ _SELECT_FIRST_CHANGES = (
 )
 
 
-def activity_rows(connection: sqlite3.Connection, seqs: Sequence[int]) -> list[ActivityRow]:
+def activity_rows(connection: Connection, seqs: Sequence[int]) -> list[ActivityRow]:
     """Return the rows of some entries, newest first, without those that do not exist."""
     listed = msgspec.json.encode(list(seqs)).decode()
     found = list(select_entries(connection, "seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC", (listed,)))
     facts = {row[0]: row for row in connection.execute(_SELECT_ENTRY_FACTS, (listed,))}
-    spoken_of: dict[int, sqlite3.Row] = {}
+    spoken_of: dict[int, Row] = {}
     for change in connection.execute(_SELECT_FIRST_CHANGES, (listed,)):
         known = spoken_of.get(change[0])
         if known is None or _RECORDS_BY_IMPORTANCE.index(change[1]) < _RECORDS_BY_IMPORTANCE.index(known[1]):
@@ -108,9 +108,7 @@ def activity_rows(connection: sqlite3.Connection, seqs: Sequence[int]) -> list[A
     return [_activity_row(connection, entry, facts[entry.seq], spoken_of.get(entry.seq)) for entry in found]
 
 
-def _activity_row(
-    connection: sqlite3.Connection, entry: Entry, facts: sqlite3.Row, change: sqlite3.Row | None
-) -> ActivityRow:
+def _activity_row(connection: Connection, entry: Entry, facts: Row, change: Row | None) -> ActivityRow:
     return ActivityRow(
         entry=entry,
         touched=facts[1],
@@ -142,7 +140,7 @@ class _HeadlineFields(msgspec.Struct):
 _decode_headline_fields = msgspec.json.Decoder(_HeadlineFields).decode
 
 
-def _headline(connection: sqlite3.Connection, change: sqlite3.Row) -> str:
+def _headline(connection: Connection, change: Row) -> str:
     """Return the first line of a record's text after a change, or before it where the change removed the record."""
     version = change[3] - 1 if change[4] else change[3]
     query = "SELECT image FROM change WHERE record = ? AND record_id = ? AND version = ?"
@@ -174,7 +172,7 @@ _SELECT_CHANGED = (
 )
 
 
-def changed_records(connection: sqlite3.Connection, seq: int, limit: int) -> list[ChangedRecord]:
+def changed_records(connection: Connection, seq: int, limit: int) -> list[ChangedRecord]:
     """Return the first ``limit`` records that an entry changed, each before and after."""
     return [
         ChangedRecord(
@@ -354,7 +352,7 @@ class ActivityQueries:
 _ENTRY_LIST = "entry INDEXED BY entry_list"
 
 
-def _seq_range(connection: sqlite3.Connection, criteria: JournalFilter) -> range:
+def _seq_range(connection: Connection, criteria: JournalFilter) -> range:
     """Return the sequence numbers that a filter without conditions selects, newest first."""
     head = int(connection.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()[0])
     last = head if criteria.before_seq is None else min(head, criteria.before_seq - 1)
@@ -362,7 +360,7 @@ def _seq_range(connection: sqlite3.Connection, criteria: JournalFilter) -> range
     return range(last, first - 1, -1)
 
 
-def _seqs(connection: sqlite3.Connection, criteria: JournalFilter, start: int, count: int) -> list[int]:
+def _seqs(connection: Connection, criteria: JournalFilter, start: int, count: int) -> list[int]:
     if criteria.is_range:
         return list(_seq_range(connection, criteria)[start : start + count])
     sql, parameters = _where(criteria)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,6 +13,7 @@ from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.moments import format_moment
 from memento_tui.storage.backup import Progress, journal_problem, page_problem
+from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database, raise_if_stopped, stoppable
 
 __all__ = ["AuditQueries", "AuditRules"]
@@ -122,9 +122,7 @@ class AuditQueries:
         return [row[0] for row in rows], str(rows[-1][1]) if len(rows) == limit else None
 
     @staticmethod
-    def _selected(
-        connection: sqlite3.Connection, code: str, rules: AuditRules, after: str | None, limit: int
-    ) -> list[sqlite3.Row]:
+    def _selected(connection: Connection, code: str, rules: AuditRules, after: str | None, limit: int) -> list[Row]:
         sql, parameters = _conditions(rules)[code]
         before = 1 << 62 if after is None else _number(after, after)
         query = f"SELECT memory.id, memory.number {_FROM_MEMORY} WHERE {sql} AND memory.number < ?"
@@ -132,9 +130,7 @@ class AuditQueries:
         return connection.execute(query, [*parameters, before, limit]).fetchall()
 
     @staticmethod
-    def _copies(
-        connection: sqlite3.Connection, _code: str, _rules: AuditRules, after: str | None, limit: int
-    ) -> list[sqlite3.Row]:
+    def _copies(connection: Connection, _code: str, _rules: AuditRules, after: str | None, limit: int) -> list[Row]:
         digest, _, number = (after or "~0").partition("~")
         query = (
             f"{_SELECT_COPIES} SELECT id, hex(digest) || '~' || number FROM memory"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import functools
 import os
-import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import apsw
 import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import DataDirectoryError
 from memento_tui.storage import journal
+from memento_tui.storage.connection import Connection, open_finished, open_for_writing
 from memento_tui.storage.database import Database, explain_failure, newest_format, raise_if_stopped, stoppable
 from memento_tui.storage.journal import Author
 from memento_tui.storage.settings import Settings
@@ -69,10 +70,10 @@ def copy_database(database: Database, file: Path, *, progress: Progress, stop: t
             # What this transaction has read is what is copied, whatever is committed meanwhile.
             source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
             raise_if_stopped(stop)
-            target = sqlite3.connect(file, isolation_level=None)
+            target = open_for_writing(file, busy_seconds=0)
             try:
                 target.execute("PRAGMA synchronous = OFF")  # one fsync at the end does
-                source.backup(target, pages=_PAGES_PER_STEP, progress=_report_pages("Copying", progress, stop))
+                _copy_pages(source, target, "Copying", progress, stop)
                 # Without a log beside it the copy is one file.
                 target.execute("PRAGMA journal_mode = DELETE")
             finally:
@@ -90,7 +91,7 @@ def _removed_on_failure(file: Path) -> Iterator[None]:
         raise DataDirectoryError(
             f"{file} cannot be written: {error.strerror}.", "Check the folder's permissions and the free space."
         ) from error
-    except sqlite3.Error as error:
+    except apsw.Error as error:
         _remove(file)
         raise explain_failure(error, file) from error
     except BaseException:
@@ -103,28 +104,28 @@ def _remove(file: Path) -> None:
         name.unlink(missing_ok=True)
 
 
-def _report_pages(what: str, progress: Progress, stop: threading.Event | None) -> Callable[[int, int, int], None]:
-    def tell(status: int, remaining: int, total: int) -> None:
-        if remaining:
-            raise_if_stopped(stop)  # at the end it has happened
-        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            # SQLite has waited as long as every writer waits; its binding would try for ever.
-            raise sqlite3.OperationalError("database is locked")
-        progress(what, total - remaining, total)
-
-    return tell
+def _copy_pages(
+    source: Connection, target: Connection, what: str, progress: Progress, stop: threading.Event | None
+) -> None:
+    """Replace a database's pages by another's, as one write."""
+    with target.backup("main", source, "main") as copying:
+        while not copying.done:
+            copying.step(_PAGES_PER_STEP)
+            if copying.remaining:
+                raise_if_stopped(stop)  # at the end it has happened
+            progress(what, copying.page_count - copying.remaining, copying.page_count)
 
 
 @contextmanager
-def _open_read_only(file: Path) -> Iterator[sqlite3.Connection]:
+def _open_read_only(file: Path) -> Iterator[Connection]:
     """Open a finished copy as it is: nothing is written, not even a lock."""
     try:
-        connection = sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
-    except sqlite3.Error as error:
+        connection = open_finished(file)
+    except apsw.Error as error:
         raise explain_failure(error, file) from error
     try:
         yield connection
-    except sqlite3.Error as error:
+    except apsw.Error as error:
         raise explain_failure(error, file) from error
     finally:
         connection.close()
@@ -163,7 +164,7 @@ def verify_copy(file: Path, *, progress: Progress, stop: threading.Event | None)
         return error.message
 
 
-def page_problem(connection: sqlite3.Connection, stop: threading.Event | None = None) -> str | None:
+def page_problem(connection: Connection, stop: threading.Event | None = None) -> str | None:
     """Return the first thing that SQLite finds wrong with the pages of a database, or ``None``."""
     with stoppable(connection, stop):
         found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
@@ -171,7 +172,7 @@ def page_problem(connection: sqlite3.Connection, stop: threading.Event | None = 
 
 
 def journal_problem(
-    connection: sqlite3.Connection, head: int, *, progress: Progress, stop: threading.Event | None
+    connection: Connection, head: int, *, progress: Progress, stop: threading.Event | None
 ) -> str | None:
     """Return the first fault in the journal as a sentence, or ``None``. ``head`` is its newest entry."""
 
@@ -217,12 +218,10 @@ def restore_copy(
     seq = migrate_copy(file, author, note, settings=kept)
     try:
         raise_if_stopped(stop)
-        source = sqlite3.connect(file, isolation_level=None)
+        source = open_for_writing(file, busy_seconds=0)
         try:
             with database.translated():
-                source.backup(
-                    database.connection, pages=_PAGES_PER_STEP, progress=_report_pages("Restoring", progress, stop)
-                )
+                _copy_pages(source, database.connection, "Restoring", progress, stop)
         finally:
             source.close()
     finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.resources
-import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +10,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
+
+import apsw
 
 from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.model.validation import fold_tag, new_id
 from memento_tui.private_files import make_private_file
+from memento_tui.storage.connection import Connection, open_finished, open_for_writing
 
 __all__ = ["PRAGMAS", "Database", "StoppedError", "explain_failure", "newest_format", "raise_if_stopped", "stoppable"]
 
@@ -33,15 +36,15 @@ def raise_if_stopped(stop: threading.Event | None) -> None:
 
 
 @contextmanager
-def stoppable(connection: sqlite3.Connection, stop: threading.Event | None) -> Iterator[None]:
+def stoppable(connection: Connection, stop: threading.Event | None) -> Iterator[None]:
     """Let a query of the block end early once the event is set; it raises `StoppedError` then."""
     if stop is None:
         yield
         return
-    connection.set_progress_handler(lambda: int(stop.is_set()), _STEPS_BETWEEN_CHECKS)
+    connection.set_progress_handler(stop.is_set, _STEPS_BETWEEN_CHECKS)
     try:
         yield
-    except sqlite3.OperationalError as error:
+    except apsw.InterruptError as error:
         if stop.is_set():
             raise StoppedError from error
         raise
@@ -77,35 +80,34 @@ def newest_format() -> int:
     return _migrations()[-1][0]
 
 
-def explain_failure(error: sqlite3.Error, path: Path) -> DataDirectoryError:
+def explain_failure(error: apsw.Error, path: Path) -> DataDirectoryError:
     """Return the error that explains SQLite's failure to the person."""
-    text = str(error)
-    if "readonly" in text or "read-only" in text:
+    if isinstance(error, apsw.ReadOnlyError):
         return DataDirectoryError(
             f"{path.parent} is read-only, so nothing can be written there.",
             "Make it writable, or name another with --data-dir or MEMENTO_HOME.",
         )
-    if "full" in text:
+    if isinstance(error, apsw.FullError):
         return DataDirectoryError(
             f"The disk that holds {path.parent} is full. Nothing was changed.",
             "Free some space and try again.",
         )
-    if "unable to open" in text:
+    if isinstance(error, apsw.CantOpenError):
         return DataDirectoryError(
             f"{path} cannot be opened.",
             "Check that the directory exists and that you may read and write it.",
         )
-    if "locked" in text or "busy" in text:
+    if isinstance(error, (apsw.BusyError, apsw.LockedError)):
         return DataDirectoryError(
             f"Another program has been writing to {path} for over {_BUSY_SECONDS:.0f} seconds.",
             "Wait for it to finish, then try again.",
         )
-    if isinstance(error, sqlite3.DatabaseError) and ("malformed" in text or "not a database" in text):
+    if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
         return DataDirectoryError(
-            f"{path} is damaged: {text}.",
+            f"{path} is damaged: {error}.",
             "Keep the file, and put a backup in its place: `memento backup restore`. Nothing was changed.",
         )
-    return DataDirectoryError(f"{path}: {text}.", "`memento doctor` may say more.")
+    return DataDirectoryError(f"{path}: {error}.", "`memento doctor` may say more.")
 
 
 @dataclass(slots=True)
@@ -113,7 +115,7 @@ class _ThreadConnection:
     """The connection of one thread, and the number of blocks that use it now."""
 
     thread: threading.Thread
-    sqlite: sqlite3.Connection
+    sqlite: Connection
     uses: int = 0
     is_due_to_close: bool = False
     is_closed: bool = False
@@ -173,7 +175,7 @@ class Database:
             ) from error
 
     @property
-    def connection(self) -> sqlite3.Connection:
+    def connection(self) -> Connection:
         """The connection of the calling thread, to be used inside `translated`, `reading` or `writing`."""
         return self._own().sqlite
 
@@ -200,30 +202,25 @@ class Database:
                 if own.is_due_to_close:
                     own.close()
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> Connection:
         try:
-            # Closing happens in whichever thread ends the program, or comes after one that has ended.
-            made = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            made = open_for_writing(self.path, busy_seconds=_BUSY_SECONDS)
             _configure_connection(made)
-        except sqlite3.Error as error:
+        except apsw.Error as error:
             # A database on a read-only medium whose log was never made cannot even be opened the usual way.
-            if "readonly" not in str(error) and not (self.path.is_file() and "unable to open" in str(error)):
+            is_read_only = isinstance(error, (apsw.ReadOnlyError, apsw.CantOpenError)) and self.path.is_file()
+            if not is_read_only:
                 raise explain_failure(error, self.path) from error
             made = self._connect_reading()
-        made.create_function("fold", 1, fold_tag, deterministic=True)
-        # SQLite has one of its own from 3.41 on.
-        made.create_function("unhex_", 1, bytes.fromhex, deterministic=True)
-        made.row_factory = sqlite3.Row
+        made.create_scalar_function("fold", _fold, 1, deterministic=True)
         return made
 
-    def _connect_reading(self) -> sqlite3.Connection:
+    def _connect_reading(self) -> Connection:
         """Open a file on a read-only medium, for reading alone."""
         try:
-            made = sqlite3.connect(
-                f"{self.path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
-            )
+            made = open_finished(self.path)
             made.execute("SELECT 1 FROM sqlite_schema LIMIT 1")
-        except sqlite3.Error as error:
+        except apsw.Error as error:
             raise explain_failure(error, self.path) from error
         return made
 
@@ -263,15 +260,17 @@ class Database:
         try:
             with self._in_use():
                 yield
-        except sqlite3.Error as error:
+        except apsw.Error as error:
             raise explain_failure(error, self.path) from error
+        except UnicodeDecodeError as error:
+            raise explain_failure(apsw.CorruptError("a text in it is not UTF-8"), self.path) from error
         except UnicodeEncodeError as error:
             raise InvalidInput(f"The text {error.object!r:.60} is not UTF-8.", "Convert it to UTF-8 first.") from error
         except OverflowError as error:
             raise InvalidInput("A number is too large for the database.") from error
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> Iterator[Connection]:
         """Hold the one write lock for a transaction: committed when the block ends, undone when it raises."""
         with self.translated():
             connection = self.connection
@@ -284,7 +283,7 @@ class Database:
                     connection.execute("ROLLBACK")
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[Connection]:
         """See one state of the database for the length of the block."""
         with self.translated():
             connection = self.connection
@@ -312,7 +311,11 @@ class Database:
             self._connections.clear()
 
 
-def _configure_connection(connection: sqlite3.Connection) -> None:
+def _fold(*values: Any) -> str:  # noqa: ANN401 - a column's value
+    return fold_tag(values[0])
+
+
+def _configure_connection(connection: Connection) -> None:
     """Set the pragmas and functions of one connection.
 
     While another process makes the same database, turning its log on fails at once instead of waiting; it is tried
@@ -324,8 +327,8 @@ def _configure_connection(connection: sqlite3.Connection) -> None:
             try:
                 connection.execute(pragma)
                 break
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or monotonic() > ends:
+            except (apsw.BusyError, apsw.LockedError):
+                if monotonic() > ends:
                     raise
             sleep(_RETRY_SECONDS)
 
@@ -335,6 +338,6 @@ def _split_statements(script: str) -> Iterator[str]:
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line
-        if sqlite3.complete_statement(statement):
+        if apsw.complete(statement):
             yield statement
             statement = ""

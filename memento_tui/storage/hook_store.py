@@ -1,16 +1,16 @@
-"""Read and write the database for memento-hook, with the standard library alone."""
+"""Read and write the database for memento-hook, which imports next to nothing."""
 
 from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from memento_tui import clock
 from memento_tui.named_tuple import NamedTuple
+from memento_tui.storage.connection import open_for_writing
 from memento_tui.storage.statements import (
     COUNT_USE,
     NEWEST_ENTRY,
@@ -163,14 +163,14 @@ class HookStore:
     Raises:
         FileNotFoundError: there is no database.
         FormatMismatch: it is of another version of memento.
-        sqlite3.Error: it cannot be read.
+        apsw.Error: it cannot be read.
 
     """
 
     def __init__(self, path: Path, *, busy_seconds: float = 1.0) -> None:
         if not path.is_file():
             raise FileNotFoundError(path)
-        self._connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+        self._connection = open_for_writing(path, busy_seconds=busy_seconds)
         # Counters and the ledger may lose their last rows at a power cut; waiting for the disk would cost more.
         self._connection.execute("PRAGMA synchronous = NORMAL")
         found = int(self._connection.execute("PRAGMA user_version").fetchone()[0])
@@ -208,7 +208,7 @@ class HookStore:
         # Each half has an index of its own; of an OR the planner reads every memory.
         essential = (
             "SELECT number FROM memory WHERE pinned = 1"
-            " UNION SELECT number FROM memory WHERE tier = 'shared' AND stability = 'stable'"
+            " UNION ALL SELECT number FROM memory WHERE tier = 'shared' AND stability = 'stable'"
         )
         query = f"SELECT {_MEMORY_COLUMNS} WHERE number IN ({essential}) AND {_IS_SHOWABLE} ORDER BY updated_at DESC"
         return [_memory_of_row(row) for row in self._connection.execute(query, {"now": _now()})]

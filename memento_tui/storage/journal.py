@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
 
+from memento_tui.storage.connection import Connection
 from memento_tui.storage.statements import NEWEST_ENTRY
 from memento_tui.storage.tables import TABLES
 
@@ -116,7 +116,7 @@ def _entry_hash(previous: bytes, facts: Sequence[object], changes: Sequence[Sequ
 
 
 def append_entry(
-    connection: sqlite3.Connection,
+    connection: Connection,
     facts: EntryFacts,
     changes: Sequence[Change],
 ) -> int:
@@ -150,16 +150,14 @@ def append_entry(
     return seq
 
 
-def select_entries(
-    connection: sqlite3.Connection, where: str = "1", parameters: Sequence[object] = ()
-) -> Iterator[Entry]:
+def select_entries(connection: Connection, where: str = "1", parameters: Sequence[object] = ()) -> Iterator[Entry]:
     """Yield the entries that a condition of this package selects; ``where`` may end with an order and a limit."""
     query = f"SELECT {_ENTRY_COLUMNS} FROM entry WHERE {where}"
     for row in connection.execute(query, parameters):
         yield Entry(*row)
 
 
-def verify_journal(connection: sqlite3.Connection, progress: Callable[[int], None] = lambda _seq: None) -> str | None:
+def verify_journal(connection: Connection, progress: Callable[[int], None] = lambda _seq: None) -> str | None:
     """Return the first fault in the chain as a sentence, or ``None`` if every entry is as it was written.
 
     ``progress`` is told the number of each entry before it is checked; what it raises ends the check.
@@ -175,7 +173,7 @@ def verify_journal(connection: sqlite3.Connection, progress: Callable[[int], Non
 class _ChainCheck:
     """Checks the journal entry by entry, from the first to the last."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._previous = _GENESIS_HASH
         self.expected = 1
@@ -228,7 +226,7 @@ def _altered(seq: int | str) -> str:
     return f"Entry {seq} was altered, or the one before it was."
 
 
-def present_hash(connection: sqlite3.Connection, seq: int) -> str:
+def present_hash(connection: Connection, seq: int) -> str:
     """Return the hash, in hexadecimal digits, of an entry as it is now."""
     row = connection.execute(f"SELECT previous_hash, {_FACT_COLUMNS} FROM entry WHERE seq = ?", (seq,)).fetchone()
     changes = connection.execute(f"{_SELECT_CHANGES} WHERE seq = ? ORDER BY ordinal", (seq,))
@@ -243,7 +241,7 @@ def _image_problem(change: Sequence[Any], seq: int) -> str | None:
     return None
 
 
-def _truncation_problem(connection: sqlite3.Connection, following: int) -> str | None:
+def _truncation_problem(connection: Connection, following: int) -> str | None:
     """Return a sentence if a change or record proves that entries after the last were cut off, or ``None``."""
     if connection.execute("SELECT 1 FROM change WHERE seq >= ?", (following,)).fetchone():
         return f"Entry {following} is missing from the journal."

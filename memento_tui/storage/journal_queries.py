@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Generic
@@ -10,6 +9,7 @@ from typing import Generic
 import msgspec
 
 from memento_tui.model import AnyRecord
+from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Change, Entry, select_entries, verify_journal
 from memento_tui.storage.purge import purged_ids
@@ -124,7 +124,7 @@ class JournalQueries:
             return verify_journal(connection)
 
 
-def _revision(connection: sqlite3.Connection, table: Table[RecordT], row: sqlite3.Row) -> Revision[RecordT]:
+def _revision(connection: Connection, table: Table[RecordT], row: Row) -> Revision[RecordT]:
     entry = next(select_entries(connection, "seq = ?", (row[0],)))
     image = None if row[3] is None else table.image.decode(row[3])
     return Revision(entry, row[1], bool(row[2]), purged=row[4] is None, record=image)

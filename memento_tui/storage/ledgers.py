@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
@@ -12,6 +11,7 @@ import msgspec
 from memento_tui import clock
 from memento_tui.model import Exposure
 from memento_tui.moments import format_moment
+from memento_tui.storage.connection import Row
 from memento_tui.storage.database import Database
 from memento_tui.storage.memory_queries import MemorySummary, summaries_by_id
 from memento_tui.storage.statements import COUNT_USE
@@ -146,7 +146,7 @@ class ExposureLedger:
 _SELECT_SESSION_TOTALS = "SELECT session, count(*), sum(tokens), count(used_at), max(at) FROM injection"
 
 
-def _session_totals(row: sqlite3.Row) -> SessionTotals:
+def _session_totals(row: Row) -> SessionTotals:
     return SessionTotals(row[0], shown=row[1], tokens=row[2], used=row[3], last_at=datetime.fromisoformat(row[4]))
 
 
@@ -181,7 +181,7 @@ def _column_value(value: object) -> object:
     return msgspec.json.encode(value).decode() if isinstance(value, dict) else value
 
 
-def _exposure_of_row(row: sqlite3.Row) -> Exposure:
+def _exposure_of_row(row: Row) -> Exposure:
     values = dict(zip(Exposure.__struct_fields__, row, strict=True))
     values["at"] = datetime.fromisoformat(values["at"])
     values["used_at"] = None if values["used_at"] is None else datetime.fromisoformat(values["used_at"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Generic, Literal, NamedTuple, TypeVar
@@ -13,6 +12,7 @@ from memento_tui.errors import AmbiguousId, InvalidInput, NotFound
 from memento_tui.model import Memory, Relation
 from memento_tui.model.filters import AllOf, Filter, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
 from memento_tui.storage.filters import filter_sql
 from memento_tui.storage.statements import SELECT_EARLIER_IN_SESSION, SELECT_SUCCESSORS
@@ -91,7 +91,7 @@ _SELECT_SUMMARY = (
 _decode_tags = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
-def _summary_of_row(row: sqlite3.Row) -> MemorySummary:
+def _summary_of_row(row: Row) -> MemorySummary:
     return MemorySummary(
         id=row[0],
         title=row[1],
@@ -131,7 +131,7 @@ def _ordered_sql(
     return tail, [*parameters, limit, skip]
 
 
-def summaries_by_id(connection: sqlite3.Connection, ids: Sequence[str]) -> list[MemorySummary]:
+def summaries_by_id(connection: Connection, ids: Sequence[str]) -> list[MemorySummary]:
     """Return the rows of these ids in the order given, without those that do not exist."""
     listed = msgspec.json.encode(list(ids)).decode()
     query = f"{_SELECT_SUMMARY} WHERE memory.id IN (SELECT value FROM json_each(?))"
@@ -139,7 +139,7 @@ def summaries_by_id(connection: sqlite3.Connection, ids: Sequence[str]) -> list[
     return [found[i] for i in ids if i in found]
 
 
-def tag_counts(connection: sqlite3.Connection, limit: int = 100) -> list[tuple[str, int]]:
+def tag_counts(connection: Connection, limit: int = 100) -> list[tuple[str, int]]:
     """Return the most used tags, as the newest memory writes each, with how many recalled memories have it."""
     marks = ", ".join("?" * len(RECALLED_STATUSES))
     hidden = f"SELECT number FROM memory WHERE status <> 'active' AND status NOT IN ({marks})"
@@ -151,7 +151,7 @@ def tag_counts(connection: sqlite3.Connection, limit: int = 100) -> list[tuple[s
     return [(row[0], row[1]) for row in connection.execute(query, (*RECALLED_STATUSES, limit))]
 
 
-def resolve_id(connection: sqlite3.Connection, record: str, prefix: str) -> str:
+def resolve_id(connection: Connection, record: str, prefix: str) -> str:
     """Return the one id that is ``prefix`` or begins with it.
 
     Raises:
@@ -346,7 +346,7 @@ class MemoryQueries:
         if not digests:
             return []
         listed = msgspec.json.encode([digest.hex() for digest in digests]).decode()
-        where = f"digest IN (SELECT unhex_(value) FROM json_each(?)) AND {_IS_LIVE} ORDER BY number"
+        where = f"digest IN (SELECT unhex(value) FROM json_each(?)) AND {_IS_LIVE} ORDER BY number"
         with self._database.reading() as connection:
             return select_records(connection, Memory, where, (listed,))
 
@@ -456,6 +456,6 @@ class Timeline:
             return _timeline_entries(connection, [*reversed(after), (memory_id, place[0]), *before])
 
 
-def _timeline_entries(connection: sqlite3.Connection, rows: Sequence[Sequence[str]]) -> list[TimelineEntry]:
+def _timeline_entries(connection: Connection, rows: Sequence[Sequence[str]]) -> list[TimelineEntry]:
     summaries = {summary.id: summary for summary in summaries_by_id(connection, [row[0] for row in rows])}
     return [TimelineEntry(summaries[row[0]], datetime.fromisoformat(row[1])) for row in rows]

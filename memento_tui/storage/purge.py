@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sqlite3
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
@@ -12,6 +11,7 @@ import msgspec
 
 from memento_tui.errors import DataDirectoryError, NotAllowed, NotFound
 from memento_tui.model import Proposal
+from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import REWRITTEN_ENTRY, Author, Change, image_digest, present_hash
 from memento_tui.storage.tables import TABLES
@@ -132,11 +132,11 @@ class _Purge:
         current = tx.get_named(record, record_id)
         if current is not None:
             tx.remove(current, base=current.version)
-        emptied = tx.connection.execute(
+        tx.connection.execute(
             "UPDATE change SET image = NULL, nonce = NULL WHERE record = ? AND record_id = ? AND NOT removed",
             (record, record_id),
-        ).rowcount
-        if not emptied:
+        )
+        if not tx.connection.changes():
             return False
         if current is None:
             query = "SELECT max(version) FROM change WHERE record = ? AND record_id = ?"
@@ -161,7 +161,7 @@ class _Purge:
             self.one(proposal.target, proposal.target_id)
 
 
-def purged_ids(connection: sqlite3.Connection, record: str, ids: str) -> set[str]:
+def purged_ids(connection: Connection, record: str, ids: str) -> set[str]:
     """Return those of the ids, given as a JSON list, whose text was purged and that do not exist any more."""
     query = (
         "SELECT DISTINCT record_id FROM change WHERE record = ? AND record_id IN (SELECT value FROM json_each(?))"
@@ -170,7 +170,7 @@ def purged_ids(connection: sqlite3.Connection, record: str, ids: str) -> set[str
     return {row[0] for row in connection.execute(query, (record, ids))}
 
 
-def _relation_ids(connection: sqlite3.Connection, record_id: str) -> list[str]:
+def _relation_ids(connection: Connection, record_id: str) -> list[str]:
     """Return the ids of the relations at a record, whose labels may quote it."""
     query = (
         "SELECT DISTINCT record_id FROM change WHERE record = 'relation' AND image IS NOT NULL"
@@ -179,7 +179,7 @@ def _relation_ids(connection: sqlite3.Connection, record_id: str) -> list[str]:
     return [row[0] for row in connection.execute(query, (record_id,)).fetchall()]
 
 
-def _proposal_ids(connection: sqlite3.Connection, record: str, record_id: str) -> list[str]:
+def _proposal_ids(connection: Connection, record: str, record_id: str) -> list[str]:
     """Return the ids of the proposals that hold a record's text, those that were undone too."""
     query = (
         "SELECT DISTINCT record_id FROM change WHERE record = 'proposal' AND image IS NOT NULL AND ("
@@ -189,7 +189,7 @@ def _proposal_ids(connection: sqlite3.Connection, record: str, record_id: str) -
     return [row[0] for row in connection.execute(query, (record, record_id, record_id)).fetchall()]
 
 
-def _contradiction_ids(connection: sqlite3.Connection, record_id: str) -> list[str]:
+def _contradiction_ids(connection: Connection, record_id: str) -> list[str]:
     """Return the ids of the contradictions that quote a memory."""
     query = (
         "SELECT DISTINCT record_id FROM change WHERE record = 'contradiction' AND image IS NOT NULL"
@@ -198,7 +198,7 @@ def _contradiction_ids(connection: sqlite3.Connection, record_id: str) -> list[s
     return [row[0] for row in connection.execute(query, (record_id,)).fetchall()]
 
 
-def _entries_about_nothing_else(connection: sqlite3.Connection, removed: Iterable[PurgedRecord]) -> list[int]:
+def _entries_about_nothing_else(connection: Connection, removed: Iterable[PurgedRecord]) -> list[int]:
     """Return the entries with a note that changed some of these records and no other."""
     given = msgspec.json.encode([list(one) for one in removed]).decode()
     is_removed = (
@@ -283,29 +283,30 @@ def _rewrite_images(tx: Transaction, replacement: _Replacement) -> set[int]:
         " WHERE image IS NOT NULL AND nonce IS NOT NULL AND instr(image, ?)"
     )
     touched = set()
-    for row in tx.connection.execute(query, (written,)).fetchall():
-        before = msgspec.json.decode(row["image"])
+    for seq, ordinal, record, record_id, version, written_image in tx.connection.execute(query, (written,)).fetchall():
+        before = msgspec.json.decode(written_image)
         if (image := replacement.of(before)) == before:
             continue
         text, nonce = msgspec.json.encode(image).decode(), os.urandom(16)
         tx.connection.execute(
             "UPDATE change SET image = ?, nonce = ?, digest = ? WHERE seq = ? AND ordinal = ?",
-            (text, nonce, image_digest(nonce, text), row["seq"], row["ordinal"]),
+            (text, nonce, image_digest(nonce, text), seq, ordinal),
         )
-        touched.add(int(row["seq"]))
-        current = tx.get_named(row["record"], row["record_id"])
-        if current is not None and current.version == row["version"]:
-            table = TABLES[row["record"]]
+        touched.add(int(seq))
+        current = tx.get_named(record, record_id)
+        if current is not None and current.version == version:
+            table = TABLES[record]
             tx.connection.execute(table.upsert, table.row(table.image.decode(text)))
     return touched
 
 
-def _rewrite_ledgers(connection: sqlite3.Connection, name: str) -> int:
+def _rewrite_ledgers(connection: Connection, name: str) -> int:
     """Replace a session's name in the ledgers beside the journal; return how many rows there were."""
     changed = 0
     for table in _SESSION_TABLES:
         query = f"UPDATE OR REPLACE {table} SET session = ? WHERE session = ?"
-        changed += connection.execute(query, (PURGED_NAME, name)).rowcount
+        connection.execute(query, (PURGED_NAME, name))
+        changed += connection.changes()
     return changed
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -13,6 +12,7 @@ from memento_tui.model import Contradiction, Proposal
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.review import INBOX_KINDS, OPEN_PROPOSAL_STATES
 from memento_tui.moments import format_moment
+from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
 from memento_tui.storage.tables import select_records
 
@@ -349,13 +349,13 @@ class InboxQueries:
             )
 
 
-def _queue_position(connection: sqlite3.Connection, record: str, record_id: str) -> tuple[str, int] | None:
+def _queue_position(connection: Connection, record: str, record_id: str) -> tuple[str, int] | None:
     table = "proposal" if record == "proposal" else "contradiction"
     row = connection.execute(f"SELECT created_at, number FROM {table} WHERE id = ?", (record_id,)).fetchone()
     return None if row is None else (row[0], row[1])
 
 
-def _inbox_rows(connection: sqlite3.Connection, found: Sequence[sqlite3.Row]) -> list[InboxRow]:
+def _inbox_rows(connection: Connection, found: Sequence[Row]) -> list[InboxRow]:
     """Return the rows of some places in the inbox: two look-ups by id, whatever the length of the inbox."""
     shown = {}
     for record, query in (("proposal", _SELECT_PROPOSAL_ROWS), ("contradiction", _SELECT_CONTRADICTION_ROWS)):
@@ -366,7 +366,7 @@ def _inbox_rows(connection: sqlite3.Connection, found: Sequence[sqlite3.Row]) ->
     return [_inbox_row(place, shown[place[0], place[1]]) for place in found]
 
 
-def _inbox_row(place: sqlite3.Row, row: sqlite3.Row) -> InboxRow:
+def _inbox_row(place: Row, row: Row) -> InboxRow:
     return InboxRow(
         record=place[0],
         record_id=place[1],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -19,6 +18,7 @@ from memento_tui.moments import format_moment
 from memento_tui.private_files import close_data_directory
 from memento_tui.storage.activity import ActivityQueries
 from memento_tui.storage.audit import AuditQueries
+from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import REWRITTEN_ENTRY, Author, Entry
 from memento_tui.storage.journal_queries import JournalQueries
@@ -164,7 +164,7 @@ class Store:
 
     # Reading records of any kind
 
-    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
+    def reading(self) -> AbstractContextManager[Connection]:
         """See one state of the database for the length of a block."""
         return self.database.reading()
 

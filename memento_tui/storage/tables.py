@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from operator import attrgetter
@@ -13,6 +12,7 @@ import msgspec
 from memento_tui.model import AnyRecord, Contradiction, Crystal, Memory, Proposal, Relation, Skip, WorkingItem
 from memento_tui.model.memory import Source, content_digest
 from memento_tui.moments import format_moment
+from memento_tui.storage.connection import Connection, Row
 
 __all__ = ["RECORD_NAMES", "TABLES", "RecordT", "Table", "record_image", "record_name", "select_records", "table_of"]
 
@@ -87,7 +87,7 @@ class Table(Generic[RecordT]):
             values.append(content_digest(record.content))
         return values
 
-    def record_of(self, row: sqlite3.Row) -> RecordT:
+    def record_of(self, row: Row) -> RecordT:
         """Return the record that a row of ``select`` holds."""
         values = dict(zip(self._fields, row, strict=False))
         for field, decode in self._decoders:
@@ -156,7 +156,7 @@ def record_image(record: AnyRecord) -> str:
 
 
 def select_records(
-    connection: sqlite3.Connection, record: type[RecordT], where: str, parameters: Sequence[object] = ()
+    connection: Connection, record: type[RecordT], where: str, parameters: Sequence[object] = ()
 ) -> list[RecordT]:
     """Return the records of a type that a condition selects."""
     table = table_of(record)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Protocol, cast
 
+import apsw
 import msgspec
 
 from memento_tui import clock
@@ -15,6 +15,7 @@ from memento_tui.errors import Conflict, NotAllowed, NotFound
 from memento_tui.model import AnyRecord, Memory, Relation
 from memento_tui.model.validation import check_unreserved_id, fold_tag, new_id, to_plain
 from memento_tui.moments import format_moment
+from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author, Change, EntryFacts, append_entry
 from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, record_name, select_records
@@ -55,7 +56,7 @@ class PersonGuard:
 class Transaction:
     """Collects the changes of one write. Made by `transaction`, which holds the write lock meanwhile."""
 
-    def __init__(self, connection: sqlite3.Connection, now: datetime, guard: WriteGuard) -> None:
+    def __init__(self, connection: Connection, now: datetime, guard: WriteGuard) -> None:
         self.connection = connection
         self._guard = guard
         self.now = now
@@ -134,7 +135,7 @@ class Transaction:
         rows = [(number, *table.row(record)) for number, record in enumerate(records, first)]
         try:
             self.connection.executemany(table.insert_numbered, rows)
-        except sqlite3.IntegrityError as error:
+        except apsw.ConstraintError as error:
             raise Conflict(
                 f"One of these {len(records)} records exists already: {error}.", "Import it again."
             ) from error

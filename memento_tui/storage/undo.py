@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from memento_tui import clock
 from memento_tui.errors import Conflict, NotAllowed, NotFound
 from memento_tui.model import Crystal
 from memento_tui.model.validation import new_id, to_plain
+from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author, Entry, select_entries
 from memento_tui.storage.tables import TABLES, select_records
@@ -34,7 +34,7 @@ IS_PURGED = (
 """Whether a purge took so much of what an entry wrote that nothing of it can be taken back."""
 
 
-def undo_candidate(connection: sqlite3.Connection) -> Entry | None:
+def undo_candidate(connection: Connection) -> Entry | None:
     """Return the person's newest entry that is in effect and was not purged: the one that the undo key undoes."""
     where = "actor = 'person' AND undoes IS NULL AND action NOT IN ('purge', 'restore backup')"
     where += f" AND NOT {IS_UNDONE.format('entry')}"
@@ -42,7 +42,7 @@ def undo_candidate(connection: sqlite3.Connection) -> Entry | None:
     return next(select_entries(connection, f"{where} ORDER BY seq DESC LIMIT 1"), None)
 
 
-def redo_candidate(connection: sqlite3.Connection) -> Entry | None:
+def redo_candidate(connection: Connection) -> Entry | None:
     """Return the undo that the redo key takes back: the newest in effect, unless the person has done more since."""
     where = (
         "actor = 'person' AND action = 'undo' AND NOT EXISTS (SELECT 1 FROM entry AS r WHERE r.undoes = entry.seq)"
@@ -88,7 +88,7 @@ def revert_entry(database: Database, author: Author, seq: int) -> list[Entry]:
     return targets
 
 
-def _without_purged(connection: sqlite3.Connection, target: Entry, targets: list[Entry]) -> list[Entry]:
+def _without_purged(connection: Connection, target: Entry, targets: list[Entry]) -> list[Entry]:
     """Return the entries of which something can be taken back. Raises `Conflict` if a purge took the text of all."""
     query = f"SELECT {IS_PURGED.format('entry')} FROM entry WHERE seq = ?"
     left = [entry for entry in targets if not connection.execute(query, (entry.seq,)).fetchone()[0]]
@@ -97,13 +97,13 @@ def _without_purged(connection: sqlite3.Connection, target: Entry, targets: list
     return left
 
 
-def _check_one_current_crystal(connection: sqlite3.Connection) -> None:
+def _check_one_current_crystal(connection: Connection) -> None:
     """Raise `Conflict` if two identities would be current: one was written since, and only one can hold."""
     if len(select_records(connection, Crystal, "status = 'current'")) > 1:
         raise Conflict("Another identity was written since.", "Restore the one you want: memento crystal restore ID.")
 
 
-def _require_entry(connection: sqlite3.Connection, seq: int | None) -> Entry:
+def _require_entry(connection: Connection, seq: int | None) -> Entry:
     found = next(select_entries(connection, "seq = ?", (seq,)), None)
     if found is None:
         raise NotFound(f"The journal has no entry {seq}.", "`memento history` lists them.")
@@ -125,22 +125,22 @@ def _revert_entry(tx: Transaction, entry: Entry) -> None:
         "SELECT record, record_id, version, removed, image, nonce FROM change WHERE seq = ? ORDER BY ordinal DESC",
         (entry.seq,),
     ).fetchall()
-    for row in rows:
-        if row["nonce"] is not None and not _is_purged_before(tx.connection, row):
-            _revert_change(tx, entry, row)
+    for name, record_id, version, removed, image, nonce in rows:
+        if nonce is not None and not _is_purged_before(tx.connection, name, record_id, version):
+            _revert_change(tx, entry, name, record_id, version, None if removed else image)
 
 
-def _is_purged_before(connection: sqlite3.Connection, change: sqlite3.Row) -> bool:
+def _is_purged_before(connection: Connection, name: str, record_id: str, version: int) -> bool:
     """Tell whether a purge took the text that a record had before a change."""
     query = "SELECT 1 FROM change WHERE record = ? AND record_id = ? AND version = ? AND nonce IS NULL"
-    found = connection.execute(query, (change["record"], change["record_id"], change["version"] - 1)).fetchone()
+    found = connection.execute(query, (name, record_id, version - 1)).fetchone()
     return found is not None
 
 
-def _revert_change(tx: Transaction, entry: Entry, row: sqlite3.Row) -> None:
-    name, record_id, version, removed = row[0], row[1], row[2], bool(row[3])
+def _revert_change(tx: Transaction, entry: Entry, name: str, record_id: str, version: int, image: str | None) -> None:
+    """Take one change back; ``image`` is what the entry wrote, ``None`` where it removed the record."""
     before = _record_before(tx.connection, name, record_id, version)
-    after = None if removed else TABLES[name].image.decode(row[4])
+    after = None if image is None else TABLES[name].image.decode(image)
     current = tx.get_named(name, record_id)
     if before is None:
         if current is None:
@@ -166,7 +166,7 @@ def _differing_columns(name: str, one: Any, other: Any) -> list[str]:  # noqa: A
 
 
 def _reverted_fields(
-    connection: sqlite3.Connection,
+    connection: Connection,
     entry: Entry,
     name: str,
     before: Any,  # noqa: ANN401 - any record
@@ -183,7 +183,7 @@ def _reverted_fields(
 
 
 def _former_values(
-    connection: sqlite3.Connection,
+    connection: Connection,
     entry: Entry,
     name: str,
     after: Any,  # noqa: ANN401 - any record
@@ -236,28 +236,28 @@ class _LaterChange(NamedTuple):
     """Whether it removed the record, or a purge took its text."""
 
 
-def _later_changes(connection: sqlite3.Connection, name: str, after: Any) -> Iterator[_LaterChange]:  # noqa: ANN401 - any record
+def _later_changes(connection: Connection, name: str, after: Any) -> Iterator[_LaterChange]:  # noqa: ANN401 - any record
     """Yield the changes of a record after a state of it, oldest first; none follows one that is final."""
     rows = connection.execute(
         "SELECT change.seq, image, removed, nonce, entry.actor,"
-        f" entry.undoes IS NULL AND NOT {IS_UNDONE.format('entry')} AS is_in_effect"
+        f" entry.undoes IS NULL AND NOT {IS_UNDONE.format('entry')}"
         " FROM change JOIN entry ON entry.seq = change.seq"
         " WHERE record = ? AND record_id = ? AND version > ? ORDER BY version",
         (name, after.id, after.version),
     )
     previous = after
-    for row in rows:
-        is_own, is_in_effect = row["actor"] == "system", bool(row["is_in_effect"])
-        if row["nonce"] is None or row["removed"]:
-            yield _LaterChange(row["seq"], previous, (), is_own, is_in_effect, is_final=True)
+    for seq, image, removed, nonce, actor, is_in_effect in rows:
+        is_own = actor == "system"
+        if nonce is None or removed:
+            yield _LaterChange(seq, previous, (), is_own, bool(is_in_effect), is_final=True)
             return
-        record = TABLES[name].image.decode(row["image"])
+        record = TABLES[name].image.decode(image)
         columns = _differing_columns(name, previous, record)
-        yield _LaterChange(row["seq"], previous, columns, is_own, is_in_effect, is_final=False)
+        yield _LaterChange(seq, previous, columns, is_own, bool(is_in_effect), is_final=False)
         previous = record
 
 
-def _record_before(connection: sqlite3.Connection, name: str, record_id: str, version: int) -> Any:  # noqa: ANN401 - any record
+def _record_before(connection: Connection, name: str, record_id: str, version: int) -> Any:  # noqa: ANN401 - any record
     """Return the record as it was before the change that made ``version``, or ``None`` if it did not exist."""
     row = connection.execute(
         "SELECT removed, image FROM change WHERE record = ? AND record_id = ? AND version = ?",

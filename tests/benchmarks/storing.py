@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 from pathlib import Path
 from time import perf_counter
 
@@ -12,6 +11,7 @@ import tantivy
 
 from memento_tui.api import Workspace
 from memento_tui.formats.import_export import run_import
+from memento_tui.storage.connection import Connection, open_for_writing
 from memento_tui.storage.database import PRAGMAS
 from tests.benchmarks.corpus import memories
 from tests.benchmarks.table import Row
@@ -22,9 +22,9 @@ _SINGLE = 3000
 _BARE_TABLE = "CREATE TABLE memory (id TEXT PRIMARY KEY, content TEXT, kind TEXT, tags TEXT, namespace TEXT) STRICT"
 
 
-def _bare_database(path: Path) -> sqlite3.Connection:
+def _bare_database(path: Path) -> Connection:
     path.unlink(missing_ok=True)
-    connection = sqlite3.connect(path, isolation_level=None)
+    connection = open_for_writing(path, busy_seconds=0, create=True)
     for pragma in PRAGMAS:
         connection.execute(pragma)
     connection.execute(_BARE_TABLE)

@@ -314,4 +314,4 @@ def test_the_path_of_a_prompt_imports_tantivy_and_none_of_the_slow_parts_of_the_
         check=True,
     )
     assert b"deploy.sh" in ended.stdout
-    assert set(found.read_text().split()) - {"__main__"} == {"memento_tui", "tantivy"}
+    assert set(found.read_text().split()) - {"__main__"} == {"apsw", "memento_tui", "tantivy"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import apsw
 import pytest
 
 import memento_tui
@@ -97,7 +97,7 @@ def test_a_host_that_never_ends_standard_input_is_answered_in_time(host: HookHos
 
 
 def test_a_locked_database_costs_the_host_no_more_than_the_deadline(host: HookHost) -> None:
-    holder = sqlite3.connect(host.data_dir / "memento.db", isolation_level=None)
+    holder = apsw.Connection(str(host.data_dir / "memento.db"))
     holder.execute("PRAGMA locking_mode = EXCLUSIVE")
     holder.execute("BEGIN EXCLUSIVE")
     host.program = HOOK
@@ -125,7 +125,7 @@ def test_a_broken_or_missing_store_is_met_with_silence(host: HookHost, damage: s
             for path in (host.data_dir / "index" / "keyword").glob("*"):
                 path.write_bytes(b"\x00" * 50)
         case "newer":
-            with sqlite3.connect(database) as connection:
+            with apsw.Connection(str(database)) as connection:
                 connection.execute("PRAGMA user_version = 99")
             connection.close()
         case _:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import random
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import apsw
 import pytest
 from filelock import FileLock
 
@@ -178,7 +178,7 @@ def test_an_import_of_thousands_in_few_entries_is_indexed_by_a_process_of_its_ow
 
 
 def test_a_database_of_the_version_before_is_brought_up_to_date_beside_the_host(host: HookHost) -> None:
-    with sqlite3.connect(host.data_dir / "memento.db") as connection:
+    with apsw.Connection(str(host.data_dir / "memento.db")) as connection:
         connection.execute("DROP INDEX memory_session")
         connection.execute(f"PRAGMA user_version = {DATABASE_FORMAT - 1}")
     connection.close()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 import memento_tui
@@ -200,7 +200,7 @@ def damage_database(data_dir: Path) -> None:
 
 
 def damage_version(data_dir: Path) -> None:
-    with sqlite3.connect(data_dir / "memento.db") as connection:
+    with apsw.Connection(str(data_dir / "memento.db")) as connection:
         connection.execute("PRAGMA user_version = 9999")
     connection.close()
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import apsw
 import pytest
 
 import memento_tui
@@ -109,14 +109,14 @@ def test_an_empty_file_is_a_store_that_was_not_begun(tmp_path: Path) -> None:
 def test_a_database_of_a_newer_memento_is_left_alone(tmp_path: Path) -> None:
     filled(tmp_path / "d").close()
     path = tmp_path / "d" / "memento.db"
-    connection = sqlite3.connect(path)
+    connection = apsw.Connection(str(path))
     connection.execute("PRAGMA user_version = 99")
     connection.execute("CREATE TABLE from_the_future (a)")
     connection.close()
     with pytest.raises(DataDirectoryError, match="was written by a newer memento") as caught:
         memento_tui.open(tmp_path / "d")
     assert "Update memento" in caught.value.hint
-    connection = sqlite3.connect(path)
+    connection = apsw.Connection(str(path))
     assert connection.execute("SELECT count(*) FROM from_the_future").fetchone() == (0,)
     connection.close()
 
@@ -269,16 +269,17 @@ def filled_again(data_dir: Path) -> Workspace:
 
 
 def test_every_failure_of_sqlite_becomes_a_sentence_with_a_next_step() -> None:
-    for text in (
-        "attempt to write a readonly database",
-        "database or disk is full",
-        "unable to open database file",
-        "database is locked",
-        "database disk image is malformed",
-        "file is not a database",
-        "something that nobody foresaw",
+    for kind in (
+        apsw.ReadOnlyError,
+        apsw.FullError,
+        apsw.CantOpenError,
+        apsw.BusyError,
+        apsw.LockedError,
+        apsw.CorruptError,
+        apsw.NotADBError,
+        apsw.IOError,
     ):
-        error = explain_failure(sqlite3.DatabaseError(text), Path("/data/memento.db"))
+        error = explain_failure(kind("what SQLite says"), Path("/data/memento.db"))
         assert error.message.endswith(".")
         assert error.hint.endswith(".")
         assert "/data" in error.message

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.model import AnyRecord, Crystal, Memory, Skip, WorkingItem
+from memento_tui.storage.connection import open_for_writing
 from memento_tui.storage.tables import TABLES, select_records
 from tests.made import without_engine
 from tests.poison.attacks import MARK
@@ -105,8 +105,7 @@ class House:
     def records(self) -> dict[str, list[AnyRecord]]:
         """Return the records that hold the mark of an attack, by the mark."""
         found: dict[str, list[AnyRecord]] = {}
-        with closing(sqlite3.connect(self.person.paths.database)) as connection:
-            connection.row_factory = sqlite3.Row
+        with closing(open_for_writing(self.person.paths.database, busy_seconds=0)) as connection:
             for name in _TOLD_RECORDS:
                 for record in select_records(connection, TABLES[name].record, "1 = 1"):
                     for mark in set(MARK.findall(_text_of(record))):

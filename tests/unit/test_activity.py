@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import importlib.resources
-import sqlite3
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
+import apsw
 import pytest
 
 from memento_tui.api import Workspace
@@ -257,11 +257,11 @@ def test_a_rejected_memory_is_recalled_no_more_and_the_agent_reads_why(workspace
 
 def test_a_database_of_the_version_before_is_upgraded_in_place(tmp_path: Path) -> None:
     path = tmp_path / "memento.db"
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.create_function("fold", 1, fold_tag, deterministic=True)
+    connection = apsw.Connection(str(path))
+    connection.create_scalar_function("fold", lambda *tags: fold_tag(str(*tags)), 1, deterministic=True)
     folder = importlib.resources.files("memento_tui.storage.migrations")
     for number, name in enumerate(("0001_initial.sql", "0002_folded_tags.sql", "0003_the_gate.sql"), 1):
-        connection.executescript((folder / name).read_text(encoding="utf-8"))
+        connection.execute((folder / name).read_text(encoding="utf-8"))
         connection.execute(f"PRAGMA user_version = {number}")
     connection.execute(
         "INSERT INTO injection (id, memory_id, memory_version, session, channel, at, rank, score, tokens)"

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import threading
 from pathlib import Path
 
+import apsw
 import pytest
 
 import memento_tui
@@ -159,7 +159,7 @@ def test_a_backup_of_the_older_format_is_brought_up_to_date(workspace: Workspace
     workspace.remember("The port is 8080.")
     made = workspace.backups.make()
     file = workspace.paths.backups / made.name
-    connection = sqlite3.connect(file)
+    connection = apsw.Connection(str(file))
     connection.execute("DROP INDEX proposal_fingerprint")
     connection.execute("PRAGMA user_version = 99")
     connection.close()
@@ -177,9 +177,8 @@ def test_a_damaged_backup_is_told_and_not_restored(workspace: Workspace, damage:
     elif damage == "garbled":
         file.write_bytes(file.read_bytes()[:4096] + b"\xff" * (made.size - 4096))
     else:
-        connection = sqlite3.connect(file)
+        connection = apsw.Connection(str(file))
         connection.execute("UPDATE change SET image = replace(image, '8080', '8081')")
-        connection.commit()
         connection.close()
     assert workspace.backups.verify(made.name)
     workspace.remember("The port is 9090.")

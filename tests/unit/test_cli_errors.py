@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
+import apsw
 import pytest
 
 from memento_tui.cli.main import COMMANDS
@@ -179,7 +179,7 @@ def test_a_data_directory_that_cannot_be_made_is_an_error(tmp_path: Path) -> Non
 
 def test_a_newer_database_is_left_alone(memento: Program) -> None:
     memento.add("one")
-    connection = sqlite3.connect(memento.data_dir / "memento.db")
+    connection = apsw.Connection(str(memento.data_dir / "memento.db"))
     connection.execute("PRAGMA user_version = 999")
     connection.close()
     ended = memento.run("list", "--json")

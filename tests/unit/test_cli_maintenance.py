@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from memento_tui.paths import DataPaths
+from memento_tui.storage.connection import SQLITE_VERSION
 from tests.unit.cli_program import Program, without_engine
 
 
@@ -33,14 +34,14 @@ def test_a_healthy_workspace_has_nothing_to_mend(memento: Program) -> None:
         *("data directory", "permissions", "disk", "versions", "settings", "contents", "backups", "pages", "journal"),
         *("keyword index", "semantic index"),
     }
+    assert f"SQLite {SQLITE_VERSION}" in findings["versions"]["detail"]
     in_words = memento.run("doctor")
     assert all(line.startswith("ok ") for line in in_words.out.splitlines())
 
 
 def test_a_journal_that_was_altered_is_found(memento: Program) -> None:
-    connection = sqlite3.connect(memento.data_dir / "memento.db")
+    connection = apsw.Connection(str(memento.data_dir / "memento.db"))
     connection.execute("UPDATE change SET image = replace(image, '/v2', '/v3')")
-    connection.commit()
     connection.close()
     finding = _findings(memento, 6)["journal"]
     assert not finding["ok"]
@@ -87,9 +88,10 @@ def test_settings_that_only_the_engine_or_a_sleep_reads_are_checked(memento: Pro
 
 
 def test_a_damaged_page_is_found_by_reading_all_of_them(memento: Program) -> None:
-    connection = sqlite3.connect(memento.data_dir / "memento.db")
+    connection = apsw.Connection(str(memento.data_dir / "memento.db"))
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    root = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'injection_session'").fetchone()[0]
+    query = "SELECT rootpage FROM sqlite_schema WHERE name = 'injection_session'"
+    (root,) = [row[0] for row in connection.execute(query)]
     connection.close()
     with (memento.data_dir / "memento.db").open("r+b") as file:
         file.seek((root - 1) * 4096)

@@ -16,6 +16,7 @@ import json
 print("\\n" + json.dumps(sorted(sys.modules)))
 """
 HEAVY = {
+    "apsw",
     "aiohttp",
     "lancedb",
     "mcp",
@@ -29,7 +30,6 @@ HEAVY = {
     "pydantic",
     "rich",
     "sentence_transformers",
-    "sqlite3",
     "tantivy",
     "textual",
     "torch",
@@ -54,7 +54,7 @@ def _imported(action: str) -> set[str]:
         ("main(['nonsense'])", set()),
         ("main(['mcp', '--help'])", set()),
         ("main(['web', '--help'])", set()),
-        ("main(['add', '--help'])", {"memento_tui.storage", "msgspec", "sqlite3"}),
+        ("main(['add', '--help'])", {"memento_tui.storage", "msgspec", "apsw"}),
     ],
 )
 def test_nothing_is_imported_that_is_not_used(action: str, allowed: set[str]) -> None:

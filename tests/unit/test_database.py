@@ -1,15 +1,18 @@
-"""A database that is closed while another thread reads it."""
+"""One database: closed while another thread reads it, and the library that opens it."""
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 
+from memento_tui.errors import DataDirectoryError
+from memento_tui.storage.connection import SQLITE_VERSION
 from memento_tui.storage.database import Database
 
 
@@ -23,14 +26,14 @@ def database(tmp_path: Path) -> Iterator[Database]:
 def test_a_query_of_another_thread_ends_as_if_nothing_was_closed(database: Database) -> None:
     is_asked, is_closed = threading.Event(), threading.Event()
 
-    def wait(number: int) -> int:
+    def wait(*numbers: Any) -> int:  # noqa: ANN401 - a value of SQL
         is_asked.set()
         is_closed.wait(60)
-        return number
+        return int(numbers[0])
 
     def ask() -> list[int]:
         with database.reading() as connection:
-            connection.create_function("wait", 1, wait)
+            connection.create_scalar_function("wait", wait, 1)
             rows = connection.execute("WITH few(n) AS (VALUES (1), (2), (3)) SELECT wait(n) FROM few").fetchall()
             return [row[0] for row in rows]
 
@@ -54,5 +57,17 @@ def test_the_connection_of_a_thread_that_reads_nothing_now_is_closed_at_once(dat
 def test_the_connection_of_the_closing_thread_is_closed_at_once(database: Database) -> None:
     held = database.connection
     database.close()
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+    with pytest.raises(apsw.ConnectionClosedError):
         held.execute("SELECT 1")
+
+
+def test_the_database_is_opened_by_a_sqlite_without_the_race_of_resetting_logs(database: Database) -> None:
+    # Before 3.51.3 a commit could be lost where several connections wrote and moved the log into the file.
+    (version,) = database.connection.execute("SELECT sqlite_version()").fetchone()
+    assert version == SQLITE_VERSION
+    assert tuple(map(int, version.split("."))) >= (3, 51, 3)
+
+
+def test_a_text_that_is_not_utf8_is_explained_as_damage(database: Database) -> None:
+    with pytest.raises(DataDirectoryError, match="is damaged"), database.reading() as connection:
+        connection.execute("SELECT CAST(x'ff' AS TEXT)").fetchone()

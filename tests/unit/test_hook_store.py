@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.storage.connection import open_for_writing
 from memento_tui.storage.hook_store import HookStore, ShownMemory
 from memento_tui.storage.statements import RECALLED
 from tests.journeys.mcp_agent import NO_ENGINE
@@ -50,13 +51,18 @@ def test_no_question_of_a_hook_reads_a_whole_table(
     person: Workspace, store: HookStore, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     person.remember("One memory, so that no table is empty.", pinned=True)
-    asked: list[str] = []
-    connection = sqlite3.connect(person.paths.database)
-    connection.set_trace_callback(asked.append)
+    asked: list[tuple[str, Any]] = []
+
+    def trace(_: object, query: str, given: Any) -> bool:  # noqa: ANN401 - the values of a query
+        asked.append((query, given))
+        return True
+
+    connection = open_for_writing(person.paths.database, busy_seconds=0)
+    connection.exec_trace = trace
     monkeypatch.setattr(store, "_connection", connection)
     QUERIES[name](store)
-    connection.set_trace_callback(None)
-    plans = [row[3] for query in asked for row in connection.execute(f"EXPLAIN QUERY PLAN {query}")]
+    connection.exec_trace = None
+    plans = [row[3] for query, given in asked for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", given)]
     connection.close()
     assert plans
     allowed = ("json_each", "memory_pinned", "memory_essential")

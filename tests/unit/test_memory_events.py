@@ -46,10 +46,10 @@ def test_the_cost_of_a_small_namespace_does_not_grow_with_the_rest(workspace: Wo
     workspace.remember_many({"content": f"Fact {n}.", "namespace": "global"} for n in range(others))
     steps = 0
 
-    def count() -> int:
+    def count() -> bool:
         nonlocal steps
         steps += 1
-        return 0
+        return False
 
     # The plan has to go from the memories of the namespace to their changes: the scan of the memories' index is all
     # that sees the others.

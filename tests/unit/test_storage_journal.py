@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 
 from memento_tui.api import Workspace
@@ -58,7 +58,7 @@ def test_altering_any_cell_of_the_journal_is_reported(written: Store, table: str
         connection.execute("BEGIN")
         try:
             connection.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (_changed(table, column, value),))  # noqa: S608 - names of this test
-        except sqlite3.IntegrityError:
+        except apsw.ConstraintError:
             pass  # SQLite itself refused it
         else:
             assert written.journal.verify(), f"{table}.{column} where {where} was altered unseen"

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 from pathlib import Path
 
+import apsw
 import pytest
 
 import memento_tui
@@ -126,7 +126,7 @@ def test_a_purge_needs_a_reason_a_record_and_a_person(workspace: Workspace, agen
 def test_a_reader_of_an_older_state_that_keeps_the_text_in_the_log_is_told_of(data_dir: Path) -> None:
     with memento_tui.open(data_dir) as workspace:
         memory = workspace.remember(SECRET)
-        reader = sqlite3.connect(data_dir / "memento.db")
+        reader = apsw.Connection(str(data_dir / "memento.db"))
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM memory").fetchone()
         workspace._store.database.connection.execute("PRAGMA busy_timeout = 0")

@@ -1,0 +1,62 @@
+"""One connection to a SQLite file, through the SQLite that comes with apsw and not the one of the machine.
+
+Every process opens the database through this one library: two in one process take each other's locks away.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+
+TYPE_CHECKING = False  # as in `typing`, whose import a hook would wait for
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    class _Cursor(apsw.Cursor):
+        """A result with the types of a row that the query's author knows."""
+
+        def fetchone(self) -> Any: ...  # noqa: ANN401
+        def fetchall(self) -> list[Any]: ...
+
+
+__all__ = ["SQLITE_VERSION", "Connection", "Row", "open_finished", "open_for_writing"]
+
+Row = tuple["Any", ...]
+"""One row of a result; whoever wrote the query knows its types."""
+
+SQLITE_VERSION = apsw.sqlite_lib_version()
+
+
+class Connection(apsw.Connection):
+    """A connection that commits each statement by itself outside of a transaction."""
+
+    if TYPE_CHECKING:
+
+        def execute(self, statements: str, bindings: Sequence[object] | Mapping[str, object] = ()) -> _Cursor: ...  # type: ignore[override]  # noqa: D102
+        def executemany(self, statements: str, bindings: Iterable[Sequence[object]]) -> _Cursor: ...  # type: ignore[override]  # noqa: D102
+
+
+def open_for_writing(path: Path, *, busy_seconds: float, create: bool = False) -> Connection:
+    """Open a database; ``busy_seconds`` is how long a statement waits for another's lock.
+
+    Raises:
+        apsw.Error: it cannot be opened.
+
+    """
+    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+    made = Connection(str(path), flags=flags)
+    made.set_busy_timeout(round(busy_seconds * 1000))
+    return made
+
+
+def open_finished(path: Path) -> Connection:
+    """Open a file that nobody writes as it is: nothing is written beside it, not even a lock.
+
+    Raises:
+        apsw.Error: it cannot be opened.
+
+    """
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags)
