@@ -48,6 +48,7 @@ def open_for_writing(path: Path, *, busy_seconds: float, create: bool = False) -
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
     made = Connection(str(path), flags=flags)
     made.set_busy_timeout(round(busy_seconds * 1000))
+    made.transaction_mode = "IMMEDIATE"  # of a block `with connection:`, which takes the write lock as it begins
     return made
 
 

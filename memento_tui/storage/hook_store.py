@@ -356,8 +356,7 @@ class HookStore:
             *(("memory", entry.memory.id, 1, 0, None) for entry in shown),
             *(("skip", skip_id, 0, 1, moment) for skip_id in skip_ids),
         ]
-        self._connection.execute("BEGIN IMMEDIATE")
-        with self._connection:  # commits, or rolls back
+        with self._connection:
             self._connection.executemany(
                 "INSERT INTO injection (id, memory_id, memory_version, session, channel, at, rank, score, tokens, why)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
