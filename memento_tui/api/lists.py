@@ -59,7 +59,7 @@ class ItemQuery(msgspec.Struct, frozen=True):
             (not self.categories or item.category in self.categories)
             and (not self.statuses or item.status in self.statuses)
             and (not self.tags or self.tags <= {fold_tag(tag) for tag in item.tags})
-            and _contains_all(self.words, (item.title, item.content, item.next_action))
+            and _contains_all(self.words, (item.title, item.content, item.next_action, *item.tags))
         )
 
 

@@ -41,7 +41,7 @@ __all__ = [
     "register_analyzers",
 ]
 
-TEXT_VERSION = "4"
+TEXT_VERSION = "5"
 """Raised with every change of the text fields or analyzers; an index of another version is rebuilt.
 
 A hook reads no other fields of the index. The whole version, `IndexState.version`, begins with it and goes on with a
@@ -72,12 +72,13 @@ class IndexState(NamedTuple):
 
 
 def make_schema(number_fields: Iterable[str]) -> tantivy.Schema:
-    """Return the schema: text in three forms, its heading and context, facts as prefixed terms, numbers as columns."""
+    """Return the schema: text in three forms, tags, heading, context, facts as prefixed terms, numbers as columns."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("note", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("title", tokenizer_name="stemmed")
     builder.add_text_field("body", tokenizer_name="stemmed")
+    builder.add_text_field("tags", tokenizer_name="stemmed")
     builder.add_text_field("head", tokenizer_name="stemmed", index_option="basic")
     builder.add_text_field("context", tokenizer_name="stemmed", index_option="basic")
     builder.add_text_field("words", tokenizer_name="exact", index_option="basic")
@@ -157,7 +158,8 @@ class TermQueryBuilder:
         score = 0.0
         for text in texts:
             stems = terms(text) or [text.lower()]
-            each = [highest_score(total, self._searcher.doc_freq("body", stem)) for stem in stems]
+            held = (max(self._searcher.doc_freq(field, stem) for field in ("body", "tags")) for stem in stems)
+            each = [highest_score(total, holding) for holding in held]
             score += sum(each) if apart else max(each)
         return score
 
@@ -169,7 +171,8 @@ class TermQueryBuilder:
         return [tantivy.Query.boolean_query([(_Should, part) for part in plain])]
 
     def _choices(self, stems: Sequence[str]) -> list[tantivy.Query]:
-        return [self._text("body", stems), self._boosted(self._text("title", stems), TITLE_BOOST)]
+        title = self._boosted(self._text("title", stems), TITLE_BOOST)
+        return [self._text("body", stems), title, self._text("tags", stems)]
 
     def _text(self, field: str, stems: Sequence[str]) -> tantivy.Query:
         if not stems:

@@ -65,7 +65,7 @@ def make_document(memory: Memory, context: SessionContext | None = None) -> tant
     facts += [f"{name}:1" for name, value in zip(FLAGS, _flag_values(memory), strict=True) if value]
     facts += [f"ns:{level}" for level in _namespace_levels(memory.namespace)]
     facts += [f"tag:{fold_tag(tag)}" for tag in memory.tags]
-    text = f"{memory.title}\n{memory.content}" if memory.title else memory.content
+    text = "\n".join(part for part in (memory.title, memory.content, *memory.tags) if part)
     fields: dict[str, Any] = {
         "id": memory.id,
         "body": memory.content,
@@ -77,7 +77,9 @@ def make_document(memory: Memory, context: SessionContext | None = None) -> tant
             fields[name] = microseconds(value) if isinstance(value, datetime) else value
     if memory.title:
         fields["title"] = memory.title
-    if heading := heading_of(memory):
+    if memory.tags:
+        fields["tags"] = list(memory.tags)
+    if heading := [part for part in (heading_of(memory), *memory.tags) if part]:
         fields["head"] = heading
     if parts := identifiers(text):
         fields["parts"] = parts

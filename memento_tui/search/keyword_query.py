@@ -97,7 +97,7 @@ class QueryCompiler:
         """Return the query whose score tells how a memory holds the words; `read_evidence` reads it.
 
         One pass over the candidates gives three shares of the words, weighed by their rarity: of those that are in
-        the memory or in what its session wrote just before, in its title or heading, and near the next one.
+        the memory or in what its session wrote just before, in its title, heading or tags, and near the next one.
         """
         weighed = list(self._weighed(query))
         heading = [(weight, self._words.stem("head", stem)) for stem, weight, _ in weighed if stem]
@@ -121,7 +121,7 @@ class QueryCompiler:
                 found[part.text] = (self._rarity(part.text), self._word_query(part))
                 continue
             for stem in terms(part.text):
-                places = [self._words.stem(field, stem) for field in ("body", "title", "context")]
+                places = [self._words.stem(field, stem) for field in ("body", "title", "tags", "context")]
                 found[stem] = (self._rarity(stem), _any_of(places))
         rarest = set(sorted(found, key=lambda name: -found[name][0])[:MOST_WORDS_AS_EVIDENCE])
         for name, (rarity, covered) in found.items():
@@ -131,7 +131,7 @@ class QueryCompiler:
     def _rarity(self, stem: str) -> float:
         # Documents that were replaced are counted with their terms until their segment is merged.
         total = self._searcher.num_docs
-        return idf(total, min(total, max(self._searcher.doc_freq(field, stem) for field in ("body", "title"))))
+        return idf(total, min(total, max(self._searcher.doc_freq(field, stem) for field in ("body", "title", "tags"))))
 
     def _filter_query(self, tree: Filter) -> tantivy.Query:  # noqa: PLR0911 - one for each kind of condition
         """Return the query for a filter."""

@@ -164,8 +164,8 @@ class PromptIndex:
         return held
 
     def _stem_count(self, stem: str) -> int:
-        """Return about how many memories hold a stem, in the text or in the title alone."""
-        return max(self._searcher.doc_freq(field, stem) for field in ("body", "title"))
+        """Return about how many memories hold a stem, in the text, or in the title or the tags alone."""
+        return max(self._searcher.doc_freq(field, stem) for field in ("body", "title", "tags"))
 
     def weighted(self, parts: PromptParts) -> list[WeightedPart]:
         """Return the parts of a prompt that are looked for, with the weights of their words."""

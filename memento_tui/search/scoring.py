@@ -76,7 +76,7 @@ class WordEvidence(NamedTuple):
     coverage: float = 0.0
     """The share of the words that are in the memory, or in what its session wrote just before."""
     heading: float = 0.0
-    """The share of the words that are in the title or the heading."""
+    """The share of the words that are in the title, the heading or the tags."""
     nearby: float = 0.0
     """The share of the words that the next word of the query follows closely."""
 

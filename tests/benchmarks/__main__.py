@@ -14,20 +14,16 @@ from pathlib import Path
 from memento_tui.api import Workspace
 from tests.benchmarks.agents import remember_round_trip, tool_tokens
 from tests.benchmarks.app import first_frame, keystrokes, memory_use
-from tests.benchmarks.code_citations import HEADING as CODE_HEADING
 from tests.benchmarks.conflicts import results as conflicts
 from tests.benchmarks.corpus import memories, words
 from tests.benchmarks.guarding import results as guarding
-from tests.benchmarks.hooks import HEADING as HOOKS_HEADING
 from tests.benchmarks.hour import growth
 from tests.benchmarks.meaning import hybrid_query
-from tests.benchmarks.sessions import HEADING as SESSIONS_HEADING
 from tests.benchmarks.sessions import replayed_sessions
 from tests.benchmarks.skips import results as skips
 from tests.benchmarks.storing import bulk_import, remember_rate
 from tests.benchmarks.table import Row, as_markdown, figures_as_markdown, kept_sections
 from tests.benchmarks.workbench import at_work
-from tests.poison.report import HEADING as POISON_HEADING
 
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _HEAD = """# Results
@@ -36,8 +32,9 @@ Made by `make bench`. Each row compares memento with the bare parts it is made o
 machine the figures move and the ratios stay. A target that was missed stands here with its figure.
 
 """
-_QUALITY = """
-## On data
+_QUALITY_HEADING = "On data"
+_QUALITY = f"""
+## {_QUALITY_HEADING}
 
 Contradictions on the development pairs (LongMemEval's knowledge updates, SICK); the gate on real memories that agents
 wrote, and on attacks and secrets written for the purpose. `python -m tests.benchmarks.conflicts` and
@@ -103,7 +100,7 @@ def main() -> None:
     if quick:
         print(table)
     else:
-        others = kept_sections(_RESULTS, headings=[HOOKS_HEADING, SESSIONS_HEADING, POISON_HEADING, CODE_HEADING])
+        others = kept_sections(_RESULTS, but=_QUALITY_HEADING)
         figures = figures_as_markdown([*conflicts(), *guarding(), *skips(), *recalled])
         _RESULTS.write_text(f"{_HEAD}{table}\n{_QUALITY}{figures}\n{others}")
 

@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import memento_tui
+from memento_tui.api import Workspace
 from memento_tui.model.filters import AllOf, with_default_statuses
+from memento_tui.search.engine_client import SemanticClient
 
 __all__ = ["index"]
 
@@ -32,8 +34,13 @@ def _close_last() -> None:
         _open.pop()()
 
 
-def index(documents: Sequence[dict[str, Any]]) -> Callable[[str, int], list[str]]:
-    """Remember the documents in a workspace of their own, and return the function that searches it."""
+def index(
+    documents: Sequence[dict[str, Any]], make_engine: Callable[[Workspace], SemanticClient] | None = None
+) -> Callable[[str, int], list[str]]:
+    """Remember the documents in a workspace of their own, and return the function that searches it.
+
+    ``make_engine`` makes the engine once all is remembered, where it is not a process of its own.
+    """
     _close_last()  # each has an engine, which holds a model
     folder = tempfile.TemporaryDirectory(prefix="memento-retrieval-", ignore_cleanup_errors=True)
     if os.environ.get("MEMENTO_WORDS_ONLY"):
@@ -54,7 +61,10 @@ def index(documents: Sequence[dict[str, Any]]) -> Callable[[str, int], list[str]
         }
         for document in documents
     )
-    workspace.search_engine.wait()
+    if make_engine is None:
+        workspace.search_engine.wait()
+    else:
+        workspace.search_engine.semantic = make_engine(workspace)
     recalled = workspace.count(with_default_statuses(AllOf()))
     if recalled != len(documents):
         # The gate lets some wait for a person: they are missed, as an agent would miss them.

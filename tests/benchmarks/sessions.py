@@ -38,10 +38,7 @@ from tests.benchmarks.halves import development_half
 from tests.benchmarks.replay_memories import real_memories
 from tests.benchmarks.table import Figure, Row
 
-__all__ = ["HEADING", "replayed_sessions"]
-
-HEADING = "Replayed sessions"
-"""The heading of the section of the results that says more than the table of figures."""
+__all__ = ["replayed_sessions"]
 
 _PROMPTS = Path(__file__).with_name("data") / "session_prompts.jsonl"
 _ABOUT_OTHER_THINGS = 7

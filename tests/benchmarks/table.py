@@ -94,10 +94,10 @@ def timed(act: Callable[[], object], *, times: int = 5) -> float:
     return statistics.median(taken)
 
 
-def kept_sections(results: Path, *, headings: Sequence[str]) -> str:
-    """Return those sections of a file of results that other programs write, each after an empty line."""
+def kept_sections(results: Path, *, but: str) -> str:
+    """Return the sections of a file of results without the one of this heading, each after an empty line."""
     parts = results.read_text().split("\n## ")[1:] if results.exists() else []
-    return "".join(f"\n## {part.rstrip()}\n" for part in parts if part.partition("\n")[0] in headings)
+    return "".join(f"\n## {part.rstrip()}\n" for part in parts if part.partition("\n")[0] != but)
 
 
 def write_section(results: Path, heading: str, text: str) -> None:

@@ -39,6 +39,7 @@ SKIP = make_skip(
         'category:"waiting for"',
         "category:doing category:wait status:",
         "tag:api tag:#DB",
+        "move api",
         "category:",
         "tag:",
         "status:done status:active",
