@@ -220,7 +220,15 @@ class SearchEngine:
             shutil.rmtree(self._paths.semantic_index, ignore_errors=True)
 
     def search(
-        self, source: str, *, mode: SearchMode, limit: int, now: datetime, wait: bool = False, typing: bool = False
+        self,
+        source: str,
+        *,
+        mode: SearchMode,
+        limit: int,
+        now: datetime,
+        among: Filter | None = None,
+        wait: bool = False,
+        typing: bool = False,
     ) -> SearchAnswer:
         """Return the best memories for a query; see `memento_tui.api.Workspace.search`.
 
@@ -237,7 +245,7 @@ class SearchEngine:
         if wait:
             self.wait()
         query = parse(source, now=now, typing=typing)
-        tree = recallable_filter(query.filter, now)
+        tree = recallable_filter(query.filter if among is None else AllOf((query.filter, among)), now)
         if query.error and not typing:
             raise InvalidInput(query.error, _QUERY_HINT)
         if query.error or (query.problems and not query.words and query.filter == AllOf()):

@@ -420,18 +420,20 @@ class Workspace:
         *,
         mode: Literal["keyword", "semantic", "hybrid"] = "hybrid",
         limit: int = 10,
+        among: Filter | None = None,
         wait: bool = False,
         now: datetime | None = None,
     ) -> SearchAnswer:
         """Return the memories that answer a query, best first, with snippets and scores.
 
-        ``wait`` waits until the indexes, embeddings included, reflect everything written before.
+        ``among`` is a further condition on them. ``wait`` waits until the indexes, embeddings included, reflect
+        everything written before.
 
         Raises:
             EngineUnavailable: ``wait`` was asked for and the engine cannot be had.
 
         """
-        return self.search_engine.search(query, mode=mode, limit=limit, wait=wait, now=now or clock.now())
+        return self.search_engine.search(query, mode=mode, limit=limit, among=among, wait=wait, now=now or clock.now())
 
     def history(self, memory_id: str) -> Sequence[Revision[Memory]]:
         """Return every version of a memory, newest first. Raises `NotFound`."""

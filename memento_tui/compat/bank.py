@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
-from memento_tui.mcp.results import memory_text, search_result, search_result_lines, tool_result
-from memento_tui.mcp.schemas import ContradictionEntry, SearchResult
+from memento_tui.mcp.results import link_facts, memory_text, search_result, search_result_lines, tool_result
+from memento_tui.mcp.schemas import ContradictionEntry, MemoryLink, SearchResult
 from memento_tui.mcp.tool import UNCHANGED, Expires, Id, SourceType, given_arguments, hints, strict_tool
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
@@ -21,6 +21,7 @@ from memento_tui.model.memory import SENSITIVITIES, parse_kind
 from memento_tui.model.validation import check_namespace
 from memento_tui.moments import parse_optional_end
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among, labels_of
+from memento_tui.operations.links import links_of
 from memento_tui.operations.memories import format_time, is_readable, visible_memory
 from memento_tui.operations.outcome import store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, plain_query, recall
@@ -63,6 +64,7 @@ class BankMemory(BaseModel):
     created_at: str
     updated_at: str
     used_count: int = 0
+    links: list[MemoryLink] = []
     withheld: str = ""
 
 
@@ -173,6 +175,7 @@ def _bank_memory(workspace: Workspace, memory: Memory) -> BankMemory:
     now = clock.now()
     view = visible_memory(memory, now)
     contradictions = contradictions_among(workspace, [memory.id], now) if view.is_readable else []
+    links = links_of(workspace, memory, now) if view.is_readable else []
     return BankMemory(
         id=memory.id,
         bank_id=memory.namespace,
@@ -195,6 +198,7 @@ def _bank_memory(workspace: Workspace, memory: Memory) -> BankMemory:
         created_at=format_time(memory.created_at),
         updated_at=format_time(memory.updated_at),
         used_count=memory.used_count,
+        links=[MemoryLink(**link._asdict()) for link in links],
         withheld="" if view.is_readable else f"It is {memory.status}; its text is withheld.",
     )
 
@@ -207,7 +211,12 @@ def _bank_memory_text(memory: BankMemory) -> str:
     head = f"{quoted_id(memory.id)} {about}"
     if memory.withheld:
         return f"{head}: {memory.withheld}"
-    facts = [("title", memory.title), ("applies", memory.validity_context), ("tags", ", ".join(memory.tags))]
+    facts = [
+        ("title", memory.title),
+        ("applies", memory.validity_context),
+        ("tags", ", ".join(memory.tags)),
+        *link_facts(memory.links),
+    ]
     text = memory_text(head, facts, memory.content, untrusted="UNTRUSTED" in memory.labels)
     section = contradiction_section(memory.contradictions)
     return f"{text}\n\n{section}" if section else text

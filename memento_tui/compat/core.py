@@ -29,6 +29,7 @@ from memento_tui.model.memory import FOREIGN_ID
 from memento_tui.model.validation import account_of, check_namespace
 from memento_tui.moments import parse_moment, parse_optional_end
 from memento_tui.operations.contradictions import contradictions_among, labels_of
+from memento_tui.operations.links import links_of
 from memento_tui.operations.memories import is_readable
 from memento_tui.operations.outcome import pending_change_sentence, store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, plain_query, recall
@@ -68,6 +69,16 @@ class SearchResults(BaseModel):
     result: list[SearchResult]
 
 
+class MemoryLink(BaseModel):
+    """A link to (out) or from (in) another memory, with its first words in ``headline``, or an item or a file."""
+
+    type: str
+    direction: str
+    target: str
+    headline: str
+    labels: list[str]
+
+
 class WholeMemory(BaseModel):
     """A memory in full; of one that cannot be read, its id and why."""
 
@@ -79,6 +90,9 @@ class WholeMemory(BaseModel):
     updated: str | None = None
     source: str | None = None
     relations: list[str] | None = None
+    """The ids of the memories that this one was related to."""
+    links: list[MemoryLink] | None = None
+    """Every link, the names in double brackets among them."""
     ttl: str | None = None
     labels: list[str] | None = None
     error: str | None = None
@@ -340,6 +354,7 @@ def _labels(workspace: Workspace, memories: Sequence[Memory]) -> dict[str, list[
 
 
 def _whole_memory(workspace: Workspace, memory: Memory) -> WholeMemory:
+    now = clock.now()
     ends = workspace.get_many([relation.dst for relation in workspace.relations(memory.id, direction="out")])
     return WholeMemory(
         id=_client_id(workspace, memory),
@@ -350,6 +365,7 @@ def _whole_memory(workspace: Workspace, memory: Memory) -> WholeMemory:
         updated=_javascript_time(memory.updated_at),
         source=memory.source.agent or memory.source_type,
         relations=[_client_id(workspace, end) for end in ends.values()],
+        links=[MemoryLink(**link._asdict()) for link in links_of(workspace, memory, now)] or None,
         ttl=None if memory.expires_at is None else _javascript_time(memory.expires_at),
         labels=_labels(workspace, [memory])[memory.id],
     )

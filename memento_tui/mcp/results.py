@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
 from memento_tui.api.search import SearchHit
-from memento_tui.mcp.schemas import ChangeResult, ItemEntry, RememberResult, SearchResult, SkipEntry
+from memento_tui.mcp.schemas import ChangeResult, ItemEntry, MemoryLink, RememberResult, SearchResult, SkipEntry
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.operations.memories import format_time, list_labels
 from memento_tui.operations.outcome import StoreOutcome, because, rejection_reason
@@ -21,6 +21,8 @@ __all__ = [
     "change_result",
     "item_entry",
     "item_lines",
+    "link_facts",
+    "link_line",
     "memory_text",
     "next_page_text",
     "proposal_result",
@@ -79,6 +81,19 @@ def memory_text(head: str, facts: Iterable[tuple[str, str]], content: str, *, un
     lines = [f"{name}: {value}" for name, value in facts if value]
     body = "\n".join([*lines, *([""] if lines else []), content])
     return f"{head}\n{fenced(body, untrusted=untrusted)}"
+
+
+def link_line(link: MemoryLink) -> str:
+    """Return where a link leads, in words."""
+    arrow = f"{link.type} ->" if link.direction == "out" else f"<- {link.type}"
+    return f"{arrow} {quoted_id(link.target)}{bracketed(link.labels)} {link.headline}".rstrip()
+
+
+def link_facts(links: Iterable[MemoryLink]) -> Iterator[tuple[str, str]]:
+    """Yield the links of a memory as facts of `memory_text`."""
+    # Nobody verifies a link: a memory's own trust says nothing about where an agent has it lead.
+    for link in links:
+        yield "link [unverified]", link_line(link)
 
 
 def skip_entry(skip: Skip) -> SkipEntry:

@@ -24,6 +24,7 @@ __all__ = [
     "MemoryBatch",
     "ProposalEntry",
     "ProposalPage",
+    "RelatedResult",
     "RememberResult",
     "SearchResult",
     "SearchResults",
@@ -31,6 +32,7 @@ __all__ = [
     "SkipEntry",
     "SkipList",
     "StatusResult",
+    "WalkedMemoryLink",
     "WholeMemory",
 ]
 
@@ -75,6 +77,8 @@ class SearchResults(BaseModel):
     semantic: str
     problems: list[str] = []
     contradictions: list[ContradictionEntry] = []
+    project: str = ""
+    """The project whose memories, and those of no project, were searched; empty where all were."""
 
 
 class MemoryLink(BaseModel):
@@ -172,6 +176,19 @@ class IdentityResult(BaseModel):
     labels: list[str] = []
 
 
+class WalkedMemoryLink(MemoryLink):
+    """A link that a walk came to; ``via`` is the memory whose link it is, where that is another one."""
+
+    via: str = ""
+
+
+class RelatedResult(BaseModel):
+    """The links of a memory, nearest first."""
+
+    id: str
+    links: list[WalkedMemoryLink] = []
+
+
 class ContextResult(BaseModel):
     """The records that concern one message."""
 
@@ -262,6 +279,8 @@ class StatusResult(BaseModel):
 
     agent: str
     memories: int
+    kinds: dict[str, int] = {}
+    """How many of the memories are of each kind, most frequent first."""
     working_items: int
     skips: int
     contradictions: int

@@ -9,7 +9,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.search import SearchAnswer, SearchHit
 from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.model import Exposure, Memory, make_exposure
-from memento_tui.model.filters import AllOf, AnyOf, Filter, Under
+from memento_tui.model.filters import AllOf, AnyOf, Filter, Under, filters_on
 from memento_tui.model.validation import ACCOUNTS_NAMESPACE, is_under
 from memento_tui.operations.memories import is_recalled
 from memento_tui.operations.relevance import relevant_hits
@@ -19,6 +19,7 @@ __all__ = [
     "MAX_HITS",
     "count_shown",
     "count_used",
+    "names_memories",
     "namespace_query",
     "plain_query",
     "recall",
@@ -46,16 +47,17 @@ _log = logging.getLogger(__name__)
 
 
 def recall(
-    workspace: Workspace, query: str, limit: int, session: str = "", *, message: str = ""
+    workspace: Workspace, query: str, limit: int, session: str = "", *, message: str = "", among: Filter | None = None
 ) -> tuple[list[SearchHit], SearchAnswer]:
     """Return the results that an agent may see and that answer, best first, and the whole answer that they are from.
 
     ``message`` is what they are told for, where the agent did not search: see `memento_tui.operations.relevance`.
+    ``among`` is a further condition on them.
 
     They are recorded in the ledger under ``session``, the author's by default. Memories of accounts are not among them
     unless the query names their namespace.
     """
-    answer = workspace.search(without_accounts(query), limit=limit)
+    answer = workspace.search(without_accounts(query), limit=limit, among=among)
     hits = [hit for hit in answer.results if is_recalled(hit.memory)]
     hits = relevant_hits(workspace, hits, message=message)
     record_shown(workspace, hits, session)
@@ -171,15 +173,26 @@ def without_accounts(query: str) -> str:
     return query if _names_accounts(asked.filter) else f"-ns:{ACCOUNTS_NAMESPACE} {query}"
 
 
+def names_memories(query: str) -> bool:
+    """Tell whether a query says itself where to look: in a namespace, or by ids."""
+    asked = parse(query).filter
+    return filters_on(asked, "id") or any(True for _ in _named_namespaces(asked))
+
+
 def _names_accounts(asked: Filter) -> bool:
-    """Tell whether a filter asks for the namespaces of accounts; one that only excludes some does not."""
+    return any(is_under(namespace.lower(), ACCOUNTS_NAMESPACE) for namespace in _named_namespaces(asked))
+
+
+def _named_namespaces(asked: Filter) -> Iterator[str]:
+    """Yield the namespaces that a filter asks for; not those that it excludes."""
     match asked:
         case Under(namespace):
-            return is_under(namespace.lower(), ACCOUNTS_NAMESPACE)
+            yield namespace
         case AllOf(parts) | AnyOf(parts):
-            return any(_names_accounts(part) for part in parts)
+            for part in parts:
+                yield from _named_namespaces(part)
         case _:
-            return False
+            return
 
 
 def _plain_parts(word: str) -> Iterator[str]:

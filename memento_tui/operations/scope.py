@@ -2,17 +2,88 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import NamedTuple
+
 from memento_tui.api import Workspace
+from memento_tui.errors import InvalidField
+from memento_tui.hooks.project import claude_namespace, find_project, namespace_of_project
+from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS
 from memento_tui.model import Skip, WorkingItem
-from memento_tui.model.validation import account_of, is_under
+from memento_tui.model.filters import AllOf, AnyOf, Filter, Not, OneOf, Under
+from memento_tui.model.validation import account_of, check_namespace, is_under
 
 __all__ = [
+    "EVERYWHERE",
+    "SearchScope",
     "is_relevant_namespace",
     "is_within_namespaces",
     "matching_skips",
     "relevant_items",
     "relevant_skips",
+    "search_scope",
 ]
+
+EVERYWHERE = "*"
+"""The namespace that an agent names to search those of other projects too."""
+
+_PROJECT_ROOT = "projects"
+"""The namespace below which each name is a project."""
+
+
+class SearchScope(NamedTuple):
+    """The memories among which a search is answered."""
+
+    project: str = ""
+    """The namespace of the project whose memories, and those of no project, are searched; empty for no such limit."""
+    prefix: str = ""
+    """What stands before the query."""
+    among: Filter = AllOf()
+
+
+def search_scope(workspace: Workspace, namespace: str) -> SearchScope:
+    """Return the scope of a search: that of ``namespace``, or, where it is empty, of the project an agent works in.
+
+    A project's scope leaves out what is of other projects, as hooks do; any other namespace's holds it and ``global``.
+    What the agent's session itself wrote is in the scope of the project that it works in, wherever it was filed.
+    A server that an agent's host starts runs in the agent's directory; one that answers over HTTP runs anywhere, and
+    has no project. `EVERYWHERE` lifts every limit.
+
+    Raises:
+        InvalidField: the namespace is not one, or holds a character that a query cannot quote.
+
+    """
+    if namespace == EVERYWHERE:
+        return SearchScope()
+    if not namespace:
+        return _working_scope(workspace)
+    first, _, rest = check_namespace(namespace).partition("/")
+    if first == _PROJECT_ROOT and rest:
+        return _project_scope(f"{first}/{rest.partition('/')[0]}")
+    if '"' in namespace or "," in namespace:
+        raise InvalidField("namespace", "must not hold a quotation mark or a comma")
+    return SearchScope("", f'ns:"{namespace},global" ')
+
+
+def _working_scope(workspace: Workspace) -> SearchScope:
+    """Return the scope of the project in whose directory this process runs for an agent; none without one."""
+    if workspace.author.channel != "mcp":
+        return SearchScope()
+    try:
+        project = find_project(Path.cwd())
+    except OSError:  # the directory was removed
+        return SearchScope()
+    if project is None:
+        return SearchScope()
+    # An agent that has given its project another name finds what it has just written there.
+    written = [OneOf("session", (workspace.author.session,))] if workspace.author.session else []
+    namespace = namespace_of_project(project, workspace.settings.get, None)
+    return _project_scope(namespace, Under(claude_namespace(project)), *written)
+
+
+def _project_scope(project: str, *also: Filter) -> SearchScope:
+    of_no_project = Not(AnyOf(tuple(Under(root) for root in SCOPED_NAMESPACE_ROOTS)))
+    return SearchScope(project, "", AnyOf((of_no_project, Under(project), *also)))
 
 
 def is_within_namespaces(namespace: str, namespaces: tuple[str, ...]) -> bool:

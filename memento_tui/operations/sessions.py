@@ -19,7 +19,13 @@ from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.validation import check_namespace, new_id
 from memento_tui.operations.memories import is_expired
 from memento_tui.operations.recall import plain_query, recall, record_essentials
-from memento_tui.operations.scope import is_relevant_namespace, matching_skips, relevant_items, relevant_skips
+from memento_tui.operations.scope import (
+    is_relevant_namespace,
+    matching_skips,
+    relevant_items,
+    relevant_skips,
+    search_scope,
+)
 from memento_tui.search.fair_share import fair_places
 
 __all__ = [
@@ -50,6 +56,8 @@ class Briefing:
 def brief(workspace: Workspace, message: str, namespace: str, limit: int, session: str = "") -> Briefing:
     """Collect the records that concern a message; ``namespace`` (may be empty) leaves out other projects.
 
+    Memories of other projects are left out without it too: see `memento_tui.operations.scope.search_scope`.
+
     Raises:
         InvalidField: the namespace is not one.
 
@@ -67,14 +75,10 @@ def brief(workspace: Workspace, message: str, namespace: str, limit: int, sessio
 def _briefing_hits(
     workspace: Workspace, message: str, namespace: str, limit: int, session: str
 ) -> tuple[list[SearchHit], str]:
-    namespaces, words = "", plain_query(message)
-    if namespace:
-        if '"' in check_namespace(namespace) or "," in namespace:
-            raise InvalidField("namespace", "must not hold a quotation mark or a comma")
-        namespaces = f'ns:"{namespace},global" '
+    scope, words = search_scope(workspace, namespace), plain_query(message)
     if not words:
         return [], "off"
-    hits, answer = recall(workspace, namespaces + words, limit, session, message=message)
+    hits, answer = recall(workspace, scope.prefix + words, limit, session, message=message, among=scope.among)
     return hits, answer.semantic
 
 

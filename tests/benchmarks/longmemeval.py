@@ -64,7 +64,7 @@ def _questions(path: Path) -> Iterator[dict[str, Any]]:
 def _ask(entry: Mapping[str, Any], setting: str) -> _Case:
     """Return a question as a case of a setting, `_SESSIONS` or `_TURNS`."""
     documents: list[dict[str, Any]] = []
-    answers = set()
+    answers: set[str] = set()
     seen: Counter[str] = Counter()
     of_answer = set(entry["answer_session_ids"])
     for name, session in zip(entry["haystack_session_ids"], entry["haystack_sessions"], strict=True):
@@ -151,6 +151,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.longmemeval", description=_HEADING)
     parser.add_argument("--questions", type=int, metavar="N", help="ask so many, drawn by the seed (default: all)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="draw the questions by this seed")
+    parser.add_argument("--only", choices=[_SESSIONS, _TURNS], help="measure with these documents alone")
     parser.add_argument("--dry-run", action="store_true", help="print the table and write nothing")
     parser.add_argument(
         "--rows", type=Path, metavar="FILE", help="keep each question's figures there, and go on from it"
@@ -162,7 +163,8 @@ def main() -> None:
     total = len(drawn)
     random.Random(options.seed).shuffle(drawn)
     drawn = drawn[: options.questions]
-    rows = _rows(drawn, _Kept(options.rows))
+    settings = [setting for setting in (_SESSIONS, _TURNS) if options.only in (None, setting)]
+    rows = _rows(drawn, settings, _Kept(options.rows))
     named = f"all {total} development questions that have an answer"
     if len(drawn) < total:
         named = f"{len(drawn)} of the {total} development questions that have an answer, drawn by seed {options.seed}"
@@ -172,21 +174,21 @@ def main() -> None:
         write_section(_RESULTS, _HEADING, section)
 
 
-def _rows(drawn: Sequence[Mapping[str, Any]], kept: _Kept) -> dict[str, list[Measures]]:
+def _rows(drawn: Sequence[Mapping[str, Any]], settings: Sequence[str], kept: _Kept) -> dict[str, list[Measures]]:
     """Return the measures of every question by what counts as a document."""
     torch.set_num_threads(1)  # on a machine that does other work, two threads wait for each other most of the time
     embedder = RememberingEmbedder()
     make_search = partial(index, make_engine=lambda workspace: InProcessEngine(workspace, embedder))
-    rows: dict[str, list[Measures]] = {_SESSIONS: [], _TURNS: [], _ROLLED_UP: []}
-    for setting in (_SESSIONS, _TURNS):
+    rows: dict[str, list[Measures]] = {}
+    for setting in settings:
         for number, entry in enumerate(drawn, 1):
             found = kept.get(entry["question_id"], setting)
             if found is None:
                 found = _measure(_ask(entry, setting), setting, make_search)
                 kept.add(entry["question_id"], setting, found)
             for name, one in found.items():
-                rows[name].append(one)
-            if rows[setting]:
+                rows.setdefault(name, []).append(one)
+            if setting in rows:
                 mean = sum(one.ndcg for one in rows[setting]) / len(rows[setting])
                 print(f"{setting}, {number} of {len(drawn)}: NDCG@10 {mean:.3f}", file=sys.stderr, flush=True)
     return rows

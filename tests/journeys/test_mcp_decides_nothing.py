@@ -53,6 +53,7 @@ AIMED: dict[str, Callable[[str], Calls]] = {
     "item_remove": lambda target: [{"id": target, "base_version": version} for version in (1, 2, 3)],
     "identity_read": lambda _: [{}],
     "identity_write": lambda target: [{"content": "I rule.", "base_id": target}, {"content": f"I approve {target}."}],
+    "related": lambda target: [{"id": target, "steps": 2}],
     "relate": lambda target: [
         {"src": target, "dst": "approved.md", "type": "file"},
         {"src": target, "dst": "approved", "type": "supersedes"},

@@ -87,6 +87,7 @@ class Scene:
             "item_remove": {"id": self.item, "base_version": 1},
             "identity_read": {},
             "identity_write": {"content": "I rule."},
+            "related": {"id": self.draft},
             "relate": {"src": self.draft, "dst": "x.py", "type": "file"},
             "session_open": {},
             "capture": {"summary": "A summary that nobody stored."},

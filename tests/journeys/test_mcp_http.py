@@ -47,7 +47,7 @@ def test_the_sdks_client_uses_the_tools_whether_it_shakes_hands_or_not(post: Pos
             assert stored["id"] in [memory["id"] for memory in found]
             assert agent.call("status")["agent"] == name
             assert "search needs query." in agent.refused("search")
-            assert len(agent.tools()) == 25
+            assert len(agent.tools()) == 26
             assert portal.call(client.list_prompts).prompts
             assert portal.call(client.read_resource, "memento://skips").contents
 
@@ -65,7 +65,7 @@ def test_a_bare_call_without_a_handshake_is_answered_as_json(post: Posting) -> N
 def test_a_client_that_names_no_type_takes_any(post: Posting) -> None:
     answered = post.send(LISTING, {"Content-Type": "application/json"})
 
-    assert (answered.status, len(answered.result["tools"])) == (200, 25)
+    assert (answered.status, len(answered.result["tools"])) == (200, 26)
 
 
 def test_an_older_client_is_known_by_the_name_of_its_program(post: Posting) -> None:

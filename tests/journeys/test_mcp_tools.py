@@ -23,6 +23,7 @@ TOOLS = [
     "remember",
     "update",
     "forget",
+    "related",
     "relate",
     "capture",
     "distill",
@@ -42,7 +43,7 @@ TOOLS = [
     "proposals",
     "status",
 ]
-READERS = {"context", "search", "get", "skip_check", "skip_list", "item_list", "identity_read", "status"} | {
+READERS = {"context", "search", "get", "related", "skip_check", "skip_list", "item_list", "identity_read", "status"} | {
     "contradictions",
     "proposals",
 }

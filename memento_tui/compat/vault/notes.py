@@ -18,7 +18,7 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.api import Workspace
-from memento_tui.compat.vault.schemas import WholeNote
+from memento_tui.compat.vault.schemas import NoteLink, WholeNote
 from memento_tui.errors import InvalidInput, MementoError, NotAllowed, NotFound
 from memento_tui.formats.frontmatter import InvalidFrontmatter, dump_property, read_properties
 from memento_tui.formats.markdown import find_wikilinks
@@ -30,7 +30,7 @@ from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES, parse_kind
 from memento_tui.operations.contradictions import contradictions_among, labels_of
-from memento_tui.operations.links import memory_titled
+from memento_tui.operations.links import links_of, memory_titled
 from memento_tui.operations.memories import is_readable
 from memento_tui.operations.outcome import store_memory
 
@@ -190,12 +190,17 @@ def whole_note(workspace: Workspace, memory: Memory) -> WholeNote:
     """
     if not is_readable(memory):
         raise NotAllowed(f"The note {path_of(memory)} is {memory.status}.", "Its text is withheld; go on without it.")
+    now = clock.now()
     return WholeNote(
         path=path_of(memory),
         title=memory.headline,
         content=note_text(workspace, memory),
         id=memory.id,
         labels=note_labels(workspace, [memory])[memory.id],
+        links=[
+            NoteLink(type=kind, direction=direction, target=target, title=headline, labels=labels)
+            for kind, direction, target, headline, labels in links_of(workspace, memory, now)
+        ],
     )
 
 

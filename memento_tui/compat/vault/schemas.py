@@ -14,6 +14,7 @@ __all__ = [
     "FoundNote",
     "Inventory",
     "ListedNote",
+    "NoteLink",
     "PromptContext",
     "ReindexResult",
     "SearchResults",
@@ -94,6 +95,16 @@ class CaptureResult(BaseModel):
     reason: str | None = None
 
 
+class NoteLink(BaseModel):
+    """A link to (out) or from (in) another note, an item or a file; ``target`` leads there by memento_get."""
+
+    type: str
+    direction: str
+    target: str
+    title: str = ""
+    labels: list[str]
+
+
 class WholeNote(BaseModel):
     """A note with its properties, as an export writes it."""
 
@@ -102,6 +113,7 @@ class WholeNote(BaseModel):
     content: str
     id: str
     labels: list[str]
+    links: list[NoteLink] = []
 
 
 class ListedNote(BaseModel):

@@ -13,6 +13,8 @@ from memento_tui.api import ChangeOutcome, Workspace
 from memento_tui.errors import NotAllowed, NotFound
 from memento_tui.mcp.results import (
     applied_result,
+    link_facts,
+    link_line,
     memory_text,
     proposal_result,
     remember_result,
@@ -26,8 +28,10 @@ from memento_tui.mcp.schemas import (
     ContradictionEntry,
     MemoryBatch,
     MemoryLink,
+    RelatedResult,
     RememberResult,
     SearchResults,
+    WalkedMemoryLink,
     WholeMemory,
 )
 from memento_tui.mcp.tool import (
@@ -49,12 +53,13 @@ from memento_tui.model.validation import check_choice
 from memento_tui.moments import parse_optional_end
 from memento_tui.operations.code_notes import code_labels
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among, labels_of
-from memento_tui.operations.links import links_of
+from memento_tui.operations.links import links_of, walk_links
 from memento_tui.operations.memories import format_time, is_readable, visible_memory
 from memento_tui.operations.outcome import store_memory
-from memento_tui.operations.recall import MAX_HITS, count_used, recall
+from memento_tui.operations.recall import MAX_HITS, count_used, names_memories, recall
+from memento_tui.operations.scope import EVERYWHERE, SearchScope, search_scope
 from memento_tui.operations.sessions import optional_handle
-from memento_tui.text.fence import one_line, quoted_id
+from memento_tui.text.fence import fenced, one_line, quoted_id
 from memento_tui.text.labels import bracketed
 
 __all__ = ["MemoryTools", "RelationTools"]
@@ -123,6 +128,7 @@ class MemoryTools:
         ],
         limit: Annotated[int, Field(ge=1, le=MAX_HITS)] = 8,
         session: Session = UNCHANGED,
+        namespace: Annotated[str, Field(description="default: your project and what is of none; *: everywhere")] = "",
     ) -> Annotated[CallToolResult, SearchResults]:
         """Find memories before you act and before you store.
 
@@ -130,20 +136,26 @@ class MemoryTools:
         orders. Full text: get.
         """
         workspace = self._mcp_workspaces.of(ctx)
-        hits, answer = recall(workspace, query, limit, optional_handle(session))
+        scope = SearchScope() if not namespace and names_memories(query) else search_scope(workspace, namespace)
+        hits, answer = recall(workspace, scope.prefix + query, limit, optional_handle(session), among=scope.among)
         now = clock.now()
         of_code = code_labels(workspace, [hit.memory for hit in hits])
         contradictions = contradictions_among(workspace, [hit.id for hit in hits], now)
         labels = labels_of([hit.memory for hit in hits], now, contradictions, quoted=False)
         results = [search_result(hit, [*labels[hit.id], *of_code.get(hit.id, ())]) for hit in hits]
         result = SearchResults(
-            results=results, semantic=answer.semantic, problems=list(answer.problems), contradictions=contradictions
+            results=results,
+            semantic=answer.semantic,
+            problems=list(answer.problems),
+            contradictions=contradictions,
+            project=scope.project,
         )
         notes = list(answer.problems)
         if answer.semantic == "warming":
             notes.append("Only words were compared so far; meaning counts once the engine is ready.")
         if not results:
-            notes.insert(0, "No memory answers this query.")
+            elsewhere = f' Other projects were not searched; namespace "{EVERYWHERE}" does.' if scope.project else ""
+            notes.insert(0, f"No memory answers this query.{elsewhere}")
         if contradictions:
             notes.append(contradiction_section(contradictions))
         return tool_result("\n".join([*([search_result_lines(results)] if results else []), *notes]), result)
@@ -265,8 +277,7 @@ def _whole_memory_text(memory: WholeMemory) -> str:
         ("tags", ", ".join(memory.tags)),
         ("url", memory.source_url),
         *(("contradicts", _contradiction_line(entry, memory.id)) for entry in memory.contradictions),
-        # Nobody verifies a link: a memory's own trust says nothing about where an agent has it lead.
-        *(("link [unverified]", _link_line(link)) for link in memory.links),
+        *link_facts(memory.links),
     ]
     return memory_text(head, facts, memory.content, untrusted="UNTRUSTED" in memory.labels)
 
@@ -276,10 +287,7 @@ def _contradiction_line(entry: ContradictionEntry, memory_id: str) -> str:
     return f'{quoted_id(other.id)}{bracketed(other.labels)}: "{other.text}"'
 
 
-def _link_line(link: MemoryLink) -> str:
-    arrow = f"{link.type} ->" if link.direction == "out" else f"<- {link.type}"
-    return f"{arrow} {quoted_id(link.target)}{bracketed(link.labels)} {link.headline}".rstrip()
-
+_MOST_STEPS = 2
 
 _RELATION_TYPES = ("related", "supersedes", "contradicts", "file", "item")
 """The relations that an agent may make; only a merge makes ``consolidated_from``."""
@@ -288,10 +296,29 @@ RelationType = Annotated[str, Field(json_schema_extra={"enum": list(_RELATION_TY
 
 
 class RelationTools:
-    """The tool for relations."""
+    """The tools for relations."""
 
     def __init__(self, mcp_workspaces: McpWorkspaces) -> None:
         self._mcp_workspaces = mcp_workspaces
+
+    def related(
+        self,
+        ctx: Context,
+        id: Id,  # noqa: A002 - the record's name for it
+        steps: Annotated[int, Field(ge=1, le=_MOST_STEPS, description="2: the links of those too")] = 1,
+    ) -> Annotated[CallToolResult, RelatedResult]:
+        """Walk the links of a memory both ways: relations, and [[names]] in texts. Full text: get."""
+        workspace = self._mcp_workspaces.of(ctx)
+        memory = workspace.get(id)
+        if not is_readable(memory):
+            raise NotAllowed(f"The memory {memory.id} is {memory.status}.", "Its links are withheld.")
+        links = [
+            WalkedMemoryLink(**walked.link._asdict(), via="" if walked.via == memory.id else walked.via)
+            for walked in walk_links(workspace, memory, steps, clock.now())
+        ]
+        lines = [f"{link_line(link)}{f' (via {quoted_id(link.via)})' if link.via else ''}" for link in links]
+        text = fenced("\n".join(lines)) if lines else f"Nothing is linked with {quoted_id(memory.id)}."
+        return tool_result(text, RelatedResult(id=memory.id, links=links))
 
     def relate(
         self,

@@ -68,11 +68,12 @@ class OverviewTools:
         return tool_result(_briefing_text(briefing, result), result)
 
     def status(self, ctx: RequestContext) -> Annotated[CallToolResult, StatusResult]:
-        """Return how many memories, working items, skips and open questions there are, and your name here."""
+        """Return how many memories (of each kind), working items, skips, open questions there are; your name here."""
         workspace = self._mcp_workspaces.of(ctx)
         result = StatusResult(
             agent=workspace.author.name,
             memories=workspace.count(OneOf("status", RECALLED_STATUSES)),
+            kinds=workspace.statistics.facets().kinds,
             working_items=len(workspace.items.list(status="active")),
             skips=len(workspace.skips.list()),
             contradictions=workspace.contradictions.count(),
@@ -99,8 +100,9 @@ def _briefing_text(briefing: Briefing, result: ContextResult) -> str:
 
 
 def _status_text(status: StatusResult) -> str:
+    kinds = f" ({', '.join(f'{kind} {count}' for kind, count in status.kinds.items())})" if status.kinds else ""
     return (
-        f"You are {quoted_id(status.agent)} here. Memories: {status.memories}. Active working items:"
+        f"You are {quoted_id(status.agent)} here. Memories: {status.memories}{kinds}. Active working items:"
         f" {status.working_items}. Skips: {status.skips}. Contradictions: {status.contradictions}. Proposals that wait"
         f" for a person: {status.waiting}; what became of yours: proposals."
     )

@@ -42,6 +42,7 @@ def all_tools(mcp_workspaces: McpWorkspaces) -> list[Tool]:
         (memories.remember, "Remember", repeats),
         (memories.update, "Update a memory", repeats),
         (memories.forget, "Forget a memory", removes),
+        (relations.related, "Walk links", reads),
         (relations.relate, "Link memories", adds),
         (sessions.capture, "Keep a stretch of work", repeats),
         (distilling.distill, "Learn from a transcript", repeats),
