@@ -33,4 +33,4 @@ def test_nothing_right_among_the_first_is_nothing() -> None:
 def test_the_mean_lies_between_the_bounds_of_its_interval() -> None:
     low, high = interval([0.0] * 50 + [1.0] * 50)
     assert 0.38 < low < 0.5 < high < 0.62
-    assert interval([0.7, 0.7]) == (pytest.approx(0.7), pytest.approx(0.7))
+    assert interval([0.7, 0.7]) == pytest.approx((0.7, 0.7))
