@@ -25,6 +25,7 @@ from memento_tui.search.ranking import (
     clears_floor,
 )
 from memento_tui.search.scoring import calibrated_relevance
+from memento_tui.search.telling import is_held_back
 from memento_tui.storage.hook_store import HookStore, ItemRow, MemoryRow, ShownMemory, SkipRow
 from memento_tui.text.keywords import prompt_parts
 from memento_tui.text.numbered_things import is_about_another, numbered_things
@@ -132,7 +133,11 @@ def memories_for_prompt(
     judged = [judge.judge(memory, by_words.get(name, 0.0)) for name, memory in candidates.items()]
     retrieved = []
     for found in judged:
-        if found is not None and clears_floor(found.why["relevance"], settings.threshold):
+        if (
+            found is not None
+            and clears_floor(found.why["relevance"], settings.threshold)
+            and not is_held_back(found.memory)
+        ):
             life = decay_factor(found.memory, now, preset=settings.decay).factor
             retrieved.append(found._replace(score=found.score * life, why=found.why | {"life": life}))
     retrieved.sort(key=lambda found: (-found.score, found.memory.id))
@@ -227,7 +232,8 @@ def memories_for_file(
         ids.update(dict.fromkeys(index.naming(names, _FILE_KINDS)))
     untold = _not_yet_shown(store, ids, scope)
     stems = frozenset(stems_of([path.rpartition("/")[2]]))
-    found = [RetrievedMemory(untold[name], 1.0, {"file": 1.0}, stems) for name in ids if name in untold]
+    told = [untold[name] for name in ids if name in untold and not is_held_back(untold[name])]
+    found = [RetrievedMemory(memory, 1.0, {"file": 1.0}, stems) for memory in told]
     return _shared_fairly(store, found)
 
 

@@ -16,6 +16,7 @@ from memento_tui.model.memory import RECALLED_STATUSES, STATUSES
 from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, suspicion_of
 from memento_tui.policy.secrets import redact_record
 from memento_tui.search.ranking import BANK_USES
+from memento_tui.search.telling import is_held_back
 from memento_tui.storage.audit import AuditRules
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.database import raise_if_stopped
@@ -140,6 +141,14 @@ AUDIT_KINDS: tuple[AuditKind, ...] = (
         todo="Keep the one in the widest namespace that it holds for, and delete the others.",
     ),
     AuditKind(
+        code="logs",
+        group="Order",
+        title="Logs",
+        means="They report what was done or read once, and not what follows. Agents are not told them unasked.",
+        todo="Say what the next session should do because of it, and delete what says nothing.",
+        in_texts=True,
+    ),
+    AuditKind(
         code="untagged",
         group="Order",
         title="Without tags",
@@ -238,6 +247,7 @@ class TextFindings(msgspec.Struct):
     """The kind and place of the secrets of each memory, never the secrets themselves."""
     suspicious: dict[str, str] = {}
     hidden: dict[str, str] = {}
+    logs: dict[str, str] = {}
 
 
 def has_hidden_text(text: str) -> bool:
@@ -249,7 +259,7 @@ def has_hidden_text(text: str) -> bool:
 
 def _audit_text(memory: Memory, into: TextFindings) -> None:
     """Check one memory as it is now, in place of its earlier findings."""
-    for found in (into.secrets, into.suspicious, into.hidden):
+    for found in (into.secrets, into.suspicious, into.hidden, into.logs):
         found.pop(memory.id, None)
     _, removals = redact_record(memory)
     if removals:
@@ -262,6 +272,8 @@ def _audit_text(memory: Memory, into: TextFindings) -> None:
         into.suspicious[memory.id] = f"score {suspicion.score:.2f}"
     if has_hidden_text(text):
         into.hidden[memory.id] = ""
+    if memory.kind != "daily" and is_held_back(memory):
+        into.logs[memory.id] = ""
 
 
 def audit_texts(
@@ -275,7 +287,7 @@ def audit_texts(
     """
     if known.seq >= 0 and store.journal.mark(known.seq) == known.mark:
         return _read_changes(store, known, progress, stop)
-    found, head = TextFindings(secrets={}, suspicious={}, hidden={}), store.journal.head()
+    found, head = TextFindings(secrets={}, suspicious={}, hidden={}, logs={}), store.journal.head()
     done, total = 0, store.memories.count_all()
     for batch in store.memories.batches(_MEMORIES_PER_BATCH):
         for memory in batch:
@@ -299,7 +311,7 @@ def _read_changes(
             if memory_id in memories:
                 _audit_text(memories[memory_id], known)
                 continue
-            for found in (known.secrets, known.suspicious, known.hidden):
+            for found in (known.secrets, known.suspicious, known.hidden, known.logs):
                 found.pop(memory_id, None)
         known.seq, known.mark = reached, store.journal.mark(reached)
         if progress is not None:

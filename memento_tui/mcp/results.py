@@ -198,6 +198,7 @@ def remember_result(outcome: StoreOutcome) -> RememberResult:
         status=outcome.memory.status,
         duplicate=outcome.is_known,
         why=note if outcome.is_rejected else list(outcome.reasons),
+        hint=outcome.hint,
     )
 
 
@@ -212,4 +213,4 @@ def remember_result_text(outcome: StoreOutcome) -> str:
         return f"Not stored: a person rejected the same text before ({name}){reason} Do not store it again."
     if outcome.is_known:
         return f"Known already as {name}; nothing new was stored. Use update to change it."
-    return f"Stored as {name}, an unverified draft."
+    return f"Stored as {name}, an unverified draft. {outcome.hint}".rstrip()

@@ -46,6 +46,7 @@ class RememberResult(BaseModel):
     status: str
     duplicate: bool = False
     why: list[str] = []
+    hint: str = ""
 
 
 class ChangeResult(BaseModel):

@@ -17,6 +17,7 @@ from memento_tui.model.validation import check_id, to_plain
 from memento_tui.operations.memories import is_readable, without_identity_marks
 from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import one_line
+from memento_tui.text.logs import LOG_HINT, is_log
 
 __all__ = [
     "DECIDED_STATES",
@@ -72,6 +73,13 @@ class StoreOutcome:
     def is_rejected(self) -> bool:
         """Whether nothing was stored, because a person rejected the same text before."""
         return self.memory.status == "rejected"
+
+    @property
+    def hint(self) -> str:
+        """What the agent is told who stored a log as if it were knowledge; empty for any other text."""
+        memory = self.memory
+        is_new = memory.status == "active" and not self.is_known
+        return LOG_HINT if is_new and memory.kind != "daily" and is_log(memory.content, memory.title) else ""
 
     @property
     def pending_sentence(self) -> str:

@@ -14,6 +14,7 @@ from memento_tui.model.validation import ACCOUNTS_NAMESPACE, is_under
 from memento_tui.operations.memories import is_recalled
 from memento_tui.operations.relevance import relevant_hits
 from memento_tui.search.query_language import FIELDS, parse
+from memento_tui.search.telling import is_held_back
 
 __all__ = [
     "MAX_HITS",
@@ -51,8 +52,8 @@ def recall(
 ) -> tuple[list[SearchHit], SearchAnswer]:
     """Return the results that an agent may see and that answer, best first, and the whole answer that they are from.
 
-    ``message`` is what they are told for, where the agent did not search: see `memento_tui.operations.relevance`.
-    ``among`` is a further condition on them.
+    ``message`` is what they are told for, where the agent did not search: see `memento_tui.operations.relevance`. Logs
+    are not told then. ``among`` is a further condition on them.
 
     They are recorded in the ledger under ``session``, the author's by default. Memories of accounts are not among them
     unless the query names their namespace.
@@ -60,6 +61,8 @@ def recall(
     answer = workspace.search(without_accounts(query), limit=limit, among=among)
     hits = [hit for hit in answer.results if is_recalled(hit.memory)]
     hits = relevant_hits(workspace, hits, message=message)
+    if message:
+        hits = [hit for hit in hits if not is_held_back(hit.memory)]
     record_shown(workspace, hits, session)
     return hits, answer
 

@@ -243,7 +243,7 @@ def post_memory(request: ApiRequest) -> Response:
     if outcome.is_known:
         text = f"Known memory {head} says this already; nothing new was stored."
         return text_response(text, 200, id=memory.id, status="known")
-    return text_response(f"Stored memory {head}", 201, id=memory.id, status="stored")
+    return text_response(f"Stored memory {head}\n{outcome.hint}".rstrip(), 201, id=memory.id, status="stored")
 
 
 def _store(request: ApiRequest, body: _NewMemory, tags: Sequence[str]) -> StoreOutcome:

@@ -279,4 +279,6 @@ def _stored_text(outcome: StoreOutcome) -> str:
     stored = f"Stored memory {quoted_id(memory.id)} ({one_line(memory_type(memory))}){tags}"
     if outcome.is_pending:
         return f"{stored}{pending_text(outcome.reasons)}; it is not recalled until then."
-    return f"{stored} - known already; nothing new was stored." if outcome.is_known else stored
+    if outcome.is_known:
+        return f"{stored} - known already; nothing new was stored."
+    return f"{stored}\n{outcome.hint}".rstrip()
