@@ -7,8 +7,8 @@ from datetime import datetime
 
 from hypothesis import strategies as st
 
-from memento_tui.model.filters import Between, Filter, OneOf
-from memento_tui.model.memory_fields import MemoryField, filter_fields
+from memento_tui.model.filters import Between, Filter, HasWord, OneOf
+from memento_tui.model.memory_fields import INDEXED_KINDS, MemoryField, filter_fields
 
 
 def field_leaves(
@@ -19,7 +19,7 @@ def field_leaves(
     ``values`` are those that the memories under test have of the fields without choices, and ``others`` are values
     that none has.
     """
-    fields = filter_fields("word", "flag", "number", "moment", indexed=True)
+    fields = filter_fields(*INDEXED_KINDS, indexed=True)
     return [_leaf(field, values, others, moments) for field in fields.values()]
 
 
@@ -32,6 +32,11 @@ def _leaf(
             return st.builds(OneOf, st.just(field.name), st.lists(st.sampled_from(known), max_size=3).map(tuple))
         case "flag":
             return st.builds(OneOf, st.just(field.name), st.sampled_from([("0",), ("1",), ("0", "1"), ()]))
+        case "words":
+            return st.builds(HasWord, st.just(field.name), st.sampled_from([*values[field.name], "nosuchword"]))
+        case "share":
+            share = st.none() | st.integers(0, 100)
+            return st.builds(Between, st.just(field.name), share, share)
         case "number":
             bound = st.none() | st.integers(0, 6)
             return st.builds(Between, st.just(field.name), bound, bound)

@@ -15,7 +15,7 @@ import msgspec
 from memento_tui.config import Config
 from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
 from memento_tui.model import Memory
-from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, filters_on, with_default_statuses
+from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, filters_on, valid_at, with_default_statuses
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE
 from memento_tui.search.decay import DecayFactor, decay_factor, rank_below_successors
@@ -146,11 +146,14 @@ _SEMANTIC_NOT_ASKED = _SemanticAnswer("off", None, "")
 def recallable_filter(tree: Filter, now: datetime) -> Filter:
     """Return the filter, restricted to what a search returns unless the query names more.
 
-    That is what is not active (pending, archived, rejected, deleted), what has expired, and what is restricted.
+    That is what is not active (pending, archived, rejected, deleted), what has expired, what holds no longer or not
+    yet, and what is restricted.
     """
     parts = [with_default_statuses(tree)]
     if not filters_on(tree, "expires_at"):
         parts.append(Not(Between("expires_at", None, now)))
+    if not filters_on(tree, "valid_from") and not filters_on(tree, "valid_to"):
+        parts.append(valid_at(now))
     if not filters_on(tree, "sensitivity") and not filters_on(tree, "id"):
         parts.append(Not(OneOf("sensitivity", ("restricted",))))
     return AllOf(tuple(parts))

@@ -141,8 +141,9 @@ def _added(memory: Memory, why: Sequence[str], *, known: bool) -> str:
 def list_memories(filter: tuple[str, ...], after: str | None, limit: int) -> None:  # noqa: A002 - its name in the help
     """List the memories that FILTER selects, the latest change first.
 
-    Filters: tag: kind: ns: is: by: before: after: certainty: expires: status: tier: session: id:, and -tag: and so
-    on for their opposite. Without one, all that a search may return are listed.
+    Filters: tag: kind: ns: is: by: before: after: certainty: confidence: surprise: expires: valid: at: applies:
+    status: tier: session: id:, and -tag: and so on for their opposite. Without one, all that a search may return are
+    listed, and what holds no longer or not yet as well.
     """
     query = plain_query(filter)
     with open_workspace() as workspace:

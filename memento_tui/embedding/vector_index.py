@@ -24,10 +24,10 @@ import pyarrow as pa
 
 from memento_tui.embedding.lance import IvfSq, lancedb
 from memento_tui.model import Memory
-from memento_tui.model.memory_fields import MemoryField, filter_fields, values_getter
-from memento_tui.model.validation import fold_tag
+from memento_tui.model.memory_fields import INDEXED_KINDS, MemoryField, filter_fields, values_getter
+from memento_tui.model.validation import fold_tag, fold_words
 from memento_tui.private_files import close_tree, make_private_directory
-from memento_tui.search.lance_filter import microseconds, one_of
+from memento_tui.search.lance_filter import column_number, one_of
 
 __all__ = [
     "VECTOR_COLUMNS",
@@ -66,7 +66,8 @@ def is_indexed(memory: Memory) -> bool:
 
 def text_to_embed(memory: Memory) -> str:
     """Return the text of a memory that is embedded. The model reads only its beginning, up to the model's limit."""
-    return f"{memory.title}\n{memory.content}" if memory.title.strip() else memory.content
+    parts = (memory.title if memory.title.strip() else "", memory.content, memory.validity_context)
+    return "\n".join(part for part in parts if part)
 
 
 def indexed_facts(memory: Memory) -> dict[str, Any]:
@@ -81,15 +82,17 @@ def indexed_facts(memory: Memory) -> dict[str, Any]:
 
 
 # Whether a memory has a tag follows from its tags.
-_COLUMNS = [f for f in filter_fields("word", "flag", "number", "moment", indexed=True).values() if f.name != "tagged"]
+_COLUMNS = [f for f in filter_fields(*INDEXED_KINDS, indexed=True).values() if f.name != "tagged"]
 """The fields that a query filters by, each a column."""
 
 _column_values = values_getter(_COLUMNS)
 
 
 def _column_value(field: MemoryField, value: Any) -> Any:  # noqa: ANN401 - a column's value
-    if field.filter == "moment":
-        return None if value is None else microseconds(value)
+    if field.filter in ("moment", "share"):
+        return None if value is None else column_number(value)
+    if field.filter == "words":
+        return fold_words(value)
     return value or None if field.path else value
 
 
@@ -417,7 +420,7 @@ def _without_context(batch: Any, ids: Sequence[str]) -> Any:  # noqa: ANN401 - a
 
 def _schema(dimension: int) -> Any:  # noqa: ANN401 - pyarrow has no types
     text, number = pa.string(), pa.int64()
-    types = {"word": text, "flag": pa.bool_(), "number": number, "moment": number}
+    types = {"word": text, "words": pa.list_(text), "flag": pa.bool_()}
     return pa.schema(
         [
             pa.field("id", text, nullable=False),
@@ -426,7 +429,7 @@ def _schema(dimension: int) -> Any:  # noqa: ANN401 - pyarrow has no types
             pa.field("digest", text),
             pa.field("namespace", text),
             pa.field("tags", pa.list_(text)),
-            *(pa.field(field.name, types[field.filter]) for field in _COLUMNS if field.name != "id"),
+            *(pa.field(field.name, types.get(field.filter, number)) for field in _COLUMNS if field.name != "id"),
             pa.field("state", text),
         ]
     )

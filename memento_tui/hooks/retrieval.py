@@ -159,7 +159,8 @@ class _Judge:
 
         ``indexed`` is its score by the index; the better of that and of one by its text alone counts.
         """
-        stems, length = stem_counts(f"{memory.title}\n{memory.content}"), len(terms(memory.content))
+        stems = stem_counts(f"{memory.title}\n{memory.content}\n{memory.validity_context}")
+        length = len(terms(memory.content))
         by_text, part = max(
             ((part.score_without_index(stems, length), part) for part in self._parts), key=lambda scored: scored[0]
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -15,10 +15,12 @@ __all__ = [
     "Between",
     "Filter",
     "HasTag",
+    "HasWord",
     "Not",
     "OneOf",
     "Under",
     "filters_on",
+    "valid_at",
     "with_default_statuses",
 ]
 
@@ -28,6 +30,13 @@ class OneOf(msgspec.Struct, frozen=True):
 
     field: str
     values: tuple[str, ...]
+
+
+class HasWord(msgspec.Struct, frozen=True):
+    """The text of the field holds the word, in whatever case."""
+
+    field: str
+    word: str
 
 
 class HasTag(msgspec.Struct, frozen=True):
@@ -68,7 +77,14 @@ class AnyOf(msgspec.Struct, frozen=True):
     parts: tuple[Filter, ...]
 
 
-Filter = OneOf | HasTag | Under | Between | Not | AllOf | AnyOf
+Filter = OneOf | HasWord | HasTag | Under | Between | Not | AllOf | AnyOf
+
+
+def valid_at(moment: datetime) -> Filter:
+    """Return the filter for memories that hold at a moment, as far as they say from when and until when."""
+    after = moment + timedelta(microseconds=1)
+    begun = AnyOf((Not(Between("valid_from")), Between("valid_from", None, after)))
+    return AllOf((begun, AnyOf((Not(Between("valid_to")), Between("valid_to", after, None)))))
 
 
 def with_default_statuses(tree: Filter) -> Filter:

@@ -17,6 +17,7 @@ import msgspec
 __all__ = [
     "FIELDS",
     "FIELDS_BY_NAME",
+    "INDEXED_KINDS",
     "KINDS",
     "SENSITIVITIES",
     "SOURCE_TYPES",
@@ -33,6 +34,7 @@ __all__ = [
     "Tier",
     "declaration_digest",
     "filter_fields",
+    "hundredths",
     "values_getter",
 ]
 
@@ -72,8 +74,14 @@ SENSITIVITIES: tuple[str, ...] = get_args(Sensitivity)
 TIERS: tuple[str, ...] = get_args(Tier)
 STATUSES: tuple[str, ...] = get_args(Status)
 
-FilterKind = Literal["", "word", "flag", "number", "moment"]
-"""How memories are filtered by a field: by equality, as true or false, by a range; empty for not at all."""
+FilterKind = Literal["", "word", "words", "flag", "number", "share", "moment"]
+"""How memories are filtered by a field: by equality, by the words in it, as true or false, by a range; empty for none.
+
+A share is a number from 0 to 1, of which filters and indexes count the hundredths.
+"""
+
+INDEXED_KINDS: tuple[FilterKind, ...] = ("word", "words", "flag", "number", "share", "moment")
+"""Every way in which the indexes filter."""
 
 
 class FieldOption(msgspec.Struct, frozen=True):
@@ -165,6 +173,7 @@ FIELDS: tuple[MemoryField, ...] = (
         name="confidence",
         expects="a number from 0 to 1",
         bounds=(0, 1),
+        filter="share",
         agent_may_set=True,
         option=FieldOption("--confidence", "0-1", "How far the source is trusted."),
     ),
@@ -209,6 +218,7 @@ FIELDS: tuple[MemoryField, ...] = (
     MemoryField(
         name="validity_context",
         expects="text",
+        filter="words",
         agent_may_set=True,
         restorable=True,
         option=FieldOption("--validity", "TEXT", "When it applies, in words."),
@@ -216,6 +226,7 @@ FIELDS: tuple[MemoryField, ...] = (
     MemoryField(
         name="valid_from",
         expects="a moment",
+        filter="moment",
         agent_may_set=True,
         restorable=True,
         option=FieldOption("--valid-from", "WHEN", "When it began to hold; `never` clears it."),
@@ -223,6 +234,7 @@ FIELDS: tuple[MemoryField, ...] = (
     MemoryField(
         name="valid_to",
         expects="a moment",
+        filter="moment",
         agent_may_set=True,
         restorable=True,
         option=FieldOption("--valid-to", "WHEN", "When it ceases to hold; `never` clears it."),
@@ -251,7 +263,7 @@ FIELDS: tuple[MemoryField, ...] = (
     ),
     MemoryField(name="span", path="source.span", option=FieldOption("--span", "PLACE", "The place in the transcript.")),
     MemoryField(name="url", path="source.url", option=FieldOption("--url", "URL", "The page that it came from.")),
-    MemoryField(name="surprise", expects="a number from 0 to 1", bounds=(0, 1)),
+    MemoryField(name="surprise", expects="a number from 0 to 1", bounds=(0, 1), filter="share"),
     MemoryField(
         name="extra",
         expects="an object",
@@ -281,6 +293,11 @@ FIELDS: tuple[MemoryField, ...] = (
 """Every field, in the order in which the command line's help lists their options."""
 
 FIELDS_BY_NAME = {field.name: field for field in FIELDS}
+
+
+def hundredths(share: float) -> int:
+    """Return a number from 0 to 1 in whole hundredths, as SQL makes them in ``storage/filters.py``."""
+    return int(share * 100 + 0.5)
 
 
 def filter_fields(*kinds: FilterKind, indexed: bool = False) -> dict[str, MemoryField]:

@@ -11,7 +11,7 @@ from memento_tui.api.review import ContradictionWithSides
 from memento_tui.errors import NotFound
 from memento_tui.model import Contradiction, Memory
 from memento_tui.model.validation import account_of
-from memento_tui.operations.memories import is_expired, is_recalled
+from memento_tui.operations.memories import is_current, is_recalled
 from memento_tui.text.fence import fenced, one_line, quoted_id
 from memento_tui.text.labels import OtherSide, bracketed, caution_labels, condition_labels
 
@@ -101,7 +101,7 @@ def _entry_of(pair: ContradictionWithSides, now: datetime) -> ContradictionEntry
         return None
     if account_of(older.namespace) != account_of(newer.namespace):
         return None
-    if is_expired(older, now) or is_expired(newer, now):
+    if not (is_current(older, now) and is_current(newer, now)):
         return None
     return ContradictionEntry(
         id=contradiction.id,

@@ -23,7 +23,7 @@ __all__ = [
     "count_memories",
     "format_time",
     "identity_text",
-    "is_expired",
+    "is_current",
     "is_readable",
     "is_recalled",
     "list_labels",
@@ -95,9 +95,10 @@ def visible_memory(memory: Memory, now: datetime) -> VisibleMemory:
     )
 
 
-def is_expired(memory: Memory, now: datetime) -> bool:
-    """Tell whether a memory has ended at a moment."""
-    return memory.expires_at is not None and memory.expires_at <= now
+def is_current(memory: Memory, now: datetime) -> bool:
+    """Tell whether a memory holds at a moment: it has begun to, and has not ended."""
+    ends = [moment for moment in (memory.expires_at, memory.valid_to) if moment is not None]
+    return all(moment > now for moment in ends) and (memory.valid_from is None or memory.valid_from <= now)
 
 
 class Link(NamedTuple):

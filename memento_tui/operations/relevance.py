@@ -63,7 +63,7 @@ def _weighted_parts(workspace: Workspace, parts: PromptParts) -> list[WeightedPa
 def _relevance(hit: SearchHit, parts: Sequence[WeightedPart], *, is_asked: bool) -> float:
     """Return the relevance of a hit; the best of several where each tells enough by itself."""
     memory, meaning = hit.memory, hit.match.semantic
-    stems = stem_counts(f"{memory.title}\n{memory.content}\n{' '.join(memory.tags)}")
+    stems = stem_counts(f"{memory.title}\n{memory.content}\n{memory.validity_context}\n{' '.join(memory.tags)}")
     length = len(terms(memory.content))
     words = [part.score_without_index(stems, length) for part in parts]
     found = [hit.relevance, meaning or 0.0, *(calibrated_relevance(score, meaning) for score in words)]

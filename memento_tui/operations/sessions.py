@@ -17,7 +17,7 @@ from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem
 from memento_tui.model.filters import AllOf, AnyOf, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.validation import check_namespace, new_id
-from memento_tui.operations.memories import is_expired
+from memento_tui.operations.memories import is_current
 from memento_tui.operations.recall import plain_query, recall, record_essentials
 from memento_tui.operations.scope import (
     is_relevant_namespace,
@@ -128,7 +128,7 @@ def open_session(workspace: Workspace, directory: str, namespace: str) -> Sessio
         for memory in workspace.list_where(_ESSENTIAL_FILTER, limit=_MAX_RECORDS * 5).items
         if is_essential(memory)
         and is_relevant_namespace(project_namespace, memory.namespace)
-        and not is_expired(memory, now)
+        and is_current(memory, now)
     ][:_MAX_RECORDS]
     if essentials:
         record_essentials(workspace, essentials, session)

@@ -8,7 +8,6 @@ import shutil
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,8 +17,8 @@ from filelock import FileLock, Timeout
 from memento_tui.errors import DataDirectoryError
 from memento_tui.model import Memory
 from memento_tui.model.filters import Filter
-from memento_tui.model.memory_fields import declaration_digest, filter_fields, values_getter
-from memento_tui.model.validation import fold_tag
+from memento_tui.model.memory_fields import INDEXED_KINDS, declaration_digest, filter_fields, values_getter
+from memento_tui.model.validation import fold_tag, fold_words
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, close_tree, make_private_directory
 from memento_tui.search.keyword_fields import (
@@ -31,9 +30,9 @@ from memento_tui.search.keyword_fields import (
     read_state,
     register_analyzers,
 )
-from memento_tui.search.keyword_query import FLAGS, NUMBERS, WORDS, QueryCompiler, read_evidence
+from memento_tui.search.keyword_query import FLAGS, NUMBERS, TEXTS, WORDS, QueryCompiler, read_evidence
 from memento_tui.search.keyword_segments import ids_beside
-from memento_tui.search.lance_filter import microseconds
+from memento_tui.search.lance_filter import column_number
 from memento_tui.search.query_language import Query
 from memento_tui.search.ranking import CONTEXT_CHARACTERS, HEADING_CHARACTERS
 from memento_tui.search.scoring import WordEvidence
@@ -45,9 +44,7 @@ __all__ = ["KeywordIndex", "update_keyword_index"]
 
 _word_values, _flag_values, _number_values = (values_getter(part.values()) for part in (WORDS, FLAGS, NUMBERS))
 
-SCHEMA_VERSION = "-".join(
-    (TEXT_VERSION, declaration_digest(filter_fields("word", "flag", "number", "moment", indexed=True).values()))
-)
+SCHEMA_VERSION = "-".join((TEXT_VERSION, declaration_digest(filter_fields(*INDEXED_KINDS, indexed=True).values())))
 """The version of an index's fields and analyzers; an index of another version is rebuilt."""
 
 _Must, _Should = tantivy.Occur.Must, tantivy.Occur.Should
@@ -65,16 +62,18 @@ def make_document(memory: Memory, context: SessionContext | None = None) -> tant
     facts += [f"{name}:1" for name, value in zip(FLAGS, _flag_values(memory), strict=True) if value]
     facts += [f"ns:{level}" for level in _namespace_levels(memory.namespace)]
     facts += [f"tag:{fold_tag(tag)}" for tag in memory.tags]
-    text = "\n".join(part for part in (memory.title, memory.content, *memory.tags) if part)
+    facts += [f"{name}:{word}" for name in TEXTS for word in fold_words(getattr(memory, name))]
+    body = f"{memory.content}\n{memory.validity_context}" if memory.validity_context else memory.content
+    text = "\n".join(part for part in (memory.title, body, *memory.tags) if part)
     fields: dict[str, Any] = {
         "id": memory.id,
-        "body": memory.content,
+        "body": body,
         "words": text,
         "fact": facts,
     }
     for name, value in zip(NUMBERS, _number_values(memory), strict=True):
         if value is not None:
-            fields[name] = microseconds(value) if isinstance(value, datetime) else value
+            fields[name] = column_number(value)
     if memory.title:
         fields["title"] = memory.title
     if memory.tags:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import tantivy
 
-from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, HasWord, Not, OneOf, Under
 from memento_tui.model.memory_fields import filter_fields
 from memento_tui.model.validation import fold_tag
 from memento_tui.search.keyword_fields import STATE_ID, TermQueryBuilder
@@ -23,12 +23,13 @@ from memento_tui.search.ranking import (
 from memento_tui.search.scoring import idf
 from memento_tui.text.terms import STOP_WORDS, character_bigrams, is_compound, terms
 
-__all__ = ["FLAGS", "NUMBERS", "WORDS", "QueryCompiler", "read_evidence"]
+__all__ = ["FLAGS", "NUMBERS", "TEXTS", "WORDS", "QueryCompiler", "read_evidence"]
 
 WORDS = {name: field for name, field in filter_fields("word", indexed=True).items() if name != "id"}
 FLAGS = filter_fields("flag", indexed=True)
-NUMBERS = filter_fields("number", "moment", indexed=True)
-"""The fields that memories are filtered by, as the index holds them: facts, flags and columns."""
+TEXTS = filter_fields("words", indexed=True)
+NUMBERS = filter_fields("number", "share", "moment", indexed=True)
+"""The fields that memories are filtered by, as the index holds them: facts, flags, facts of words, and columns."""
 
 _Must, _Should, _MustNot = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.MustNot
 
@@ -140,8 +141,8 @@ class QueryCompiler:
                 return tantivy.Query.term_set_query(self._schema, "id", list(values))
             case OneOf(field, values):
                 return self._one_of(field, values)
-            case HasTag(tag):
-                return self._words.facts([f"tag:{fold_tag(tag)}"])
+            case HasTag() | HasWord():
+                return self._words.facts([_fact_of(tree)])
             case Under(namespace):
                 return self._words.facts([f"ns:{namespace}"])
             case Between(field, low, high):
@@ -186,6 +187,15 @@ class QueryCompiler:
         return sum(
             self._words.ceiling([part.text], apart=not isinstance(part, Phrase)) for part in self._content_words(query)
         )
+
+
+def _fact_of(tree: HasTag | HasWord) -> str:
+    """Return the fact of the memories that have a tag, or a word in one of their texts."""
+    if isinstance(tree, HasTag):
+        return f"tag:{fold_tag(tree.tag)}"
+    if tree.field not in TEXTS:
+        raise ValueError(tree.field)
+    return f"{tree.field}:{tree.word}"
 
 
 def _any_of(parts: Sequence[tantivy.Query]) -> tantivy.Query:

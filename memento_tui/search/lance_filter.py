@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
-from memento_tui.model.memory_fields import filter_fields
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, HasWord, Not, OneOf, Under
+from memento_tui.model.memory_fields import filter_fields, hundredths
 from memento_tui.model.validation import fold_tag
 
-__all__ = ["compile_lance_filter", "microseconds", "one_of", "quoted"]
+__all__ = ["column_number", "compile_lance_filter", "microseconds", "one_of", "quoted"]
 
 _WORDS = filter_fields("word", indexed=True)
-_RANGES = filter_fields("number", "moment", indexed=True)
+_TEXTS = filter_fields("words", indexed=True)
+_RANGES = filter_fields("number", "share", "moment", indexed=True)
 _FLAGS = {name: name for name in filter_fields("flag", indexed=True)} | {
     # It has no column of its own: it follows from the list of tags.
     "tagged": "(coalesce(array_length(tags), 0) > 0)"
@@ -23,6 +24,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def microseconds(moment: datetime) -> int:
     """Return a moment as whole microseconds since 1970 in UTC."""
     return (moment.astimezone(UTC) - _EPOCH) // timedelta(microseconds=1)
+
+
+def column_number(value: datetime | float) -> int:
+    """Return what a column of numbers holds for a value: microseconds of a moment, hundredths of a share."""
+    if isinstance(value, datetime):
+        return microseconds(value)
+    return hundredths(value) if isinstance(value, float) else value
 
 
 def quoted(text: str) -> str:
@@ -46,6 +54,10 @@ def compile_lance_filter(tree: Filter) -> str:  # noqa: PLR0911 - one for each k
     match tree:
         case OneOf(field, values):
             return _one_of(field, values)
+        case HasWord(field, word):
+            if field not in _TEXTS:
+                raise ValueError(field)
+            return f"array_has({field}, {quoted(word)})"
         case HasTag(tag):
             return f"array_has(tags, {quoted(fold_tag(tag))})"
         case Under(namespace):

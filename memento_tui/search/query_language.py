@@ -10,9 +10,11 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import InvalidField
-from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, HasWord, Not, OneOf, Under, valid_at
 from memento_tui.model.memory import KINDS, SOURCE_TYPES, STATUSES, TIERS, parse_kind
 from memento_tui.model.memory_fields import FIELDS as MEMORY_FIELDS
+from memento_tui.model.memory_fields import hundredths
+from memento_tui.model.validation import fold_words
 from memento_tui.moments import parse_moment, parse_span
 
 __all__ = ["FIELDS", "Phrase", "Query", "Word", "parse"]
@@ -26,6 +28,11 @@ FIELDS: dict[str, str] = {
     "before": "before:2026-06-01, before:30d (older than 30 days)",
     "after": "after:2026-06-01, after:7d (of the last 7 days)",
     "certainty": "certainty:>=4, certainty:2..3",
+    "confidence": "confidence:>=.6, how far the source is trusted",
+    "surprise": "surprise:>=.7, how new it was when it was written",
+    "valid": "valid:now, valid:past, valid:future, valid:>=2026-06-01 (began then or later), valid:<2026-06-01 (ended)",
+    "at": "at:2026-03-01 (what held at that time), at:90d",
+    "applies": "applies:staging, the words of where it applies",
     "expires": "expires:<7d, expires:never",
     "status": "status:archived",
     "tier": "tier:long_term",
@@ -282,6 +289,46 @@ def _certainty(value: str, _: datetime) -> Filter:
     return Between("certainty", low, high)
 
 
+_SHARE = re.compile(r"(>=|<=|>|<|=)?(0?\.\d+|[01](?:\.\d*)?)")
+
+
+def _share(field: str) -> Callable[[str, datetime], Filter]:
+    def parse_value(value: str, _: datetime) -> Filter:
+        match = _SHARE.fullmatch(value)
+        if match is None or float(match[2]) > 1:
+            raise InvalidField(field, "it takes a number from 0 to 1, with >=, <=, > or < before it")
+        low, high = _bounds(match[1] or "=", hundredths(float(match[2])))
+        return Between(field, low, high)
+
+    return parse_value
+
+
+def _valid(value: str, now: datetime) -> Filter:
+    match value.lower():
+        case "now":
+            return valid_at(now)
+        case "past":
+            return Between("valid_to", None, now + timedelta(microseconds=1))
+        case "future":
+            return Between("valid_from", now + timedelta(microseconds=1), None)
+    compared = re.fullmatch(r"(>=|<)(.+)", value)
+    if compared is None:
+        raise InvalidField("valid", "it takes now, past, future, or a date with >= or < before it")
+    moment = parse_moment(compared[2], "valid", now)
+    return Between("valid_from", moment, None) if compared[1] == ">=" else Between("valid_to", None, moment)
+
+
+def _applies(value: str, _: datetime) -> Filter:
+    choices = [
+        AllOf(tuple(HasWord("validity_context", word) for word in words))
+        for part in _choices(value)
+        if (words := fold_words(part))
+    ]
+    if not choices:
+        raise InvalidField("applies", f"it takes words such as {FIELDS['applies']}")
+    return choices[0] if len(choices) == 1 else AnyOf(tuple(choices))
+
+
 def _bounds(sign: str, number: int) -> tuple[int | None, int | None]:
     return {
         ">=": (number, None),
@@ -316,6 +363,11 @@ _FIELD_PARSERS: dict[str, Callable[[str, datetime], Filter]] = {
     "before": lambda value, now: Between("created_at", None, _past(value, "before", now)),
     "after": lambda value, now: Between("created_at", _past(value, "after", now), None),
     "certainty": _certainty,
+    "confidence": _share("confidence"),
+    "surprise": _share("surprise"),
+    "valid": _valid,
+    "at": lambda value, now: valid_at(_past(value, "at", now)),
+    "applies": _applies,
     "expires": _expires,
     "status": _one_of("status", "status", STATUSES),
     "tier": _one_of("tier", "tier", TIERS),

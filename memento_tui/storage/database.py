@@ -15,7 +15,7 @@ from typing import Any
 import apsw
 
 from memento_tui.errors import DataDirectoryError, InvalidInput
-from memento_tui.model.validation import fold_tag, new_id
+from memento_tui.model.validation import fold_tag, fold_words, new_id
 from memento_tui.private_files import make_private_file
 from memento_tui.storage.connection import Connection, open_finished, open_for_writing
 
@@ -213,6 +213,7 @@ class Database:
                 raise explain_failure(error, self.path) from error
             made = self._connect_reading()
         made.create_scalar_function("fold", _fold, 1, deterministic=True)
+        made.create_scalar_function("has_word", _has_word, 2, deterministic=True)
         return made
 
     def _connect_reading(self) -> Connection:
@@ -313,6 +314,11 @@ class Database:
 
 def _fold(*values: Any) -> str:  # noqa: ANN401 - a column's value
     return fold_tag(values[0])
+
+
+def _has_word(*values: Any) -> bool:  # noqa: ANN401 - a column's value, and a word
+    text, word = values
+    return word in fold_words(text)
 
 
 def _configure_connection(connection: Connection) -> None:

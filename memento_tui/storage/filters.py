@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, HasWord, Not, OneOf, Under
 from memento_tui.model.memory_fields import FIELDS, filter_fields
 from memento_tui.model.validation import fold_tag
 from memento_tui.moments import format_moment
@@ -13,7 +13,9 @@ from memento_tui.moments import format_moment
 __all__ = ["filter_sql"]
 
 _COLUMNS = {field.name: field.sql or f"memory.{field.name}" for field in FIELDS if field.filter}
-_WORDS, _FLAGS, _RANGES = filter_fields("word"), filter_fields("flag"), filter_fields("number", "moment")
+_WORDS, _TEXTS, _FLAGS = filter_fields("word"), filter_fields("words"), filter_fields("flag")
+_SHARES = filter_fields("share")
+_RANGES = filter_fields("number", "share", "moment")
 
 
 def filter_sql(tree: Filter) -> tuple[str, list[object]]:  # noqa: PLR0911 - one for each kind of condition
@@ -21,6 +23,8 @@ def filter_sql(tree: Filter) -> tuple[str, list[object]]:  # noqa: PLR0911 - one
     match tree:
         case OneOf(field, values):
             return _one_of_sql(field, values)
+        case HasWord(field, word):
+            return _has_word_sql(field, word)
         case HasTag(tag):
             return "memory.number IN (SELECT number FROM memory_tag WHERE tag = ?)", [fold_tag(tag)]
         case Under(namespace):
@@ -56,10 +60,19 @@ def _one_of_sql(field: str, values: tuple[str, ...]) -> tuple[str, list[object]]
     return f"{_COLUMNS[field]} IN ({marks})", list(values)
 
 
+def _has_word_sql(field: str, word: str) -> tuple[str, list[object]]:
+    if field not in _TEXTS:
+        raise ValueError(field)
+    # Most memories have no such text, and none of those is read word by word.
+    return f"({_COLUMNS[field]} <> '' AND has_word({_COLUMNS[field]}, ?))", [word]
+
+
 def _between_sql(field: str, low: datetime | int | None, high: datetime | int | None) -> tuple[str, list[object]]:
     if field not in _RANGES:
         raise ValueError(field)
     column = _COLUMNS[field]
+    if field in _SHARES:
+        column = f"CAST({column} * 100 + 0.5 AS INTEGER)"
     parts = [f"{column} IS NOT NULL"]
     parameters: list[object] = []
     for sign, bound in ((">=", low), ("<", high)):

@@ -23,6 +23,8 @@ from tests.made import NOW, note, put, without_engine
 TAGS = ("api", "API", "Über", "über", "straße", "STRASSE", "a b", "x:y", "日本", "it's")
 NAMESPACES = ("global", "a", "a/b", "a/b/c", "ab", "a0", "a.b", "A", "a/b0", "a!", "日本/東京")
 AGENTS = ("", "claude", "claude:2", "Ünïcode", "it's", "pinned")
+CONTEXTS = ("", "", "on Staging", "staging, in the EU", "PostgreSQL 15+", "auf der Straße")
+SHARES = (0.0, 0.004, 0.005, 0.125, 0.5, 0.675, 0.995, 1.0)
 STEPS = (0, 1, 999_999, 1_000_000, 86_400_000_000, -1, -86_400_000_000)
 MOMENTS = [NOW + timedelta(microseconds=step) for step in STEPS]
 CHOICES = {field.name: field.choices for field in FIELDS if field.choices}
@@ -44,6 +46,11 @@ def _fields(rng: random.Random, number: int) -> dict[str, Any]:
         "created_at": rng.choice(MOMENTS),
         "updated_at": rng.choice(MOMENTS),
         "expires_at": rng.choice([None, None, *MOMENTS]),
+        "valid_from": rng.choice([None, None, *MOMENTS[-2:]]),
+        "valid_to": rng.choice([None, None, *MOMENTS[:5]]),
+        "validity_context": rng.choice(CONTEXTS),
+        "confidence": rng.choice(SHARES),
+        "surprise": rng.choice([None, *SHARES]),
     }
 
 
@@ -55,7 +62,12 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Ke
         yield workspace._store, workspace.search_engine.keyword
 
 
-VALUES = {"agent": AGENTS[1:], "session": AGENTS[1:], "id": tuple(f"m{number}" for number in range(0, 200, 9))}
+VALUES = {
+    "validity_context": ("staging", "eu", "15", "strasse", "in"),
+    "agent": AGENTS[1:],
+    "session": AGENTS[1:],
+    "id": tuple(f"m{number}" for number in range(0, 200, 9)),
+}
 LEAF: st.SearchStrategy[Filter] = st.one_of(
     *field_leaves(VALUES, ["none such"], MOMENTS),
     st.sampled_from([*TAGS, "none such", "ÜBER", "strasse"]).map(HasTag),

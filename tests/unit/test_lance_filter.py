@@ -41,6 +41,10 @@ def memories() -> list[Memory]:
             "pinned": number % 5 == 0,
             "created_at": NOON + timedelta(hours=number),
             "updated_at": NOON + timedelta(days=number, microseconds=number),
+            "valid_to": [None, None, NOON + timedelta(days=40)][number % 3],
+            "validity_context": ["", "on Staging", HOSTILE[number % 8]][number % 3],
+            "confidence": [0.5, 0.125, 0.005, 1.0][number % 4],
+            "surprise": [None, 0.675, 0.0][number % 3],
             "expires_at": [None, NOON + timedelta(days=number)][number % 2],
         }
         made.append(make_memory(values))
@@ -74,7 +78,12 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
     store.close()
 
 
-VALUES = {"id": [memory.id for memory in memories()], "agent": ["it's me", "bot"], "session": ["s1"]}
+VALUES = {
+    "validity_context": ["staging", "on", "x", "snow"],
+    "id": [memory.id for memory in memories()],
+    "agent": ["it's me", "bot"],
+    "session": ["s1"],
+}
 MOMENTS = [NOON + timedelta(days=days, microseconds=days) for days in range(-3, 31)]
 LEAVES: st.SearchStrategy[Filter] = st.one_of(
     *field_leaves(VALUES, [*HOSTILE, ""], MOMENTS),

@@ -7,7 +7,14 @@ import pytest
 
 from memento_tui.embedding.vector_index import indexed_facts
 from memento_tui.model import Memory, make_memory
-from memento_tui.model.memory_fields import FIELDS, FIELDS_BY_NAME, MemoryField, declaration_digest, filter_fields
+from memento_tui.model.memory_fields import (
+    FIELDS,
+    FIELDS_BY_NAME,
+    INDEXED_KINDS,
+    MemoryField,
+    declaration_digest,
+    filter_fields,
+)
 from memento_tui.search.keyword_index import SCHEMA_VERSION
 from memento_tui.storage.hook_store import MemoryRow
 from memento_tui.storage.statistics import FACETS
@@ -49,11 +56,11 @@ def test_a_moment_is_declared_as_one() -> None:
 
 def test_the_vector_index_has_a_column_for_every_filter() -> None:
     columns = indexed_facts(make_memory({"content": "x"}))
-    assert set(filter_fields("word", "flag", "number", "moment", indexed=True)) - {"tagged"} <= set(columns)
+    assert set(filter_fields(*INDEXED_KINDS, indexed=True)) - {"tagged"} <= set(columns)
 
 
 def test_the_version_of_the_keyword_index_changes_with_the_declaration() -> None:
-    fields = list(filter_fields("word", "flag", "number", "moment", indexed=True).values())
+    fields = list(filter_fields(*INDEXED_KINDS, indexed=True).values())
     assert SCHEMA_VERSION.endswith(declaration_digest(fields))
     for other in (fields[1:], [*fields, MemoryField(name="mood", filter="word")]):
         assert declaration_digest(other) != declaration_digest(fields)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, Not, OneOf, Under
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, HasWord, Not, OneOf, Under, valid_at
 from memento_tui.search.query_language import FIELDS, Phrase, Query, Word, parse
 from tests.made import NOW
 
@@ -52,6 +52,26 @@ def read(source: str, *, typing: bool = False) -> Query:
         ("certainty:<=2", Between("certainty", None, 3)),
         ("certainty:<2", Between("certainty", None, 2)),
         ("certainty:2..4", Between("certainty", 2, 5)),
+        ("confidence:>=.6", Between("confidence", 60, None)),
+        ("confidence:<0.25", Between("confidence", None, 25)),
+        ("surprise:1", Between("surprise", 100, 101)),
+        ("valid:now", valid_at(NOW)),
+        ("valid:past", Between("valid_to", None, NOW + timedelta(microseconds=1))),
+        ("valid:future", Between("valid_from", NOW + timedelta(microseconds=1), None)),
+        ("valid:>=2026-06-01", Between("valid_from", datetime(2026, 6, 1, tzinfo=UTC), None)),
+        ("valid:<2026-06-01", Between("valid_to", None, datetime(2026, 6, 1, tzinfo=UTC))),
+        ("at:2026-03-01", valid_at(datetime(2026, 3, 1, tzinfo=UTC))),
+        ("at:90d", valid_at(NOW - timedelta(days=90))),
+        ("applies:Staging", AllOf((HasWord("validity_context", "staging"),))),
+        (
+            'applies:"on rack,eu"',
+            AnyOf(
+                (
+                    AllOf((HasWord("validity_context", "on"), HasWord("validity_context", "rack"))),
+                    AllOf((HasWord("validity_context", "eu"),)),
+                )
+            ),
+        ),
         ("expires:<7d", Between("expires_at", NOW, NOW + timedelta(days=7))),
         ("expires:<2026-01-01", Between("expires_at", None, datetime(2026, 1, 1, tzinfo=UTC))),
         ("expires:>7d", Between("expires_at", NOW + timedelta(days=7), None)),

@@ -50,7 +50,7 @@ from memento_tui.operations.memories import (
     UNCONSOLIDATED_STATUSES,
     Link,
     add_links,
-    is_expired,
+    is_current,
     is_readable,
     is_recalled,
 )
@@ -138,7 +138,7 @@ def _memories_with_image(workspace: Workspace, query: RecallQuery) -> list[Memor
         if is_recalled(memory)
         and memory.status in UNCONSOLIDATED_STATUSES
         and is_within_namespaces(memory.namespace, query.namespaces)
-        and not is_expired(memory, now)
+        and is_current(memory, now)
         and (not query.kind or memory.kind == query.kind)
         and (not query.tags or {tag.casefold() for tag in query.tags} & {tag.casefold() for tag in memory.tags})
     ]

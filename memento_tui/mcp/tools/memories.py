@@ -124,7 +124,10 @@ class MemoryTools:
         ctx: Context,
         query: Annotated[
             str,
-            Field(description='words, "a phrase", -not, tag: kind: ns: is: by: after:7d', max_length=_MAX_QUERY_CHARS),
+            Field(
+                description='words, "a phrase", -not, tag: kind: ns: is: by: after:7d at:DATE',
+                max_length=_MAX_QUERY_CHARS,
+            ),
         ],
         limit: Annotated[int, Field(ge=1, le=MAX_HITS)] = 8,
         session: Session = UNCHANGED,
