@@ -7,6 +7,8 @@ is decided twice: a memory that was changed since it came, and an identity that 
 import sys
 from pathlib import Path
 
+from month import live_a_month
+
 from memento_tui.api import Workspace
 from memento_tui.formats.base import ImportRecord
 from memento_tui.formats.import_export import run_import
@@ -48,6 +50,14 @@ def _approve_identity(workspace: Workspace, crystal_id: str) -> None:
         workspace.review.approve(workspace.crystals.open_proposal(crystal_id).id)
 
 
-if __name__ == "__main__":
-    with Workspace(sys.argv[1]) as mine:
+def main(folder: Path) -> None:
+    """Load the sample; into a new workspace with a month of work on it."""
+    with Workspace(folder) as mine:
+        is_new = mine.activity.head() == 0
         load_sample(mine)
+    if is_new:
+        live_a_month(folder)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -10,7 +10,6 @@ import tempfile
 from pathlib import Path
 
 from memento_tui.api import Workspace
-from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.tui.app import MementoApp
 
 HERE = Path(__file__).parent
@@ -37,24 +36,6 @@ PICTURES: dict[str, tuple[tuple[int, int], str, list[str]]] = {
 """The size of each picture, the section, and the keys that lead to what it shows."""
 
 
-def use(folder: Path) -> None:
-    """Let an agent work on the sample for a while, so that the queue and the journal have something to show."""
-    agent = Workspace(folder, actor="agent", channel="mcp", agent="claude", session="monday")
-    with agent:
-        agent.remember("The keyword index keeps at most 64 memories unindexed.", tags=["search"], certainty=3)
-        agent.remember("The keyword index keeps at most 128 memories unindexed.", tags=["search"], certainty=3)
-        current = agent.crystals.current()
-        if current is None:
-            sys.exit("The sample has no identity.")
-        agent.crystals.write(current.content.replace("a correct and honest", "a correct, honest and quick"))
-        verified = agent.get("hdbscan-graph")
-        quicker = verified.content.replace("7 s for 20,000", "6 s for 20,000")
-        agent.update(verified.id, content=quicker, base_version=verified.version)
-        agent.search("how is undo made")
-    with Workspace(folder) as mine:
-        maintain_workspace(mine)
-
-
 async def take(name: str, folder: Path) -> None:
     """Open the app, press the keys, and write the picture."""
     size, section, keys = PICTURES[name]
@@ -79,7 +60,6 @@ def main() -> None:
         folder.mkdir()
         (folder / "config.toml").write_text("[engine]\nenabled = false\n")
         subprocess.run([sys.executable, LOAD_SAMPLE, folder], check=True)  # noqa: S603 - our own script
-        use(folder)
         for name in PICTURES:
             asyncio.run(take(name, folder))
 

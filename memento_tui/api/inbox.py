@@ -141,26 +141,27 @@ def _resolve_contradiction(contradictions: ContradictionQueue, decision: Decisio
 
 
 MAX_BULK_EDIT_ITEMS = 200
-"""How many entries are opened at once in a person's editor, the oldest first."""
+"""How many entries are opened at once in a person's editor, the riskiest first."""
 
 KIND_NAMES: Mapping[str, tuple[str, str]] = {
+    "orders": ("that reads like orders", "that read like orders"),
     "secret": ("held a secret", "held a secret"),
     "quarantined": ("of a quarantined session", "of quarantined sessions"),
     "burst": ("of a burst", "of bursts"),
     "contradiction": ("contradiction", "contradictions"),
     "suggestion": ("suggested answer", "suggested answers"),
     "identity": ("identity", "identities"),
+    "deletion": ("deletion", "deletions"),
+    "change": ("change", "changes"),
+    "merge": ("merge", "merges"),
+    "code": ("about code that changed", "about code that changed"),
+    "consolidation": ("consolidation", "consolidations"),
+    "learned": ("learned", "learned"),
+    "trust": ("promotion", "promotions"),
     "expiring": ("expiring skip", "expiring skips"),
     "skip": ("skip", "skips"),
     "item": ("working item", "working items"),
-    "learned": ("learned", "learned"),
-    "consolidation": ("consolidation", "consolidations"),
-    "code": ("about code that changed", "about code that changed"),
-    "merge": ("merge", "merges"),
-    "trust": ("promotion", "promotions"),
     "new": ("new", "new"),
-    "change": ("change", "changes"),
-    "deletion": ("deletion", "deletions"),
 }
 """The singular and plural of each kind, as they follow a number."""
 
@@ -209,7 +210,7 @@ class InboxView:
         return counts.get(self._kind, 0) if self._kind else sum(counts.values())
 
     def page(self, start: int, count: int) -> Sequence[InboxItem]:
-        """Return ``count`` of them from index ``start``, the one that has waited longest first."""
+        """Return ``count`` of them from index ``start``, the riskiest first, then what has waited longest."""
         return [InboxItem(row) for row in self._store.inbox.page(self._at, self._kind, start, count)]
 
     def locate(self, row_id: str) -> int | None:
@@ -228,10 +229,9 @@ def _split_name(name: str) -> tuple[str, str]:
 
 
 class Inbox:
-    """Everything that waits in one workspace, oldest first.
+    """Everything that waits in one workspace, the riskiest first.
 
-    Oldest first, because nothing then waits for ever, and because what arrives while somebody reads is added at the
-    end: it moves nothing that is being read.
+    What could do the most harm is decided first; of one kind, what waits longest, so that nothing waits for ever.
     """
 
     def __init__(self, store: Store, review: ProposalQueue, contradictions: ContradictionQueue) -> None:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memento_tui.api.activity import MAX_COUNTED_ENTRIES
-from memento_tui.api.inbox import KIND_NAMES
+from memento_tui.api.activity import MAX_COUNTED_ENTRIES, ActivityQuery
+from memento_tui.api.inbox import KIND_NAMES, InboxItem
 from memento_tui.api.maintenance_schedule import describe_maintenance, maintenance_state
+from memento_tui.api.types import ActivityRow, ExposureRow
 from memento_tui.errors import MementoError
+from memento_tui.model import WorkingItem
 from memento_tui.storage.activity import AgentTotals, DayCount
 from memento_tui.storage.statistics import FacetCounts
+from memento_tui.storage.use_report import PeriodUse
 
 __all__ = [
     "ACTIVITY_DAYS",
@@ -22,16 +25,21 @@ __all__ = [
     "HealthFinding",
     "InboxCount",
     "Overview",
+    "RecentlyTold",
     "RecordCounts",
+    "agent_changes",
     "agent_totals_since",
     "daily_counts",
     "expiring_soon",
     "format_bytes",
     "health_signs",
+    "in_work",
     "inbox_counts",
     "last_seen",
     "mark_seen",
+    "next_decisions",
     "overview",
+    "recently_told",
     "record_counts",
 ]
 
@@ -52,6 +60,11 @@ _MAX_NAMED = 4
 _OLD_BACKUP = timedelta(days=30)
 _LATE_MAINTENANCE = timedelta(days=7)
 """How long after it is due a run of maintenance is missed: somebody was there a week ago at the latest."""
+
+_MAX_LISTED = 8
+"""Records that each list of the overview holds."""
+
+_TOLD_SPAN = timedelta(days=1)
 
 
 class InboxCount(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,6 +112,14 @@ class ExpiringSoon(msgspec.Struct, frozen=True, kw_only=True):
     """The skips, and the first of the memories, the first to end first."""
 
 
+class RecentlyTold(msgspec.Struct, frozen=True, kw_only=True):
+    """What agents were told in the last 24 hours."""
+
+    total: PeriodUse
+    latest: Sequence[ExposureRow]
+    """The last of it, the latest first."""
+
+
 class HealthFinding(msgspec.Struct, frozen=True):
     """One fact about a workspace's state. ``hint`` says what to do where it is not ``ok``."""
 
@@ -113,6 +134,10 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
     amounts: RecordCounts
     waiting: Sequence[InboxCount]
+    next: Sequence[InboxItem]
+    """The first of the inbox, the riskiest first."""
+    in_work: Sequence[WorkingItem]
+    told: RecentlyTold
     since_looked: AgentTotals
     days: Sequence[DayCount]
     statuses: dict[str, int]
@@ -128,6 +153,9 @@ def overview(workspace: Workspace, now: datetime) -> Overview:
     return Overview(
         amounts=record_counts(workspace),
         waiting=inbox_counts(workspace),
+        next=next_decisions(workspace),
+        in_work=in_work(workspace),
+        told=recently_told(workspace, now),
         since_looked=workspace.activity.totals_since_last_seen(),
         days=daily_counts(workspace, now),
         statuses=statistics.statuses(),
@@ -148,6 +176,30 @@ def inbox_counts(workspace: Workspace) -> list[InboxCount]:
             name = KIND_NAMES[kind][count != 1]
             found.append(InboxCount(kind=kind, name=name, count=count, since=one.row.since))
     return found
+
+
+def next_decisions(workspace: Workspace) -> Sequence[InboxItem]:
+    """Return the first of the inbox, the riskiest first."""
+    return workspace.inbox.list(limit=_MAX_LISTED)[0]
+
+
+def in_work(workspace: Workspace) -> Sequence[WorkingItem]:
+    """Return the first working items that are active, the highest priority first."""
+    return workspace.items.list(status="active")[:_MAX_LISTED]
+
+
+def recently_told(workspace: Workspace, now: datetime) -> RecentlyTold:
+    """Return what agents were told in the last 24 hours."""
+    since = now - _TOLD_SPAN
+    return RecentlyTold(
+        total=workspace._store.use.total(since),
+        latest=workspace.activity.exposures(ActivityQuery(since=since), limit=_MAX_LISTED)[0],
+    )
+
+
+def agent_changes(workspace: Workspace) -> Sequence[ActivityRow]:
+    """Return the last changes of agents, the latest first."""
+    return workspace.activity.page(ActivityQuery(actor=("agent",)), limit=_MAX_LISTED)
 
 
 def record_counts(workspace: Workspace) -> RecordCounts:

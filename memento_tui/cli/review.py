@@ -144,7 +144,7 @@ def _item_text(item: PendingProposal | ContradictionWithSides) -> str:
 @click.option("--state", "states", multiple=True, type=click.Choice(PROPOSAL_STATES), help="Repeat it for several.")
 @paging
 def list_inbox(kind: str | None, states: tuple[str, ...], after: str | None, limit: int) -> None:
-    """List what needs a decision, oldest first; what was put off appears when its time comes.
+    """List what needs a decision, the riskiest first; what was put off appears when its time comes.
 
     That includes contradictions, which `memento contradiction` resolves. With --state, list proposals in that state.
     """
@@ -244,14 +244,14 @@ def _context_of(workspace: Workspace, item: PendingProposal | ContradictionWithS
 
 @command(
     "next",
-    short_help="Show the oldest item.",
+    short_help="Show the riskiest item.",
     examples="""
     memento review next
     memento review next --json
     """,
 )
 def show_next() -> None:
-    """Show the item that has waited longest."""
+    """Show the item to decide first: the riskiest, and of those the one that has waited longest."""
     with open_workspace() as workspace:
         found, _ = workspace.inbox.list(limit=1)
         left = workspace.inbox.count()
@@ -277,7 +277,7 @@ def show_next() -> None:
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--kind", type=click.Choice(INBOX_KINDS), help="Only items of this kind.")
 @click.option(
-    "--limit", type=click.IntRange(1, 1000), default=200, show_default=True, help="Take this many, the oldest first."
+    "--limit", type=click.IntRange(1, 1000), default=200, show_default=True, help="Take this many, the riskiest first."
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask before it is done.")

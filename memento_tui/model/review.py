@@ -165,22 +165,23 @@ def make_contradiction(fields: Mapping[str, Any], *, now: datetime | None = None
 
 
 INBOX_KINDS: tuple[str, ...] = (
+    "orders",
     "secret",
     "quarantined",
     "burst",
     "contradiction",
     "suggestion",
     "identity",
+    "deletion",
+    "change",
+    "merge",
+    "code",
+    "consolidation",
+    "learned",
+    "trust",
     "expiring",
     "skip",
     "item",
-    "learned",
-    "consolidation",
-    "code",
-    "merge",
-    "trust",
     "new",
-    "change",
-    "deletion",
 )
-"""The kinds of inbox entries, the most important first: a merge that held a secret is a ``secret``."""
+"""The kinds of inbox entries, the riskiest first: a merge that held a secret is a ``secret``."""

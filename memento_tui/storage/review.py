@@ -227,6 +227,7 @@ def _has_reason(code: str) -> str:
 
 _KIND_OF_PROPOSAL = (
     "CASE"
+    f" WHEN {_has_reason('injection_suspected')} OR {_has_reason('joined_orders')} THEN 'orders'"
     f" WHEN {_has_reason('secret_found')} THEN 'secret'"
     f" WHEN {_has_reason('quarantined')} THEN 'quarantined'"
     f" WHEN {_has_reason('burst')} THEN 'burst'"
@@ -244,19 +245,34 @@ _KIND_OF_PROPOSAL = (
     " ELSE 'deletion' END"
 )
 
+_PROPOSALS = (
+    f"SELECT 'proposal' AS record, proposal.id AS id, {_KIND_OF_PROPOSAL} AS kind, 0.0 AS doubt, created_at AS since,"
+    " 1 AS side, number FROM proposal"
+)
+_CONTRADICTIONS = (
+    "SELECT 'contradiction' AS record, contradiction.id AS id, 'contradiction' AS kind, -score AS doubt,"
+    " created_at AS since, 0 AS side, number FROM contradiction"
+)
 _OPEN_PROPOSALS = (
-    f"SELECT 'proposal' AS record, proposal.id AS id, {_KIND_OF_PROPOSAL} AS kind, created_at AS since, 1 AS side, "
-    "number"
-    f" FROM proposal WHERE state IN ({', '.join(repr(state) for state in OPEN_PROPOSAL_STATES)})"
+    f"{_PROPOSALS} WHERE state IN ({', '.join(repr(state) for state in OPEN_PROPOSAL_STATES)})"
     " AND (state <> 'later' OR coalesce(later_until, '9') <= :at)"
 )
 _OPEN_CONTRADICTIONS = (
-    "SELECT 'contradiction', contradiction.id, 'contradiction', created_at, 0, number FROM contradiction"
-    f" WHERE status <> 'resolved' AND {BOTH_SIDES_RECALLED} AND (status = 'open' OR coalesce(later_until, '9') <= :at)"
+    f"{_CONTRADICTIONS} WHERE status <> 'resolved' AND {BOTH_SIDES_RECALLED}"
+    " AND (status = 'open' OR coalesce(later_until, '9') <= :at)"
 )
-_INBOX = f"SELECT * FROM ({_OPEN_PROPOSALS} UNION ALL {_OPEN_CONTRADICTIONS})"
+_RISK = f"CASE kind {' '.join(f'WHEN {kind!r} THEN {place}' for place, kind in enumerate(INBOX_KINDS))} END"
+_INBOX = f"SELECT *, {_RISK} AS risk FROM ({_OPEN_PROPOSALS} UNION ALL {_OPEN_CONTRADICTIONS})"
 _IS_OF_KIND = "(:kind = '' OR kind = :kind)"
-_INBOX_ORDER = "since, side, number"
+_INBOX_ORDER = "risk, doubt, since, side, number"
+"""The riskiest kind first, of contradictions the surest, then what waits longest."""
+
+_INBOX_COLUMNS = _INBOX_ORDER.split(", ")
+_PLACE = ", ".join(f":{column}" for column in _INBOX_COLUMNS)
+_IS_BEHIND, _IS_BEFORE = f"({_INBOX_ORDER}) > ({_PLACE})", f"({_INBOX_ORDER}) < ({_PLACE})"
+
+_MAX_SPOKEN_CHARACTERS = 60
+"""Characters of one side's words by which a contradiction is named."""
 
 _HEADLINE_CHARACTERS = 400
 """Characters of a text that a row is shown of."""
@@ -279,8 +295,9 @@ _SELECT_PROPOSAL_ROWS = (
 _SELECT_CONTRADICTION_ROWS = (
     "SELECT contradiction.id, 'resolve', 'contradiction',"
     " coalesce(nullif(trim(memory.title), ''), substr(memory.content, 1, :head), why), '',"
-    " contradiction.status, contradiction.version FROM contradiction"
-    " LEFT JOIN memory ON memory.id = contradiction.newer"
+    " contradiction.status, contradiction.version, older.content, older_spans, memory.content, newer_spans"
+    " FROM contradiction LEFT JOIN memory ON memory.id = contradiction.newer"
+    " LEFT JOIN memory AS older ON older.id = contradiction.older"
     " WHERE contradiction.id IN (SELECT value FROM json_each(:ids))"
 )
 
@@ -307,30 +324,24 @@ class InboxQueries:
 
     def after(self, at: datetime, kind: str, record: str, record_id: str, count: int) -> list[InboxRow]:
         """Return the rows after a given one, decided since or not. Raises `InvalidInput` for an unknown id."""
-        side = 1 if record == "proposal" else 0
-        query = (
-            f"{_INBOX} WHERE {_IS_OF_KIND} AND ({_INBOX_ORDER}) > (:since, :side, :number) "
-            f"ORDER BY {_INBOX_ORDER} LIMIT :count"
-        )
+        query = f"{_INBOX} WHERE {_IS_OF_KIND} AND {_IS_BEHIND} ORDER BY {_INBOX_ORDER} LIMIT :count"
         with self._database.reading() as connection:
             place = _queue_position(connection, record, record_id)
             if place is None:
                 raise InvalidInput(f"{record_id!r:.60} is not a cursor.", "Use the `next` of the page before.")
-            values = {"at": format_moment(at), "kind": kind, "count": count}
-            values |= {"side": side, "since": place[0], "number": place[1]}
+            values = {"at": format_moment(at), "kind": kind, "count": count, **place}
             return _inbox_rows(connection, connection.execute(query, values).fetchall())
 
     def locate(self, at: datetime, kind: str, record: str, record_id: str) -> int | None:
         """Return the index of one, or ``None`` where it does not wait or is of another kind."""
         values = {"at": format_moment(at), "kind": kind, "record": record, "id": record_id}
         there = f"{_INBOX} WHERE {_IS_OF_KIND} AND record = :record AND id = :id"
-        query = f"SELECT count(*) FROM ({_INBOX} WHERE {_IS_OF_KIND}) WHERE ({_INBOX_ORDER}) < (:since, :side, :number)"
+        query = f"SELECT count(*) FROM ({_INBOX} WHERE {_IS_OF_KIND}) WHERE {_IS_BEFORE}"
         with self._database.reading() as connection:
-            row = connection.execute(there, values).fetchone()
-            if row is None:
+            place = _queue_position(connection, record, record_id)
+            if place is None or connection.execute(there, values).fetchone() is None:
                 return None
-            values |= {"since": row[3], "side": row[4], "number": row[5]}
-            return int(connection.execute(query, values).fetchone()[0])
+            return int(connection.execute(query, {**values, **place}).fetchone()[0])
 
     def ids(self, at: datetime, kind: str, start: int, count: int) -> list[tuple[str, str]]:
         """Return the record and the id of ``count`` rows from index ``start``."""
@@ -349,10 +360,12 @@ class InboxQueries:
             )
 
 
-def _queue_position(connection: Connection, record: str, record_id: str) -> tuple[str, int] | None:
-    table = "proposal" if record == "proposal" else "contradiction"
-    row = connection.execute(f"SELECT created_at, number FROM {table} WHERE id = ?", (record_id,)).fetchone()
-    return None if row is None else (row[0], row[1])
+def _queue_position(connection: Connection, record: str, record_id: str) -> dict[str, object] | None:
+    """Return what one is ordered by in the inbox, decided or not, by column; ``None`` where there is none."""
+    of_record = _PROPOSALS if record == "proposal" else _CONTRADICTIONS
+    query = f"SELECT {_INBOX_ORDER} FROM (SELECT *, {_RISK} AS risk FROM ({of_record} WHERE id = ?))"
+    row = connection.execute(query, (record_id,)).fetchone()
+    return None if row is None else dict(zip(_INBOX_COLUMNS, row, strict=True))
 
 
 def _inbox_rows(connection: Connection, found: Sequence[Row]) -> list[InboxRow]:
@@ -366,6 +379,22 @@ def _inbox_rows(connection: Connection, found: Sequence[Row]) -> list[InboxRow]:
     return [_inbox_row(place, shown[place[0], place[1]]) for place in found]
 
 
+def _headline(record: str, row: Row) -> str:
+    """Return the text of a row; of a contradiction the words that differ stand first, where they are short."""
+    if record == "contradiction":
+        older, newer = _spoken(row[7], row[8]), _spoken(row[9], row[10])
+        if older and newer and older != newer:
+            return f"{older} / {newer}: {row[3]}"
+    return str(row[3])
+
+
+def _spoken(content: str | None, spans: str) -> str:
+    """Return the words at some spans of a text, on one line; empty where there are none, or too many for a row."""
+    places = msgspec.json.decode(spans, type=list[tuple[int, int]])
+    words = " \N{HORIZONTAL ELLIPSIS} ".join(" ".join((content or "")[start:end].split()) for start, end in places)
+    return words if len(words) <= _MAX_SPOKEN_CHARACTERS else ""
+
+
 def _inbox_row(place: Row, row: Row) -> InboxRow:
     return InboxRow(
         record=place[0],
@@ -373,9 +402,9 @@ def _inbox_row(place: Row, row: Row) -> InboxRow:
         kind=place[2],
         action=row[1],
         target=row[2],
-        text=str(row[3]),
+        text=_headline(place[0], row),
         who=row[4],
-        since=datetime.fromisoformat(place[3]),
+        since=datetime.fromisoformat(place[4]),
         state=row[5],
         version=row[6],
     )

@@ -77,6 +77,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("search.leave", "search", "escape", "leave", "Clear the search, then leave it", "Clear", first=True),
     Command("search.list", "search", "enter,down", "to_list", "Go to the list", "To the list", first=True),
     Command("home.go", "home", "enter", "go", "Go to the list that a number counts", "Go there"),
+    Command("home.decide", "home", "a,x", "decide", "Open the card of what waits: read it, and decide there", "Decide"),
     Command("home.down", "home", "down,j", "move('down')", "To the number below"),
     Command("home.up", "home", "up,k", "move('up')", "To the number above"),
     Command("home.right", "home", "right,l", "move('right')", "To the number at the right"),

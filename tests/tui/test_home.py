@@ -11,12 +11,14 @@ from rich.cells import cell_len
 
 import memento_tui
 from memento_tui.api import Workspace
+from memento_tui.model.exposure import make_exposure
 from memento_tui.storage.activity import DayCount
 from memento_tui.tui.sections.home import HomeSection
 from memento_tui.tui.sections.home_panels import HomeView, _bar, panels
+from memento_tui.tui.sections.review.section import ReviewSection
 from memento_tui.tui.widgets.panel_board import PanelLink
 from tests.tui.app_driver import Driver, opened
-from tests.tui.made_home import StandingClock, fill
+from tests.tui.made_home import NOW, StandingClock, fill
 
 
 @pytest.fixture
@@ -45,7 +47,7 @@ async def test_every_panel_has_its_numbers(filled: Path) -> None:
             "48 memories",
             "1 item of work",
             "8 decisions",
-            "Waiting for you  3",
+            "Decide next  3",
             "8 changes",
             "codex [/x]<ESC>",
             "search 48",
@@ -67,14 +69,57 @@ async def test_a_number_leads_to_the_list_that_it_counts(filled: Path) -> None:
         await app.until(lambda: app.memories.rows.total == 8, "those that it counted")
 
 
-async def test_what_waits_leads_to_its_kind_in_the_queue(filled: Path) -> None:
+async def test_the_riskiest_of_what_waits_is_named_first_and_its_card_is_a_key_away(filled: Path) -> None:
     async with opened(filled, start="home") as app:
         await counted(app)
         assert home(app).board.current == PanelLink("review")
+        first, *_ = app.app.workspace.inbox.list(limit=1)[0]
+        assert first.kind == "orders"
         await app.press("down")
-        assert home(app).board.current == PanelLink("review", "identity")
+        assert home(app).board.current == PanelLink("review", first.id)
+        await app.press("a")
+        await app.until(lambda: app.app.section.SCOPE == "review", "the queue is shown")
+        section = app.app.section
+        assert isinstance(section, ReviewSection)
+        await app.until(lambda: section.focused is not None and section.focused.name == first.id, "its card is shown")
+        assert app.app.workspace.inbox.count() == 3, "nothing was decided by going there"
+
+
+async def test_what_waits_leads_to_its_kind_in_the_queue(filled: Path) -> None:
+    async with opened(filled, start="home") as app:
+        await counted(app)
+        while home(app).board.current != PanelLink("review", "identity"):
+            await app.press("tab")
         await app.press("enter")
         await app.until(lambda: app.app.section.SCOPE == "review", "the queue is shown")
+        section = app.app.section
+        assert isinstance(section, ReviewSection)
+        await app.until(lambda: section.rows.total == 1, "only the identity")
+
+
+async def test_deciding_what_is_no_item_says_where_to_go_first(filled: Path) -> None:
+    async with opened(filled, start="home") as app:
+        await counted(app)
+        home(app).board._go_to(PanelLink("health"))
+        home(app).action_decide()
+        assert "something that waits" in app.told
+        assert app.app.section.SCOPE == "home"
+
+
+async def test_work_and_what_agents_were_told_stand_on_home_with_links(filled: Path) -> None:
+    with memento_tui.open(filled) as person:
+        memory = person.get("memory-1")
+        told = {"memory_id": memory.id, "memory_version": 1, "session": "s1", "rank": 1, "score": 0.9, "tokens": 40}
+        person.exposures.record([make_exposure(told, now=NOW)])
+    async with opened(filled, start="home") as app:
+        await counted(app)
+        text = board(app)
+        assert "Move to /v3" in text
+        assert "plan it" in text
+        assert "1 memory to 1 session, 40 tokens" in text
+        links = {spot.link for spot in home(app).board._positions}
+        assert PanelLink("memories", "id:memory-1") in links
+        assert PanelLink("working", '"Move to /v3"') in links
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 32), (200, 50)])
@@ -106,11 +151,12 @@ async def test_down_goes_to_the_panel_below_and_right_to_the_one_beside(filled: 
         assert widget.current.section == "activity"
         await app.press("left")
         assert widget.current.section == "review"
-        for _ in range(3):
+        seen = []
+        for _ in range(9):
             await app.press("down")
-        assert widget.current.query.startswith("since:2026-")
-        await app.press("down")
-        assert widget.current.section == "health"
+            assert widget.current is not None
+            seen.append(widget.current.section)
+        assert list(dict.fromkeys(seen))[:2] == ["review", "working"]
 
 
 async def test_what_is_written_meanwhile_is_counted_and_the_cursor_stays(filled: Path) -> None:
@@ -146,7 +192,7 @@ async def test_an_empty_workspace_says_what_to_do_and_fills_when_something_comes
         workspace.remember("The first.", tags=["one"])
         home(app).reload()
         await app.until(lambda: "1 memory" in board(app), "the panels come")
-        await app.until(lambda: "Waiting for you" in board(app), "all of them")
+        await app.until(lambda: "Decide next" in board(app), "all of them")
 
 
 @given(

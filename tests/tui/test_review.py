@@ -43,11 +43,16 @@ def clash(workspace: Workspace, **fields: Any) -> None:  # noqa: ANN401 - fields
         tx.put(make_contradiction({**values, **fields}), base=0)
 
 
-async def _queue(app: Driver) -> None:
+async def _queue(app: Driver, first: str = "") -> None:
+    """Open the review; with ``first``, the cursor goes to the proposal about that memory."""
     await app.press("3")
     await app.until(lambda: bool(app.app.query("#review")), "the section is made")
     await app.until(lambda: app.review.rows.current is not None or app.review.rows.total == 0, "the queue is read")
     await app.until(lambda: bool(app.review._counts) or app.review.rows.total == 0, "it is counted")
+    if first:
+        app.review.show_query(first)
+        wanted = app.app.workspace.inbox.find(first)
+        await app.until(lambda: getattr(app.review.focused, "name", "") == wanted, "the cursor is there")
 
 
 async def _awake(app: Driver) -> None:
@@ -65,7 +70,7 @@ def head(app: Driver) -> str:
 
 async def test_one_key_approves_and_goes_on_to_the_next(waiting: Path, workspace: Workspace) -> None:
     async with opened(waiting) as app:
-        await _queue(app)
+        await _queue(app, "moved")
         assert "because it comes from outside" in app.text("#review-heading")
         await app.press("a")
         await app.until(lambda: app.review.rows.total == 2, "one is decided")
@@ -76,7 +81,7 @@ async def test_one_key_approves_and_goes_on_to_the_next(waiting: Path, workspace
 
 async def test_a_rejection_asks_why_and_undo_takes_it_back(waiting: Path, workspace: Workspace) -> None:
     async with opened(waiting) as app:
-        await _queue(app)
+        await _queue(app, "moved")
         await app.press("x")
         await app.until(lambda: isinstance(app.app.screen, AskLine), "the reason is asked")
         await app.type("old")
@@ -92,9 +97,9 @@ async def test_the_remaining_numbers_by_kind_stay_in_view(waiting: Path, workspa
     clash(workspace)
     async with opened(waiting) as app:
         await _queue(app)
-        assert "4 wait: 1 contradiction, 2 new, 1 change" in head(app)
-        await app.press("a")
-        await app.until(lambda: "3 wait: 1 contradiction, 1 new, 1 change" in head(app), "the numbers go down")
+        assert "4 wait: 1 contradiction, 1 change, 2 new" in head(app)
+        await app.press("G", "a")
+        await app.until(lambda: "3 wait: 1 contradiction, 1 change, 1 new" in head(app), "the numbers go down")
         await app.press("space")
         assert "1 marked" in head(app)
 
@@ -103,7 +108,7 @@ async def test_one_kind_is_shown_after_another_and_then_all(waiting: Path, works
     clash(workspace)
     async with opened(waiting) as app:
         await _queue(app)
-        for kind, total in (("contradiction", 1), ("new", 2), ("change", 1), ("", 4)):
+        for kind, total in (("contradiction", 1), ("change", 1), ("new", 2), ("", 4)):
             await app.press("f")
             await app.until(lambda total=total: app.review.rows.total == total, kind)  # type: ignore[misc]
             assert app.review.kind == kind
@@ -123,7 +128,7 @@ async def test_one_kind_is_shown_after_another_and_then_all(waiting: Path, works
 
 async def test_edit_then_approve_stores_what_the_person_wrote(waiting: Path, workspace: Workspace) -> None:
     async with opened(waiting) as app:
-        await _queue(app)
+        await _queue(app, "moved")
         await app.press("e")
         await app.until(lambda: bool(app.app.query(TextArea)), "the editor opens")
         app.app.query_one(TextArea).text = "The API moved to /v3."
@@ -189,7 +194,6 @@ async def test_a_change_made_meanwhile_is_compared_with_what_was_written_and_los
 ) -> None:
     async with opened(waiting) as app:
         await _queue(app)
-        await app.press("G")
         await app.until(lambda: "two hours" in body(app), "the change is shown")
         await app.press("e")
         await app.until(lambda: bool(app.app.query(TextArea)), "the editor opens")
@@ -209,7 +213,6 @@ async def test_a_change_made_meanwhile_is_compared_with_what_was_written_and_los
 async def test_a_proposed_change_is_shown_as_a_difference(waiting: Path) -> None:
     async with opened(waiting) as app:
         await _queue(app)
-        await app.press("G")
         await app.until(lambda: "two hours" in body(app), "the change is shown")
         assert "- Use JWT with one hour expiry." in body(app)
         assert "+ Use JWT with two hours expiry." in body(app)
@@ -220,7 +223,7 @@ async def test_a_proposed_change_is_shown_as_a_difference(waiting: Path) -> None
 
 async def test_a_memory_without_a_title_shows_its_text_once(waiting: Path) -> None:
     async with opened(waiting) as app:
-        await _queue(app)
+        await _queue(app, "moved")
         assert body(app).count("The API moved to /v2.") == 1
 
 
@@ -261,11 +264,11 @@ async def test_every_kind_of_proposal_is_shown_with_what_it_rests_on(
     async with opened(data_dir) as app:
         await _queue(app)
         for words in (
-            ("One memory of two near duplicates", "the other memory: newer", "WOULD BE SUPERSEDED"),
             ("A new memory from claude", "! reads like orders"),
             ("A new memory from claude", "! removed: AWS"),
             ("Two memories contradict each other", "two against all", "OLDER", "NEWER"),
             ("An answer to a contradiction from claude", "takes the older one's place", "OLDER"),
+            ("One memory of two near duplicates", "the other memory: newer", "WOULD BE SUPERSEDED"),
         ):
             shown = app.text("#review-heading") + body(app)
             assert all(word in shown for word in words), shown
@@ -389,7 +392,7 @@ async def test_marked_proposals_are_decided_together_and_one_undo_takes_all_of_i
     waiting: Path, workspace: Workspace
 ) -> None:
     async with opened(waiting) as app:
-        await _queue(app)
+        await _queue(app, "moved")
         await app.press("space", "j", "space", "a")
         await app.until(lambda: isinstance(app.app.screen, Confirm), "the question comes")
         await app.press("enter")
@@ -470,7 +473,7 @@ def _editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str) -> Non
 async def test_the_queue_is_decided_in_an_editor_after_a_look_at_what_would_be_done(
     waiting: Path, workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    script = "sed -i '0,/^\\[ \\] approve/s//[x] approve/; s/two hours expiry/a day of expiry/' \"$1\""
+    script = "sed -i '0,/^\\[ \\] approve/s//[x] approve/; s/Restart at night/Restart at dawn/' \"$1\""
     _editor(monkeypatch, tmp_path, script)
     async with opened(waiting) as app:
         await _queue(app)
@@ -482,7 +485,8 @@ async def test_the_queue_is_decided_in_an_editor_after_a_look_at_what_would_be_d
         assert "1 left as they are" in preview
         await app.press("y")
         await app.until(lambda: app.review.rows.total == 1, "two are decided")
-        assert workspace.get("jwt").content == "Use JWT with a day of expiry."
+        assert workspace.get("jwt").content == "Use JWT with two hours expiry."
+        assert workspace.get("restart").content == "Restart at dawn."
         await app.press("z")
         await app.until(lambda: app.review.rows.total == 3, "one undo takes all of it back")
     assert not list(workspace.paths.drafts.glob("review-*"))
@@ -510,7 +514,6 @@ async def test_a_proposal_whose_target_moved_is_told_and_needs_a_second_look(
     monkeypatch.setattr("memento_tui.tui.app._POLL_SECONDS", 3_600)
     async with opened(waiting) as app:
         await _queue(app)
-        await app.press("G")
         workspace.update("jwt", content="Use JWT with five minutes expiry.")
         await app.press("a")
         await app.until(lambda: "changed since" in app.told, "the conflict is told")
@@ -528,7 +531,6 @@ async def test_what_is_in_focus_is_shown_anew_when_its_target_changes_and_the_ne
 ) -> None:
     async with opened(waiting) as app:
         await _queue(app)
-        await app.press("G")
         await app.until(lambda: "one hour" in body(app), "the change is shown")
         await app.until(lambda: not app.app.key_was_pressed_since(0.0), "the last key is half a second ago")
         workspace.update("jwt", content="Use JWT with five minutes expiry.")
@@ -548,7 +550,7 @@ async def test_an_item_put_off_leaves_the_queue(waiting: Path) -> None:
 @pytest.mark.usefixtures("keys_are_refused_for_a_minute")
 async def test_a_key_is_refused_just_after_another_item_came_up_by_itself(waiting: Path, workspace: Workspace) -> None:
     async with opened(waiting) as app:
-        await _queue(app)
+        await _queue(app, "moved")
         await app.until(lambda: not app.app.key_was_pressed_since(0.0), "the last key is half a second ago")
         workspace.review.approve("moved")
         await app.until(lambda: "Restart" in body(app), "another item comes up")

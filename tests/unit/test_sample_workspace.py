@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import memento_tui
+from memento_tui import clock
+from memento_tui.api.overview import overview
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -38,12 +40,26 @@ def test_what_the_sample_says_is_trusted_is_trusted_and_what_waits_in_it_waits(d
                 assert (memory.stability, memory.certainty, memory.pinned) == expected
                 assert bool(memory.verified_at) == (memory.stability != "draft")
         waiting = [memory_id for memory_id, fields in stated("memories").items() if fields.get("status") == "pending"]
-        assert sorted(item.proposal.target_id for item in workspace.review.list()[0]) == sorted(waiting)
+        assert set(waiting) <= {item.proposal.target_id for item in workspace.review.list()[0]}
         current = workspace.crystals.current()
         assert current is not None
         assert current.content == stated("crystals")["crystal-1"]["content"]
-        assert len(workspace.items.list()) == len(stated("items"))
+        assert len(workspace.items.list()) == len(stated("items")) + 1, "an agent added one"
         assert len(workspace.skips.list()) == len(stated("skips"))
+
+
+def test_the_sample_shows_what_a_gate_is_for_and_a_month_of_two_agents(data_dir: Path) -> None:
+    load(data_dir)
+    with memento_tui.open(data_dir) as workspace:
+        counts = workspace.inbox.counts()
+        assert list(counts) == ["orders", "contradiction", "identity", "change", "trust", "new"]
+        found = overview(workspace, clock.now())
+        assert found.next[0].headline == "Theme package 2.1"
+        assert found.next[1].headline.startswith("64 / 128: ")
+        assert set(found.since_looked.by_agent) == {"claude-code", "codex"}
+        assert sum(day.agent > 0 for day in found.days) >= 8
+        assert (found.told.total.told, found.told.total.used) == (5, 2)
+        assert all(item.status == "active" for item in found.in_work)
 
 
 def test_a_second_start_writes_nothing_and_decides_nothing_again(data_dir: Path) -> None:

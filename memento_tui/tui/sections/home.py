@@ -41,6 +41,10 @@ class PartCounted(Message):
     value: object
 
 
+class BoardScroll(VerticalScroll, inherit_bindings=False):
+    """The place in which the board scrolls; the arrow keys move the board's cursor and never this."""
+
+
 class HomeSection(Section):
     """A board of numbers, each of which leads to the list that it counts."""
 
@@ -63,7 +67,7 @@ class HomeSection(Section):
 
     def compose(self) -> ComposeResult:
         """Show the board, which is empty at first."""
-        with VerticalScroll(id="home-scroll", can_focus=False):
+        with BoardScroll(id="home-scroll", can_focus=False):
             yield Board(self._head, [] if self._is_new else panels(self._view))
 
     @property
@@ -124,9 +128,13 @@ class HomeSection(Section):
         try:
             if self._view.last_visit is None:
                 self._report("last_visit", overview.last_seen(workspace))
+            self._report("next", overview.next_decisions(workspace))
             self._report("waiting", overview.inbox_counts(workspace))
+            self._report("in_work", overview.in_work(workspace))
             self._report("days", overview.daily_counts(workspace, now))
             self._report("expiring", overview.expiring_soon(workspace, now))
+            self._report("told", overview.recently_told(workspace, now))
+            self._report("agent_changes", overview.agent_changes(workspace))
             self._report("agent_totals", overview.agent_totals_since(workspace, self._last_visit_seq(workspace)))
             self._report("record_counts", overview.record_counts(workspace))
         except MementoError as error:
@@ -216,12 +224,22 @@ class HomeSection(Section):
 
     def is_available(self, command: str) -> bool:
         """Return whether there is a number for the command."""
-        return command not in ("home.go", "home.next") or self.board.current is not None
+        current = self.board.current
+        if command == "home.decide":
+            return current is not None and current.section == "review"
+        return command not in ("home.go", "home.next") or current is not None
 
     def action_go(self) -> None:
         """Go to the list that the number under the cursor counts."""
         if self.board.current is None:
             self.memento.show_status("There is nothing here to go to yet.", problem=True)
+        else:
+            self.board.follow()
+
+    def action_decide(self) -> None:
+        """Open the card of the item under the cursor: only there stands everything that a decision carries out."""
+        if self.board.current is None or self.board.current.section != "review":
+            self.memento.show_status("Go to something that waits first; it is decided on its card.", problem=True)
         else:
             self.board.follow()
 

@@ -10,9 +10,12 @@ from datetime import date, datetime, timedelta
 from rich.cells import cell_len
 
 from memento_tui import clock
-from memento_tui.api.overview import ExpiringSoon, HealthFinding, InboxCount, RecordCounts
-from memento_tui.api.types import AgentTotals, DayCount, FacetCounts
+from memento_tui.api.inbox import InboxItem
+from memento_tui.api.overview import ExpiringSoon, HealthFinding, InboxCount, RecentlyTold, RecordCounts
+from memento_tui.api.types import ActivityRow, AgentTotals, DayCount, FacetCounts
+from memento_tui.model import WorkingItem
 from memento_tui.tui.display import ago, cells, shown, time_ago
+from memento_tui.tui.sections.review.rows import label_of
 from memento_tui.tui.widgets.panel_board import Panel, PanelLink, PanelRow, TextPiece
 
 __all__ = ["HomeView", "head_rows", "panels", "welcome_rows"]
@@ -36,6 +39,11 @@ class HomeView:
     """The newest journal entry that the person had seen when the app was opened, and when it was written."""
     record_counts: RecordCounts | None = None
     waiting: Sequence[InboxCount] | None = None
+    next: Sequence[InboxItem] = ()
+    """The first to decide, the riskiest first."""
+    in_work: Sequence[WorkingItem] | None = None
+    told: RecentlyTold | None = None
+    agent_changes: Sequence[ActivityRow] = ()
     agent_totals: AgentTotals | None = None
     days: Sequence[DayCount] | None = None
     facets: FacetCounts | None = None
@@ -47,12 +55,14 @@ class HomeView:
 def panels(view: HomeView) -> list[Panel]:
     """Return the panels in reading order; they show the counts of ``view`` at the time when they are drawn."""
     return [
-        Panel(lambda: _waiting_title(view), lambda w, h: _waiting(view, w, h), 6, 10),
-        Panel(lambda: _since_title(view), lambda w, h: _since_rows(view, w, h), 6, 10),
-        Panel(lambda: [TextPiece("Activity", "bold")], lambda w, h: _activity(view, w, h), 7, 12),
+        Panel(lambda: _waiting_title(view), lambda w, h: _waiting(view, w, h), 6, 9),
+        Panel(lambda: _since_title(view), lambda w, h: _since_rows(view, w, h), 6, 9),
+        Panel(lambda: [TextPiece("In work", "bold", PanelLink("working"))], lambda w, h: _in_work(view, w, h), 4, 8),
+        Panel(_told_title, lambda w, h: _told(view, w, h), 4, 8),
+        Panel(lambda: [TextPiece("Health", "bold", PanelLink("health"))], lambda w, h: _health(view, w, h), 5, 7),
+        Panel(lambda: [TextPiece("Ending soon", "bold")], lambda w, h: _expiring_rows(view, w, h), 5, 7),
+        Panel(lambda: [TextPiece("Activity", "bold")], lambda w, h: _activity(view, w, h), 6, 12),
         Panel(lambda: [TextPiece("Tags", "bold")], lambda w, h: _tags(view, w, h), 6, 10),
-        Panel(lambda: [TextPiece("Health", "bold", PanelLink("health"))], lambda w, h: _health(view, w, h), 5, 6),
-        Panel(lambda: [TextPiece("Ending soon", "bold")], lambda w, h: _expiring_rows(view, w, h), 5, 9),
     ]
 
 
@@ -133,36 +143,42 @@ def welcome_rows(width: int) -> list[PanelRow]:
     return rows
 
 
-# Waiting for you
+# Decide next
 
 
 def _waiting_title(view: HomeView) -> PanelRow:
     total = sum(kind.count for kind in view.waiting or ())
-    title = TextPiece("Waiting for you", "bold", PanelLink("review"))
+    title = TextPiece("Decide next", "bold", PanelLink("review"))
     return [title, TextPiece(f"  {total:,}", "bold $text-warning")] if total else [title]
+
+
+_TEXT_STYLES = {"error": "$text-error", "warning": "$text-warning", "good": "$text-success", "muted": _MUTED}
+"""The style here of each style of a row of a list."""
+_WHO_WIDTH, _WIDE_ROW = 12, 50
 
 
 def _waiting(view: HomeView, width: int, height: int) -> list[PanelRow]:
     if view.waiting is None:
         return [[TextPiece(_LOADING_TEXT, "dim")]]
     if not view.waiting:
-        return [[TextPiece("Nothing waits for a decision.", _MUTED)]]
-    rows = [_waiting_row(kind, width) for kind in view.waiting]
-    if len(rows) > height:
-        rest = sum(kind.count for kind in view.waiting[height - 1 :])
-        return [
-            *rows[: height - 1],
-            [TextPiece(f"{rest:>{_COUNT_WIDTH},}  of other kinds", _MUTED, PanelLink("review"))],
-        ]
-    return rows
+        return [[TextPiece("All decided.", _MUTED)]]
+    rows: list[PanelRow] = [_next_row(item, width) for item in view.next[: height - 1]]
+    kinds = ((f"{kind.count:,} {kind.name}", _MUTED, PanelLink("review", kind.kind)) for kind in view.waiting)
+    return [*rows, _joined(kinds, "   ", width)]
 
 
-def _waiting_row(kind: InboxCount, width: int) -> PanelRow:
-    age = f"{ago(kind.since, clock.now()):>5}"
-    name = cells(kind.name, width - _COUNT_WIDTH - 2 - len(age))
+def _next_row(item: InboxItem, width: int) -> PanelRow:
+    word, style = label_of(item)
+    age = f"{ago(item.row.since, clock.now()):>5}"
+    who = f"  {cells(item.row.who, _WHO_WIDTH)}" if width >= _WIDE_ROW else ""
+    headline = cells(item.headline, width - 2 - cell_len(who) - len(age))
+    # The link is what the words cover: the cursor shows where they end.
+    said = headline.rstrip()
     return [
-        TextPiece(f"{kind.count:>{_COUNT_WIDTH},}", "bold", PanelLink("review", kind.kind)),
-        TextPiece(f"  {name}"),
+        TextPiece(f"{word[0]} ", _TEXT_STYLES.get(style, "bold")),
+        TextPiece(said, "", PanelLink("review", item.id)),
+        TextPiece(" " * (cell_len(headline) - cell_len(said))),
+        TextPiece(who, _MUTED),
         TextPiece(age, "dim"),
     ]
 
@@ -208,7 +224,18 @@ def _since_rows(view: HomeView, width: int, height: int) -> list[PanelRow]:
         rest = sum(count for _, count in agents[room - 1 :])
         rows.append([TextPiece(f"{rest:>{_COUNT_WIDTH},}  by {_plural(len(agents) - room + 1, 'other')}", _MUTED)])
     actions = "  ".join(f"{count:,} {action}" for action, count in totals.by_action.items())
-    return [*rows, [TextPiece(cells(actions, width).rstrip(), "dim")]]
+    rows.append([TextPiece(cells(actions, width).rstrip(), "dim")])
+    return [*rows, *(_change_row(row, width) for row in view.agent_changes[: height - len(rows)])]
+
+
+def _change_row(row: ActivityRow, width: int) -> PanelRow:
+    entry = row.entry
+    age = f"{ago(datetime.fromisoformat(entry.at), clock.now()):>5}"
+    headline = row.headline or entry.note or f"{row.record} {row.record_id}".strip()
+    told = cells(f"{entry.action}: {headline}", width - 2 - len(age))
+    link = PanelLink("activity", f"since:{entry.seq} before:{entry.seq + 1}")
+    gap = TextPiece(" " * (cell_len(told) - cell_len(told.rstrip())))
+    return [TextPiece("+ ", _MUTED), TextPiece(told.rstrip(), "", link), gap, TextPiece(age, "dim")]
 
 
 _RECORDS = {
@@ -223,6 +250,66 @@ def _changed_records_text(totals: AgentTotals, width: int) -> str:
     written = {name: count for name, count in totals.by_record.items() if name != "proposal"} or totals.by_record
     parts = [_plural(count, *_RECORDS.get(name, (name,))) for name, count in written.items()]
     return cells(f" to {', '.join(parts)}." if parts else ".", max(0, width)).rstrip()
+
+
+# In work
+
+
+def _in_work(view: HomeView, width: int, height: int) -> list[PanelRow]:
+    if view.in_work is None:
+        return [[TextPiece(_LOADING_TEXT, "dim")]]
+    if not view.in_work:
+        return [[TextPiece("No working item is active.", _MUTED)]]
+    return [_work_row(item, width) for item in view.in_work[:height]]
+
+
+def _work_row(item: WorkingItem, width: int) -> PanelRow:
+    words = " ".join(item.title.replace('"', " ").split()[:8])
+    title = cells(item.title, min(width - 2, cell_len(shown(item.title)))).rstrip()
+    row = [
+        TextPiece("\N{BLACK RIGHT-POINTING SMALL TRIANGLE} ", _MUTED),
+        TextPiece(title, "", PanelLink("working", f'"{words}"')),
+    ]
+    left = width - 2 - cell_len(title)
+    if item.next_action and left > _LEAST_NEXT_ACTION:
+        row.append(TextPiece(cells(f"  \N{RIGHTWARDS ARROW} {item.next_action}", left).rstrip(), _MUTED))
+    return row
+
+
+_LEAST_NEXT_ACTION = 12
+"""Cells from which a next action is worth beginning."""
+
+
+# Told to agents
+
+
+def _told_title() -> PanelRow:
+    return [TextPiece("Told to agents", "bold", PanelLink("activity", "exposures")), TextPiece("  24 h", "dim")]
+
+
+def _told(view: HomeView, width: int, height: int) -> list[PanelRow]:
+    if view.told is None:
+        return [[TextPiece(_LOADING_TEXT, "dim")]]
+    total = view.told.total
+    if not total.told:
+        return [[TextPiece("No agent was told anything.", _MUTED)]]
+    parts = [
+        f"{_plural(total.memories, 'memory', 'memories')} to {_plural(total.sessions, 'session')}",
+        f"{total.tokens:,} tokens",
+        *([f"{total.used:,} used"] if total.seen else []),
+    ]
+    sums = ", ".join(parts)
+    rows: list[PanelRow] = [[TextPiece(cells(sums, width).rstrip(), _MUTED)]]
+    for exposure in view.told.latest[: height - 1]:
+        if exposure.memory is not None:
+            age = f"{ago(exposure.exposure.at, clock.now()):>5}"
+            headline = cells(exposure.memory.headline, width - 2 - len(age))
+            said = headline.rstrip()
+            sign = TextPiece("+ ", "$text-success") if exposure.exposure.used_at is not None else TextPiece("  ")
+            gap = TextPiece(" " * (cell_len(headline) - cell_len(said)))
+            link = PanelLink("memories", f"id:{exposure.memory.id}")
+            rows.append([sign, TextPiece(said, "", link), gap, TextPiece(age, "dim")])
+    return rows
 
 
 # Activity

@@ -19,7 +19,9 @@ __all__ = ["Board", "Direction", "Panel", "PanelLink", "PanelRow", "TextPiece"]
 
 Direction = Literal["up", "down", "left", "right"]
 
-_MARGIN, _GAP = 2, 4
+_MARGIN, _GAP = 1, 1
+_FRAME = 2
+"""Cells between the edge of a panel and its text, at either side."""
 _TWO_COLUMNS, _THREE_COLUMNS = 100, 160
 """Cells of width from which there are two columns, and three."""
 
@@ -178,8 +180,6 @@ class Board(Widget, can_focus=True):
         groups = [range(n, min(n + columns, len(self._panels))) for n in range(0, len(self._panels), columns)]
         for group, height in zip(groups, self._heights(groups, room.height), strict=True):
             self._put_group(group, across, height)
-        if groups:
-            self._drawn.pop()
         if self._current is None or all(spot.link != self._current for spot in self._positions):
             self._current = self._nearest_left()
 
@@ -187,7 +187,7 @@ class Board(Widget, can_focus=True):
         """Return the height of each row of panels: as high as needed, and more while there is room."""
         heights = [max(self._panels[number].least for number in group) for group in groups]
         most = [max(self._panels[number].most for number in group) for group in groups]
-        left = room - len(self._drawn) - sum(heights) - 2 * len(groups) + 1
+        left = room - len(self._drawn) - sum(heights) - 2 * len(groups)
         while left > 0 and heights != most:
             for place, height in enumerate(heights):
                 if left > 0 and height < most[place]:
@@ -196,17 +196,22 @@ class Board(Widget, can_focus=True):
         return heights
 
     def _put_group(self, group: range, across: int, height: int) -> None:
-        """Draw some panels side by side, with an empty row below them."""
+        """Draw some panels side by side, each in a quiet frame that holds its title."""
         top = len(self._drawn)
         for _ in range(height + 2):
             self._drawn.append([TextPiece(" " * _MARGIN)])
+        inside = across - 2 * _FRAME
         for column, number in enumerate(group):
             panel = self._panels[number]
-            title = [*panel.title(), TextPiece(" ")]
-            rule = TextPiece("\N{BOX DRAWINGS LIGHT HORIZONTAL}" * max(0, across - _width(title)), "dim")
+            title = _cut(panel.title(), inside - 2)
+            rule = _LINE * (inside - _width(title))
+            rows = list(panel.draw(inside, height))[:height]
+            framed = [_framed(_cut(row, inside), inside) for row in [*rows, *[()] * (height - len(rows))]]
+            head = [TextPiece(f"{_TOP_LEFT} ", _QUIET), *title, TextPiece(f" {rule}{_TOP_RIGHT}", _QUIET)]
+            foot = [TextPiece(f"{_BOTTOM_LEFT}{_LINE * (across - 2)}{_BOTTOM_RIGHT}", _QUIET)]
             left = _MARGIN + column * (across + _GAP)
-            for offset, row in enumerate([[*title, rule], *panel.draw(across, height)][: height + 1]):
-                self._put(_cut(row, across), left, top + offset, number, column)
+            for offset, row in enumerate([head, *framed, foot]):
+                self._put(row, left, top + offset, number, column)
 
     def _put(self, row: PanelRow, left: int, y: int, panel: int, column: int) -> None:
         """Add a row from a cell on, and record its links."""
@@ -295,6 +300,18 @@ class Board(Widget, can_focus=True):
                 self._go_to(spot.link)
                 self.follow()
                 return
+
+
+_LINE, _SIDE = "\N{BOX DRAWINGS LIGHT HORIZONTAL}", "\N{BOX DRAWINGS LIGHT VERTICAL}"
+_TOP_LEFT, _TOP_RIGHT = "\N{BOX DRAWINGS LIGHT ARC DOWN AND RIGHT}", "\N{BOX DRAWINGS LIGHT ARC DOWN AND LEFT}"
+_BOTTOM_LEFT, _BOTTOM_RIGHT = "\N{BOX DRAWINGS LIGHT ARC UP AND RIGHT}", "\N{BOX DRAWINGS LIGHT ARC UP AND LEFT}"
+_QUIET = "dim"
+
+
+def _framed(row: PanelRow, width: int) -> PanelRow:
+    """Return a row of at most ``width`` cells between the sides of a panel."""
+    blank = " " * (width - _width(row) + 1)
+    return [TextPiece(f"{_SIDE} ", _QUIET), *row, TextPiece(blank), TextPiece(_SIDE, _QUIET)]
 
 
 def _width(row: Sequence[TextPiece]) -> int:

@@ -11,12 +11,10 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input
 
-from memento_tui import clock
 from memento_tui.api.inbox import KIND_NAMES, MAX_BULK_EDIT_ITEMS, InboxItem
 from memento_tui.errors import MementoError
 from memento_tui.model.review import INBOX_KINDS
 from memento_tui.tui.commands import KeyScope, bindings
-from memento_tui.tui.display import ago, cells, has_hidden
 from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.section import in_thread
@@ -25,6 +23,7 @@ from memento_tui.tui.sections.review.decisions import CANNOT_APPROVE_CONTRADICTI
 from memento_tui.tui.sections.review.evidence import FocusedItem, read_focused_item
 from memento_tui.tui.sections.review.evidence_pane import EvidencePane
 from memento_tui.tui.sections.review.proposal_editing import ProposalEditing, why_not_editable
+from memento_tui.tui.sections.review.rows import kind_word, waiting_line
 from memento_tui.tui.selection import Selection
 from memento_tui.tui.widgets.paged_rows import RowSource
 from memento_tui.tui.widgets.record_list import Line
@@ -34,51 +33,6 @@ if TYPE_CHECKING:
     from memento_tui.api.inbox import DecisionVerb
 
 __all__ = ["ReviewSection"]
-
-_KIND_LABELS = {
-    "secret": ("! secret", "error"),
-    "quarantined": ("! quarantined", "error"),
-    "burst": ("! burst", "warning"),
-    "contradiction": ("? contradiction", "warning"),
-    "suggestion": ("? answer", "warning"),
-    "identity": ("@ identity", "strong"),
-    "expiring": ("> extend", "muted"),
-    "skip": ("+ skip", "good"),
-    "item": ("+ work", "good"),
-    "learned": ("+ learned", "good"),
-    "consolidation": ("= consolidation", "warning"),
-    "code": ("~ code", "warning"),
-    "merge": ("= merge", "warning"),
-    "trust": ("^ promote", "muted"),
-    "new": ("+ new", "good"),
-    "change": ("~ change", "warning"),
-    "deletion": ("- delete", "error"),
-}
-_ACTION_SIGNS = {"edit": "~", "delete": "-"}
-_SIGN_WIDTH, _AGE_WIDTH, _WHO_WIDTH = 15, 5, 12
-_NARROW = 60
-
-
-def kind_word(kind: str) -> str:
-    """Return the word that rows of a kind begin with, without its sign."""
-    return _KIND_LABELS[kind][0][2:]
-
-
-def waiting_line(row: InboxItem, width: int) -> list[Line]:
-    """Return the row of one item of the queue: its kind, headline, proposer and age."""
-    word, style = _KIND_LABELS[row.kind]
-    if row.kind in ("skip", "item", "code"):
-        word = f"{_ACTION_SIGNS.get(row.row.action, '+')}{word[1:]}"
-    who = cells(row.row.who, _WHO_WIDTH) if width >= _NARROW else ""
-    age = f"{ago(row.row.since, clock.now()):>{_AGE_WIDTH}}"
-    left = width - _SIGN_WIDTH - 1 - _AGE_WIDTH - (len(who) + 1 if who else 0)
-    head = row.headline
-    flag = "!" if row.row.state == "needs_review" or has_hidden(row.row.text) else " "
-    pieces = [(f"{word:<{_SIGN_WIDTH}}", style), (flag, "warning"), (cells(head, left), "")]
-    if who:
-        pieces += [(" ", ""), (who, "muted")]
-    return [[*pieces, (age, "muted")]]
-
 
 _FILTER_WIDTH = 24
 """Cells of the filter box, which holds one word."""
