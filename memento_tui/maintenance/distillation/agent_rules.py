@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from memento_tui.maintenance.distillation.person_rules import memory_match
+from memento_tui.maintenance.distillation.person_rules import memory_match, standing_instruction
 from memento_tui.maintenance.distillation.statements import RuleMatch, TurnSentence, content_words, filler_length
 from memento_tui.maintenance.transcripts.reader import Turn
 
-__all__ = ["CAUSE_CUE", "DECISION_CUE", "AgentLog", "Evidence", "agent_decision"]
+__all__ = ["CAUSE_CUE", "DECISION_CUE", "AgentLog", "Evidence", "agent_decision", "agent_instruction"]
 
 _FAILURE_WINDOW = 40
 """The turns for which a failed command is remembered."""
@@ -36,7 +36,7 @@ _CAUSE = re.compile(
 CAUSE_CUE = re.compile(r"(?i:cause|problem|issue|culprit|bug|reason|turn(?:s|ed)\s+out|fix|failing\s+because)")
 """The cues of which every sentence that states a cause holds one."""
 
-DECISION_CUE = re.compile(r"(?i:\b(?:decided|chose|opted|settled|went)\b)")
+DECISION_CUE = re.compile(r"(?i:\b(?:decided|chose|opted|settled|went|always|never)\b)")
 _INTENTION = re.compile(
     r"\b(?:let me|i'll|i will|i'm going|we'll|going to|need to|needs to|should|try|check whether|check if|looking)\b"
 )
@@ -44,6 +44,9 @@ _AGENT_DECIDED = re.compile(
     r"(?:^|[,;:]\s+)(?:i|we|i've|we've)\s+(?:have\s+)?(?:decided|chose|opted|settled|went)\s+"
     r"(?:to|for|on|against|with|not\s+to)?\s*(\S.*?)\s+(?:because|since|so\s+that|as)\s+(\S.*)"
 )
+
+_OF_THE_CODE = re.compile(r"`[^`]+`|\w/\w|/\w+/|\w_\w|(?<!\w)--\w|\w\.\w{1,4}\b")
+"""What ties an order to this project: without it "always ..." is advice to everybody."""
 
 _MISUSED = re.compile(
     r"command not found|not recognized as an? |No module named|[Uu]nrecognized (?:arguments?|option|command)|"
@@ -215,6 +218,18 @@ def agent_decision(sentence: TurnSentence) -> RuleMatch | None:
         return None
     text = sentence.text[skip:]
     return memory_match(text, "agent_decision", 0.55, kind="decision", certainty=3, source_type="derived")
+
+
+def agent_instruction(sentence: TurnSentence) -> RuleMatch | None:
+    """Find ``always ...`` and ``never ...`` of the agent, with a path, a command or a name of code."""
+    mask = sentence.mask[filler_length(sentence.mask) :]
+    if not mask.startswith(("always ", "never ")) or _OF_THE_CODE.search(sentence.text) is None:
+        return None
+    found = standing_instruction(sentence)
+    if found is None:
+        return None
+    content = str(found.fields["content"])
+    return memory_match(content, "agent_instruction", 0.6, kind="instruction", certainty=3, source_type="derived")
 
 
 def _working_command(failure: _Failure, command: str, turn: Turn) -> Evidence | None:

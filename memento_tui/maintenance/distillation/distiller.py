@@ -10,7 +10,15 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.maintenance.distillation import agent_rules, person_rules
-from memento_tui.maintenance.distillation.agent_rules import CAUSE_CUE, DECISION_CUE, AgentLog, Evidence, agent_decision
+from memento_tui.maintenance.distillation.agent_rules import (
+    CAUSE_CUE,
+    DECISION_CUE,
+    AgentLog,
+    Evidence,
+    agent_decision,
+    agent_instruction,
+)
+from memento_tui.maintenance.distillation.cues import has_label, labelled, root_cause
 from memento_tui.maintenance.distillation.person_rules import PERSON_RULES
 from memento_tui.maintenance.distillation.statements import (
     Candidate,
@@ -47,8 +55,10 @@ _LONGEST_ASSISTANT_TURN = 20_000
 
 RULES: dict[str, str] = {
     rule.__name__: (rule.__doc__ or "").strip()
-    for rule in (*PERSON_RULES, to_skip, known_broken, to_do, waiting, left_open, agent_decision)
+    for rule in (*PERSON_RULES, to_skip, known_broken, to_do, waiting, left_open, agent_decision, agent_instruction)
 } | {
+    "labelled": (labelled.__doc__ or "").strip(),
+    "root_cause_stated": (root_cause.__doc__ or "").strip(),
     "root_cause": (agent_rules._root_cause.__doc__ or "").strip(),  # noqa: SLF001 - it describes the rule
     "command_that_works": (agent_rules._working_command.__doc__ or "").strip(),  # noqa: SLF001 - same
 }
@@ -152,10 +162,13 @@ class _Distiller:
             self._best.add(candidate)
 
     def _user(self, turn: Turn, nth: int) -> None:
+        is_labelled = has_label(turn.text)
         for sentence in turn_sentences(turn.text, is_person=True):
-            if not has_cue(sentence) or not is_statement(sentence):
+            if not is_statement(sentence):
                 continue
-            found = self._stated(sentence, turn)
+            found = self._stated(sentence, turn) if has_cue(sentence) else None
+            if found is None and is_labelled:
+                found = self._labelled(sentence, turn, is_person=True)
             if found is not None:
                 self._place(found, sentence, turn, nth)
 
@@ -169,6 +182,9 @@ class _Distiller:
             if found := rule(sentence):
                 return found
         return None
+
+    def _labelled(self, sentence: TurnSentence, turn: Turn, *, is_person: bool) -> RuleMatch | None:
+        return labelled(sentence, turn.at, self._now, is_person=is_person) or root_cause(sentence, is_person=is_person)
 
     def _place(self, found: RuleMatch, sentence: TurnSentence, turn: Turn, nth: int) -> None:
         quote = shorten_quote(sentence.text)
@@ -193,7 +209,8 @@ class _Distiller:
         self._last_words = turn
         text = turn.text[-_LONGEST_ASSISTANT_TURN:]
         hears_cause = self._log.has_recent_failure(nth) and CAUSE_CUE.search(text) is not None
-        if not hears_cause and DECISION_CUE.search(text) is None:
+        is_labelled = has_label(text)
+        if not hears_cause and not is_labelled and DECISION_CUE.search(text) is None:
             return
         for sentence in turn_sentences(text, is_person=False):
             if not is_statement(sentence):
@@ -201,7 +218,10 @@ class _Distiller:
             if hears_cause:
                 for evidence in self._log.cause(sentence, turn, nth):
                     self._keep(evidence)
-            if found := agent_decision(sentence):
+            found = agent_decision(sentence) or agent_instruction(sentence)
+            if found is None and is_labelled:
+                found = self._labelled(sentence, turn, is_person=False)
+            if found is not None:
                 self._place(found, sentence, turn, nth)
 
     def _left_open(self) -> Iterator[Candidate]:

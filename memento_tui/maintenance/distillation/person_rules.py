@@ -12,6 +12,7 @@ from memento_tui.maintenance.distillation.statements import (
     content_words,
     filler_length,
 )
+from memento_tui.text.terms import character_bigrams
 
 __all__ = ["PERSON_RULES", "memory_match"]
 
@@ -49,7 +50,8 @@ def memory_match(
     """Return the memory of a statement, or ``None`` where too little of it is left to be understood later."""
     content = as_statement(text)
     words = content_words(content)
-    if len(words) < 2 or len(content) > 400:  # noqa: PLR2004 - a statement has a subject and says something of it
+    is_short = len(words) < 2 and not character_bigrams(content)  # noqa: PLR2004 - a subject, and something of it
+    if is_short or len(content) > 400:  # noqa: PLR2004 - four lines
         return None
     fields = {"content": content, "kind": kind, "certainty": certainty, "source_type": source_type}
     return RuleMatch("memory", fields, rule, round(score + _specificity(content), 3))

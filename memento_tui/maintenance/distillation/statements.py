@@ -15,7 +15,7 @@ import msgspec
 
 from memento_tui.text.markdown import Span, blocks
 from memento_tui.text.sentences import split_paragraph
-from memento_tui.text.terms import STOP_WORDS, terms
+from memento_tui.text.terms import STOP_WORDS, character_bigrams, terms
 
 __all__ = [
     "Candidate",
@@ -62,6 +62,8 @@ LONGEST_SENTENCE = 400
 """Characters. A longer sentence is a paragraph without full stops, and is left out."""
 
 FEWEST_WORDS = 3
+_FEWEST_PAIRS = 6
+"""Pairs of neighbouring characters of a sentence in a script that is written without spaces."""
 LONGEST_STATEMENT_TURN = 3_000
 """Characters. Of a longer turn, which holds a document, the first and last paragraphs are read."""
 
@@ -210,7 +212,8 @@ _CUES = frozenset(
     host hosts store stores remember mind forget later reference record fyi heads prefer preference rather hate dislike
     stand no noo nope nah wrong quite incorrect actually correction clarify isn re let lets go going stick sticking
     settle standardize standardise decided agreed settled decision todo do remind next tomorrow monday still waiting
-    blocked bother skip ignore leave touch worry away known flaky flake broken down unreliable
+    blocked bother skip stop look alone until already ignore leave touch worry away known flaky flake broken down
+    unreliable
     """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
 )
 _LETTER_RUNS = re.compile(r"[a-z]+")
@@ -235,7 +238,8 @@ def is_statement(sentence: TurnSentence) -> bool:
     words = [word for word in _WORD.findall(mask) if word.strip("_")]
     letters = len(_LETTERS.findall(mask))
     visible = sum(not char.isspace() and char != "_" for char in mask)
-    return len(words) >= FEWEST_WORDS and letters >= _PROSE_LETTERS * visible
+    has_words = len(words) >= FEWEST_WORDS or len(character_bigrams(mask)) >= _FEWEST_PAIRS
+    return has_words and letters >= _PROSE_LETTERS * visible
 
 
 def shorten_quote(text: str) -> str:

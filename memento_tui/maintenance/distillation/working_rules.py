@@ -38,7 +38,7 @@ _RELATIVE = re.compile(
     r"\b(tomorrow|next\s+(?:week|month|sprint|quarter|year)|(?:the\s+)?end\s+of\s+(?:the\s+|this\s+)?(?:day|week|month|sprint|quarter|year))\b"
 )
 SKIP_UNTIL_CUE = re.compile(
-    rf"\b(?:for\s+now|for\s+the\s+time\s+being|for\s+the\s+moment|until|till|{_SPAN_PATTERN}|"
+    rf"\b(?:for\s+now|for\s+the\s+time\s+being|for\s+the\s+moment|until|till|before\s+(?:{_MONTH_PATTERN}|next|\d)|{_SPAN_PATTERN}|"
     r"this\s+(?:week|sprint|month|quarter)|today|tonight)\b"
 )
 """The phrases with which the end of a skip begins."""
@@ -121,25 +121,34 @@ _POINTERS = r"(?:it|this|that|these|those|them|they|he|she|there|here|me|you|us|
 _SKIP = re.compile(
     r"(?:let's\s+|we\s+can\s+|you\s+can\s+|we\s+should\s+)?(?:(don't\s+bother|do\s+not\s+bother|no\s+need\s+to\s+bother)\s+"
     r"(?:with\s+|about\s+|to\s+|trying\s+to\s+)?|(?:skip|ignore|leave\s+out|don't\s+touch|do\s+not\s+touch|"
-    r"don't\s+worry\s+about|do\s+not\s+worry\s+about|stay\s+away\s+from)\s+)(\S.*)"
+    r"don't\s+worry\s+about|do\s+not\s+worry\s+about|stay\s+away\s+from|leave(?=\s+\S.*\s+alone\b)|"
+    r"(?:don't|do\s+not|stop|no\s+need\s+to|no\s+use\s+in)\s+"
+    r"(?:look(?:ing)?\s+(?:into|at|for)|investigat(?:e|ing)|check(?:ing)?(?:\s+on)?|re-?check(?:ing)?|re-?read(?:ing)?|"
+    r"read(?:ing)?|retry(?:ing)?|re-?try(?:ing)?|re-?run(?:ning)?|run(?:ning)?|revisit(?:ing)?|research(?:ing)?|"
+    r"chas(?:e|ing)|pursu(?:e|ing)|debug(?:ging)?|review(?:ing)?|work(?:ing)?\s+on|spend(?:ing)?\s+time\s+on))\s+)(\S.*)"
 )
 _REASON = re.compile(
-    r"[,;]?\s+(?:-\s+)?(?:because|since|as\s+(?:it|they|the|we)|it's|it\s+is|they're|they\s+are|until|till)\b|\s-+\s|[,;(]\s*"
+    r"[,;]?\s+(?:-\s+)?(?:again\b|any\s?more\b|alone\b|if\s+it\s+comes|before\b|because|since|as\s+(?:it|they|the|we)|it's|it\s+is|they're|they\s+are|until|till)\b|\s-+\s|[,;(]\s*"
 )
 _BECAUSE = re.compile(r"(?:[,;(]|\s-|\bbecause|\bsince)\s+((?:the|our|we|a|an|it's|they're|it|they|no)\s.*\w\s.*\w.*)")
 _KNOWN = re.compile(
     r"(\S.{1,100}?)\s+(?:is|are)\s+(?:(?:a\s+)?(known)\s+(?:to\s+be\s+)?)?(?:currently\s+|still\s+)?"
     r"(?:flaky|broken|down|unreliable|flake)\b(.*)"
 )
+_ALREADY = re.compile(
+    r"already\s+(?:read|checked|tried|researched|reviewed|seen)\s+(\S.{1,100}?)\s*[,;:-]+\s*(?:so\s+|and\s+|please\s+)*skip\b"
+)
 _AWAITED = re.compile(r"\bwaiting\s+(?:on|for)\b|\buntil\b")
 
 
 def to_skip(sentence: TurnSentence, said_at: datetime | None, now: datetime) -> RuleMatch | None:
-    """Find ``don't bother with X``, ``skip X for now``, ``ignore X until DATE``."""
+    """Find ``don't bother with X``, ``skip X for now``, ``do not check X until DATE``, ``already read X, skip``."""
     skip = filler_length(sentence.mask)
     mask = sentence.mask[skip:]
     match = _SKIP.match(mask)
     until = SKIP_UNTIL_CUE.search(mask)
+    if known := _ALREADY.match(mask):
+        return _skip(sentence, skip + known.start(1), skip + known.end(1), "to_skip", 0.7, said_at, now)
     has_reason = re.search(r"\b(?:because|since|it's|they're|known)\b", mask)
     if match is None or not (match[1] or until or has_reason):
         return None
