@@ -89,6 +89,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("memories.new", "memories", "n", "new", "Write a new memory", "New"),
     Command("memories.edit", "memories", "e,enter", "edit", "Edit the memory here", "Edit"),
     Command("memories.external", "memories", "E", "edit_outside", "Edit the memory in $EDITOR"),
+    Command(
+        "memories.fields", "memories", "c", "fields", "Change its kind, namespace, certainty, validity, expiry and more"
+    ),
     Command("memories.tags", "memories", "t", "tags", "Change the tags", "Tags"),
     Command("memories.verify", "memories", "a", "verify", "Approve: mark as verified by you", "Verify"),
     Command("memories.pin", "memories", "i", "pin", "Pin as important, or unpin: agents get pinned ones first", "Pin"),

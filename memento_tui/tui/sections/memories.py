@@ -20,6 +20,7 @@ from memento_tui.model import Memory
 from memento_tui.model.filters import AnyOf, with_default_statuses
 from memento_tui.search.query_language import Query, parse
 from memento_tui.tui.commands import KeyScope, bindings
+from memento_tui.tui.display import literal
 from memento_tui.tui.edit_conflict import CurrentText, other_writer_name, save_with_conflicts
 from memento_tui.tui.external_editor import edit_in_external_editor
 from memento_tui.tui.memory_text import memory_line
@@ -37,8 +38,8 @@ from memento_tui.tui.widgets.text_draft import TextDraft
 
 __all__ = ["MemoriesSection"]
 
-_NEEDS_ONE_MEMORY = {"memories.edit", "memories.history", "memories.links", "memories.why"}
-_NEEDS_UNDELETED = {"memories.edit", "memories.tags", "memories.verify", "memories.pin", "memories.delete"}
+_NEEDS_ONE_MEMORY = {"memories.edit", "memories.fields", "memories.history", "memories.links", "memories.why"}
+_NEEDS_UNDELETED = {f"memories.{name}" for name in ("edit", "fields", "tags", "verify", "pin", "delete")}
 _NEEDS_MEMORY = _NEEDS_ONE_MEMORY | _NEEDS_UNDELETED
 """Commands that need a memory under the cursor; that need one that is not deleted; both kinds together."""
 
@@ -47,6 +48,7 @@ Versioned = MemorySummary | Memory | SeenVersion
 
 
 if TYPE_CHECKING:
+    from memento_tui.tui.sections.memory_form import FieldsOfSearch
     from memento_tui.tui.views.why import SearchRank
 
 
@@ -75,6 +77,8 @@ class MemoriesSection(ListSection[MemorySummary]):
         self._chosen_in_view: str | None = None
         """The memory that the person went to in the view that is open."""
         self._actions = MemoryActions(self)
+        self._new_fields: FieldsOfSearch | None = None
+        """What the memory that is being written takes from the search; ``None`` where it is a text of before."""
 
     def make_selection(self) -> Selection[Versioned]:
         """Return the selection; a memory that the preview shows is seen at the version that stands there."""
@@ -311,8 +315,11 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     def action_new(self) -> None:
         """Write a new memory."""
+        from memento_tui.tui.sections.memory_form import fields_of_search  # noqa: PLC0415 - only to write
+
         unsaved = UnsavedTextFile(self.memento.workspace.paths, "memory", "", 0)
-        self.side_pane.open("A new memory", TextDraft(), unsaved, self._save_new)
+        self._new_fields = fields_of_search(self.search_query.filter)
+        self.side_pane.open(self._new_fields.heading, TextDraft(tags=self._new_fields.tags), unsaved, self._save_new)
 
     def action_edit(self) -> None:
         """Edit the memory under the cursor in place."""
@@ -363,6 +370,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         workspace, now = self.memento.workspace, TextDraft(kept.title, kept.tags, kept.content)
         if not kept.record_id:
             unsaved = UnsavedTextFile(workspace.paths, "memory", "", 0)
+            self._new_fields = None
             self.side_pane.open("Not saved yet", TextDraft(), unsaved, self._save_new, now=now)
             return
         memory = workspace.get(kept.record_id)
@@ -377,12 +385,14 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     async def _save_new(self, _before: TextDraft, draft: TextDraft) -> bool:
         try:
-            made = self.memento.workspace.remember(draft.content, title=draft.title, tags=draft.tags)
+            fields = {} if self._new_fields is None else self._new_fields.fields
+            made = self.memento.workspace.remember(draft.content, title=draft.title, tags=draft.tags, **fields)
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return False
         self.memento.show_status("Remembered. z undoes." if made.version == 1 else "That was remembered already.")
-        self.rows.refresh_rows(select=made.id)
+        # What the present search does not find would be out of sight at once.
+        self.go_to(made.id)
         return True
 
     async def _save(self, memory: Memory, draft: TextDraft) -> bool:
@@ -451,6 +461,27 @@ class MemoriesSection(ListSection[MemorySummary]):
     async def action_pin(self) -> None:
         """Pin the selected memories, or unpin them."""
         await self._actions.pin()
+
+    @work(exclusive=True, group="change")
+    async def action_fields(self) -> None:
+        """Change the fields of the memory under the cursor in a form."""
+        memory = self._editable()
+        if memory is None:
+            return
+        from memento_tui.tui.screens.form import FormScreen  # noqa: PLC0415 - seldom needed
+        from memento_tui.tui.sections.memory_form import changed_fields, form_fields  # noqa: PLC0415 - with the form
+
+        workspace = self.memento.workspace
+
+        def save(values: Mapping[str, str]) -> None:
+            if changes := changed_fields(memory, values):
+                workspace.update(memory.id, base_version=memory.version, **changes)
+
+        form = FormScreen(Content.assemble("Fields of ", literal(memory.headline, "bold")), form_fields(memory), save)
+        if await self.app.push_screen_wait(form):
+            self.guard.moved_by_person()
+            self.memento.refresh_after_write()
+            self.memento.show_status("Changed. z undoes.")
 
     @work(exclusive=True, group="change")
     async def action_tags(self) -> None:
