@@ -43,6 +43,7 @@ def _host_options(function: CommandFunction) -> CommandFunction:
     short_help="Install memento in an agent's host.",
     examples="""
     memento install claude-code
+    memento install claude-code --allow-tools
     memento install codex --dry-run
     memento install gemini --project --yes --json
     memento --data-dir ~/work/memory install cursor
@@ -60,7 +61,14 @@ def _host_options(function: CommandFunction) -> CommandFunction:
 @click.option(
     "--plugin", type=click.Path(), metavar="DIR", help="Write Claude Code's plugin into DIR instead of the settings."
 )
-def install(host: str, profile: str, plugin: str | None, *, project: bool, dry_run: bool, yes: bool) -> None:
+@click.option(
+    "--allow-tools",
+    is_flag=True,
+    help="Let Claude Code use memento's tools without asking each time: the gate holds what an agent writes.",
+)
+def install(
+    host: str, profile: str, plugin: str | None, *, allow_tools: bool, project: bool, dry_run: bool, yes: bool
+) -> None:
     """Add memento's server and hooks to the settings of HOST.
 
     HOST is claude-code, codex, gemini, cursor, opencode or claude-desktop. You see the difference first and are asked.
@@ -71,7 +79,9 @@ def install(host: str, profile: str, plugin: str | None, *, project: bool, dry_r
     from memento_tui.hosts.plan import plan_installation  # noqa: PLC0415 - a command's help is shown without it
 
     chosen_host, paths = _host(host), host_paths(host, project=project)
-    programs = installed_programs(profile)
+    if allow_tools and (host != "claude-code" or plugin is not None):
+        raise click.UsageError("--allow-tools is for claude-code's settings.")
+    programs = installed_programs(profile, may_run_unasked=allow_tools)
     if plugin is not None:
         if host != "claude-code" or project or dry_run:
             raise click.UsageError("--plugin is for claude-code, without --project and --dry-run.")
@@ -123,7 +133,7 @@ def host_paths(host: str, *, project: bool) -> HostPaths:
     return HostPaths(Path.home(), os.environ, Path.cwd() if project else None)
 
 
-def installed_programs(profile: str) -> Programs:
+def installed_programs(profile: str, *, may_run_unasked: bool = False) -> Programs:
     """Return memento's programs as a host would start them, with the data directory if this run was given one.
 
     Raises:
@@ -133,7 +143,8 @@ def installed_programs(profile: str) -> Programs:
     from memento_tui.hosts.programs import find_programs  # noqa: PLC0415 - help is shown without it
 
     chosen_directory = current_session().data_dir or os.environ.get("MEMENTO_HOME") or None
-    return find_programs(data_directory(chosen_directory) if chosen_directory else None, profile)
+    directory = data_directory(chosen_directory) if chosen_directory else None
+    return find_programs(directory, profile, may_run_unasked=may_run_unasked)
 
 
 def _create_database() -> None:

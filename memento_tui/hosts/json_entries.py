@@ -14,7 +14,7 @@ from memento_tui.hosts.files import InstalledCommand
 from memento_tui.hosts.jsonc import prune_empty_containers
 from memento_tui.hosts.programs import hook_command_in, is_server
 
-__all__ = ["SERVER_NAME", "HookEntries", "ServerEntry", "check_is_memento", "command_words"]
+__all__ = ["SERVER_NAME", "AllowedTools", "HookEntries", "ServerEntry", "check_is_memento", "command_words"]
 
 SERVER_NAME = "memento"
 """The name of the server in every host; the agent sees the tools under this name."""
@@ -92,6 +92,42 @@ def check_is_memento(entry: Mapping[str, object]) -> None:
             f"it has another MCP server called {SERVER_NAME} already: {command}.",
             "Take that one out, or give it another name; memento does not replace what it did not write.",
         )
+
+
+@dataclass(frozen=True)
+class AllowedTools:
+    """The rule that lets Claude Code's agent use memento's tools unasked, in the list ``permissions.allow``."""
+
+    is_wanted: bool
+    """Without it nothing is added; one that is there stays until memento is removed."""
+
+    _PATH = ("permissions", "allow")
+    _RULE = f"mcp__{SERVER_NAME}"
+
+    def add(self, text: str) -> str:
+        """Return the text with the rule in it."""
+        if not self.is_wanted or self._RULE in self._rules(text):
+            return text
+        return jsonc.append_value(text, self._PATH, self._RULE)
+
+    def remove(self, text: str, origin: str | None) -> str:
+        """Return the text without the rule, unless the file had it before memento came."""
+        rules = self._rules(text)
+        if self._RULE not in rules or (origin is not None and self._RULE in self._rules(origin)):
+            return text
+        text = jsonc.remove_value(text, (*self._PATH, rules.index(self._RULE)))
+        return prune_empty_containers(text, self._PATH, origin)
+
+    def find_commands(self, text: str) -> list[InstalledCommand]:  # noqa: ARG002 - as the other parts
+        """Return nothing: a rule runs no program."""
+        return []
+
+    def _rules(self, text: str) -> list[object]:
+        permissions = jsonc.parse_jsonc(text).get("permissions", {})
+        rules = permissions.get("allow", []) if isinstance(permissions, dict) else None
+        if not isinstance(rules, list):
+            raise InvalidInput("permissions.allow is not a list in square brackets.")
+        return rules
 
 
 _HOOKS_KEY = "hooks"

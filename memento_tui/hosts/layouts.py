@@ -10,7 +10,7 @@ from pathlib import Path
 from memento_tui.errors import InvalidInput
 from memento_tui.hosts.codex_toml import TomlServer
 from memento_tui.hosts.files import InstalledCommand
-from memento_tui.hosts.json_entries import HookEntries, ServerEntry
+from memento_tui.hosts.json_entries import AllowedTools, HookEntries, ServerEntry
 from memento_tui.hosts.programs import Programs, json_quoted
 from memento_tui.hosts.registry import HOSTS, Host, HostFile, HostPaths
 
@@ -98,7 +98,7 @@ def claude_code(_: Host, paths: HostPaths, programs: Programs) -> list[HostFile]
     server: JsonEntry = {"type": "stdio", **_server_entry(programs)}
     return [
         HostFile(servers, (ServerEntry(("mcpServers",), server),)),
-        HostFile(settings, (HookEntries(claude_events(programs)),)),
+        HostFile(settings, (HookEntries(claude_events(programs)), AllowedTools(programs.may_run_unasked))),
     ]
 
 

@@ -31,6 +31,8 @@ class Programs:
     """``None`` where ``MEMENTO_HOME`` or the platform decides when the program runs."""
     profile: str = "native"
     """The profile of tools that the server offers; see `memento_tui.mcp.profiles`."""
+    may_run_unasked: bool = False
+    """Whether the host lets the agent use the server's tools without asking the person each time."""
 
     def server_command(self) -> list[str]:
         """Return the command that starts the MCP server, word by word."""
@@ -53,14 +55,15 @@ BARE_PROGRAMS = Programs(_SERVER_PROGRAM, _HOOK_PROGRAM)
 """The programs by name alone, for files that are the same on every machine: the shell finds them."""
 
 
-def find_programs(data_dir: Path | None, profile: str) -> Programs:
+def find_programs(data_dir: Path | None, profile: str, *, may_run_unasked: bool = False) -> Programs:
     """Return the installed programs by their absolute paths, so that a host does not depend on this shell's PATH.
 
     Raises:
         InvalidInput: they are not installed, or a path is not text.
 
     """
-    programs = Programs(_find_program(_SERVER_PROGRAM), _find_program(_HOOK_PROGRAM), data_dir, profile)
+    server, hook = _find_program(_SERVER_PROGRAM), _find_program(_HOOK_PROGRAM)
+    programs = Programs(server, hook, data_dir, profile, may_run_unasked)
     for path in (programs.server, programs.hook, str(data_dir or "")):
         try:
             path.encode()

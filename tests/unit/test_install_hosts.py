@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shlex
 import tomllib
@@ -320,3 +321,34 @@ def test_other_settings_among_the_hooks_are_left_alone(home: Home) -> None:
     apply_changes(plan_installation(home.files("gemini", PROGRAMS)))
     hooks = json.loads(path.read_text())["hooks"]
     assert [hooks["enabled"], hooks["disabled"], len(hooks)] == [True, ["theirs"], 7]
+
+
+_ALLOWING = dataclasses.replace(PROGRAMS, may_run_unasked=True)
+
+
+def test_tools_are_allowed_only_where_the_person_asks_for_it_and_stay_so_when_it_is_installed_again(home: Home) -> None:
+    path = home.write(".claude/settings.json", '{"permissions": {"allow": ["Bash(ls)"], "deny": ["Read(.env)"]}}')
+    home.install("claude-code")
+    assert _json(path)["permissions"] == {"allow": ["Bash(ls)"], "deny": ["Read(.env)"]}
+    home.install("claude-code", _ALLOWING)
+    assert _json(path)["permissions"] == {"allow": ["Bash(ls)", "mcp__memento"], "deny": ["Read(.env)"]}
+    assert home.install("claude-code", _ALLOWING) == home.install("claude-code") == []
+
+
+@pytest.mark.parametrize(
+    "before", ["", "{}", '{"permissions": {"allow": []}}', '{"permissions": {"allow": ["mcp__memento", "Bash(ls)"]}}']
+)
+def test_taking_memento_out_takes_back_what_it_allowed_and_nothing_else(home: Home, before: str) -> None:
+    if before:
+        home.write(".claude/settings.json", before)
+    was = contents(home.root)
+    home.install("claude-code", _ALLOWING)
+    home.uninstall("claude-code")
+    assert contents(home.root) == was
+
+
+def test_permissions_that_are_no_list_are_left_alone_with_a_sentence(home: Home) -> None:
+    path = home.write(".claude/settings.json", '{"permissions": {"allow": "all"}}')
+    with pytest.raises(InvalidInput, match="not a list in square brackets"):
+        home.install("claude-code", _ALLOWING)
+    assert path.read_text() == '{"permissions": {"allow": "all"}}'
