@@ -15,6 +15,7 @@ from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import InvalidInput
 from memento_tui.maintenance.consolidation.drafting import Drafter
 from memento_tui.maintenance.distillation.distiller import distill
+from memento_tui.maintenance.distillation.model_extraction import Conversation, extract_with_model
 from memento_tui.maintenance.distillation.proposals import DistillationProposer, DistillationResult
 from memento_tui.maintenance.distillation.statements import Candidate
 from memento_tui.maintenance.transcripts.reader import TextTranscript, Turn, read_plain_text, read_transcript
@@ -62,14 +63,16 @@ def distill_transcript(
     problems: list[str] = []
     heard = _TranscriptMetadata()
     turns = read_transcript(path, on_problem=problems.append, progress=progress, stopping=stopping)
-    candidates = distill(map(heard.note, turns), limit=limit)
+    conversation = Conversation()
+    candidates = distill(map(conversation.note, map(heard.note, turns)), limit=limit)
+    drafter = Drafter(workspace.config.language_model)
+    candidates += extract_with_model(conversation.turns, drafter)[: max(0, limit - len(candidates))]
     if turns.reading.stopped:
         candidates = []  # what follows may take back what was read, such as a to-do that is done by then
     if namespace:
         candidates = [_with_namespace(candidate, namespace) for candidate in candidates]
     author = Author("system", "distill", agent=heard.agent or "distill", session=heard.session)
     gate = Gate(workspace._store, author, workspace.gate.rules)
-    drafter = Drafter(workspace.config.language_model)
     # By its whole path, so that the lines can be found again from anywhere.
     named = str(path.absolute())
     learner = DistillationProposer(

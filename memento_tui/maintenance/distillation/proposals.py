@@ -10,6 +10,7 @@ import msgspec
 from memento_tui.errors import MementoError
 from memento_tui.maintenance.consolidation.draft_check import find_problem
 from memento_tui.maintenance.consolidation.drafting import Drafter
+from memento_tui.maintenance.distillation.model_extraction import MODEL_RULE
 from memento_tui.maintenance.distillation.statements import Candidate
 from memento_tui.maintenance.duplicates import NEAR_DUPLICATE_LIKENESS, likeness
 from memento_tui.model import Memory, Skip, WorkingItem, make_item, make_memory, make_skip
@@ -84,6 +85,8 @@ class DistillationProposer:
 
         The second value names the author of the words, for the person who decides.
         """
+        if candidate.rule == MODEL_RULE:
+            return candidate, {"draft": "model"}
         original, _ = redact_text(str(candidate.fields["content"]))
         answer = self._drafter.ask(_INSTRUCTION, original)
         if answer is None:
