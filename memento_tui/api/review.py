@@ -268,6 +268,10 @@ class ContradictionQueue:
         """Return the unresolved contradictions that have one of the memories as a side, surest first."""
         return self._disputes(self._store.contradictions.around(ids)) if ids else []
 
+    def kept_both(self, ids: Sequence[str]) -> Sequence[tuple[str, str]]:
+        """Return the pairs of some memories that the person let stand side by side, each with its condition."""
+        return self._store.contradictions.kept_both(ids) if ids else []
+
     def _disputes(self, found: Sequence[Contradiction]) -> Sequence[ContradictionWithSides]:
         sides = self._store.memories.get_many([side for one in found for side in (one.older, one.newer)])
         return [ContradictionWithSides(one, sides.get(one.older), sides.get(one.newer)) for one in found]

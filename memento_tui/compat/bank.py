@@ -106,7 +106,7 @@ class BankTools:
         bank_filter, words = namespace_query(check_namespace(bank_id, "bank_id")), plain_query(query)
         if not words:
             raise InvalidInput("The query has no word to look for.", "Ask in words.")
-        hits, answer = recall(workspace, f"{bank_filter} {words}", limit)
+        hits, answer = recall(workspace, f"{bank_filter} {words}", limit, place=bank_id)
         now = clock.now()
         contradictions = contradictions_among(workspace, [hit.id for hit in hits], now)
         labels = labels_of([hit.memory for hit in hits], now, contradictions, quoted=False)

@@ -229,7 +229,7 @@ class CoreTools:
         """Find memories before you act and before you store. Text labelled UNTRUSTED came from outside."""
         workspace = self._mcp_workspaces.of(ctx)
         filters = namespace_query(namespace, tags or [])
-        hits, _ = recall(workspace, f"{filters} {plain_query(query)}".strip(), limit)
+        hits, _ = recall(workspace, f"{filters} {plain_query(query)}".strip(), limit, place=namespace or "")
         labels = _labels(workspace, [hit.memory for hit in hits])
         return _list_result(
             [

@@ -27,6 +27,7 @@ from memento_tui.search.ranking import (
 from memento_tui.search.scoring import calibrated_relevance
 from memento_tui.search.telling import is_held_back
 from memento_tui.storage.hook_store import HookStore, ItemRow, MemoryRow, ShownMemory, SkipRow
+from memento_tui.text.conditions import of_other_places
 from memento_tui.text.keywords import prompt_parts
 from memento_tui.text.numbered_things import is_about_another, numbered_things
 from memento_tui.text.terms import STOP_WORDS, terms
@@ -142,7 +143,19 @@ def memories_for_prompt(
             retrieved.append(found._replace(score=found.score * life, why=found.why | {"life": life}))
     retrieved.sort(key=lambda found: (-found.score, found.memory.id))
     near = [found for found in retrieved if found.score >= LEAST_SHARE_OF_BEST * retrieved[0].score]
-    return _shared_fairly(store, _without_alike(store, near))
+    here = _without_other_places(store, near, scope.namespace)
+    return _shared_fairly(store, _without_alike(store, here))
+
+
+def _without_other_places(
+    store: HookStore, memories: Sequence[RetrievedMemory], namespace: str
+) -> list[RetrievedMemory]:
+    """Return the memories without those that hold elsewhere, as `memento_tui.operations.recall` leaves them out."""
+    conditions = {found.memory.id: found.memory.validity_context for found in memories if found.memory.validity_context}
+    if not namespace or len(conditions) < 2:  # noqa: PLR2004 - a pair
+        return list(memories)
+    elsewhere = of_other_places(store.kept_both(conditions), conditions, namespace)
+    return [found for found in memories if found.memory.id not in elsewhere]
 
 
 class _Judge:

@@ -15,6 +15,7 @@ from memento_tui.operations.memories import is_recalled
 from memento_tui.operations.relevance import relevant_hits
 from memento_tui.search.query_language import FIELDS, parse
 from memento_tui.search.telling import is_held_back
+from memento_tui.text.conditions import of_other_places
 
 __all__ = [
     "MAX_HITS",
@@ -27,6 +28,7 @@ __all__ = [
     "record_essentials",
     "record_shown",
     "without_accounts",
+    "without_other_places",
 ]
 
 MAX_HITS = 50
@@ -48,12 +50,20 @@ _log = logging.getLogger(__name__)
 
 
 def recall(
-    workspace: Workspace, query: str, limit: int, session: str = "", *, message: str = "", among: Filter | None = None
+    workspace: Workspace,
+    query: str,
+    limit: int,
+    session: str = "",
+    *,
+    message: str = "",
+    among: Filter | None = None,
+    place: str = "",
 ) -> tuple[list[SearchHit], SearchAnswer]:
     """Return the results that an agent may see and that answer, best first, and the whole answer that they are from.
 
     ``message`` is what they are told for, where the agent did not search: see `memento_tui.operations.relevance`. Logs
-    are not told then. ``among`` is a further condition on them.
+    are not told then. ``among`` is a further condition on them. ``place`` is the namespace that they are told for: see
+    `without_other_places`.
 
     They are recorded in the ledger under ``session``, the author's by default. Memories of accounts are not among them
     unless the query names their namespace.
@@ -63,8 +73,22 @@ def recall(
     hits = relevant_hits(workspace, hits, message=message)
     if message:
         hits = [hit for hit in hits if not is_held_back(hit.memory)]
+    hits = without_other_places(workspace, hits, place)
     record_shown(workspace, hits, session)
     return hits, answer
+
+
+def without_other_places(workspace: Workspace, hits: Sequence[SearchHit], namespace: str) -> list[SearchHit]:
+    """Return the hits without those that hold elsewhere.
+
+    Of two that contradicted each other and that the person let stand, each where they said, the one whose condition
+    names the namespace is told alone. Where neither does or both do, both are, with their conditions.
+    """
+    conditions = {hit.id: hit.memory.validity_context for hit in hits if hit.memory.validity_context}
+    if not namespace or len(conditions) < 2:  # noqa: PLR2004 - a pair
+        return list(hits)
+    elsewhere = of_other_places(workspace.contradictions.kept_both(list(conditions)), conditions, namespace)
+    return [hit for hit in hits if hit.id not in elsewhere]
 
 
 def count_shown(workspace: Workspace, ids: list[str]) -> None:

@@ -78,7 +78,10 @@ def _briefing_hits(
     scope, words = search_scope(workspace, namespace), plain_query(message)
     if not words:
         return [], "off"
-    hits, answer = recall(workspace, scope.prefix + words, limit, session, message=message, among=scope.among)
+    place = scope.project or namespace
+    hits, answer = recall(
+        workspace, scope.prefix + words, limit, session, message=message, among=scope.among, place=place
+    )
     return hits, answer.semantic
 
 

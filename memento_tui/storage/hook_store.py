@@ -14,6 +14,7 @@ from memento_tui.storage.connection import open_for_writing
 from memento_tui.storage.statements import (
     COUNT_USE,
     NEWEST_ENTRY,
+    SELECT_KEPT_BOTH,
     SELECT_SETTING,
     SELECT_SUCCESSORS,
     SELECT_WRITERS,
@@ -261,6 +262,11 @@ class HookStore:
             " ORDER BY score DESC, number"
         )
         return [ContradictionRow(*row) for row in self._connection.execute(query, (json.dumps(list(ids)),))]
+
+    def kept_both(self, ids: Iterable[str]) -> list[tuple[str, str]]:
+        """Return the pairs of some memories that a person let stand side by side, each with its condition."""
+        rows = self._connection.execute(SELECT_KEPT_BOTH, (json.dumps(list(ids)),))
+        return [(str(row[0]), str(row[1])) for row in rows]
 
     def skips(self) -> list[SkipRow]:
         """Return the skips that hold now, soonest to end first."""

@@ -14,6 +14,7 @@ from memento_tui.model.review import INBOX_KINDS, OPEN_PROPOSAL_STATES
 from memento_tui.moments import format_moment
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
+from memento_tui.storage.statements import SELECT_KEPT_BOTH
 from memento_tui.storage.tables import select_records
 
 __all__ = ["ContradictionQueries", "InboxQueries", "InboxRow", "ProposalQueries"]
@@ -75,6 +76,12 @@ class ContradictionQueries:
             "ORDER BY score DESC, number"
         )
         return self._select(where, (listed, listed))
+
+    def kept_both(self, ids: Sequence[str]) -> list[tuple[str, str]]:
+        """Return the pairs of some memories that a person let stand side by side, each with its condition."""
+        with self._database.reading() as connection:
+            rows = connection.execute(SELECT_KEPT_BOTH, (msgspec.json.encode(list(ids)).decode(),)).fetchall()
+        return [(str(row[0]), str(row[1])) for row in rows]
 
     def of(self, memory_id: str) -> list[Contradiction]:
         """Return the unresolved contradictions of one memory, whatever became of the other side."""

@@ -13,6 +13,7 @@ __all__ = [
     "NEWEST_ENTRY",
     "RECALLED",
     "SELECT_EARLIER_IN_SESSION",
+    "SELECT_KEPT_BOTH",
     "SELECT_SETTING",
     "SELECT_SUCCESSORS",
     "SELECT_WRITERS",
@@ -54,6 +55,12 @@ SELECT_EARLIER_IN_SESSION = (
     " ORDER BY earlier.number DESC LIMIT ?"
 )
 """Selects the last memories that a session wrote before one of its own; see `MemoryQueries.session_context`."""
+
+SELECT_KEPT_BOTH = (
+    "SELECT older, newer FROM contradiction WHERE status = 'resolved' AND resolution = 'both_valid'"
+    " AND older IN (SELECT value FROM json_each(?1)) AND newer IN (SELECT value FROM json_each(?1)) ORDER BY number"
+)
+"""Selects the pairs among a JSON list of ids that a person let stand side by side, each with its condition."""
 
 SELECT_WRITERS = (
     "SELECT change.record_id, entry.actor, entry.session, entry.agent FROM change INDEXED BY change_record"

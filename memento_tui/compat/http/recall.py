@@ -30,7 +30,7 @@ from memento_tui.operations.contradictions import (
     labels_of,
 )
 from memento_tui.operations.memories import format_time, is_recalled, list_labels
-from memento_tui.operations.recall import plain_query, record_shown
+from memento_tui.operations.recall import plain_query, record_shown, without_other_places
 from memento_tui.operations.relevance import is_conversation, relevant_hits
 from memento_tui.search.ranking import clears_floor
 from memento_tui.text.fence import one_line
@@ -109,6 +109,11 @@ def _search_workspaces(
         )
         is_hybrid = is_hybrid or hybrid
         memories += in_scope
+    told = {
+        hit.id
+        for hit in without_other_places(request.workspace, [one.hit for one in memories], request.scope.namespace)
+    }
+    memories = [memory for memory in memories if memory.memory.id in told]
     memories.sort(key=lambda memory: -memory.score)
     terms = [word for word in words.lower().split() if word not in STOP_WORDS]
     return _RecallResult(memories, terms, is_hybrid)

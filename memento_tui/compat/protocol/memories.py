@@ -102,7 +102,9 @@ def find_memories(workspace: Workspace, query: RecallQuery) -> RecallResult:
     if query.query.strip() and not words:
         return RecallResult(memories, notes)  # nothing but punctuation, which no memory answers
     if words or not query.image:
-        hits, answer = recall(workspace, " ".join([*_query_filters(query), words]), query.limit)
+        hits, answer = recall(
+            workspace, " ".join([*_query_filters(query), words]), query.limit, place=query.namespaces[0]
+        )
         known_ids = {memory.id for memory in memories}
         memories += [hit.memory for hit in hits if hit.id not in known_ids]
         notes += [*answer.problems, *([_KEYWORD_ONLY_NOTE] if answer.semantic == "warming" else [])]

@@ -47,6 +47,7 @@ from memento_tui.operations.recall import (
     plain_query,
     record_shown,
     without_accounts,
+    without_other_places,
 )
 from memento_tui.operations.relevance import relevant_hits
 from memento_tui.text.fence import one_line
@@ -99,7 +100,8 @@ class ReadingTools:
                 _search_hits(workspace, words, limit * _OVERFETCH_FACTOR if project else limit, semantic=semantic),
             )
             if is_recalled(hit.memory) and hit.score >= min_score and is_in_project_scope(hit.memory, project)
-        ][:limit]
+        ]
+        hits = without_other_places(workspace, hits, project)[:limit]
         record_shown(workspace, hits)
         labels = note_labels(workspace, [hit.memory for hit in hits])
         notes = [_found_note(hit, labels[hit.id], brief=detail_level == "brief") for hit in hits]

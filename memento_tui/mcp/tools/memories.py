@@ -140,7 +140,10 @@ class MemoryTools:
         """
         workspace = self._mcp_workspaces.of(ctx)
         scope = SearchScope() if not namespace and names_memories(query) else search_scope(workspace, namespace)
-        hits, answer = recall(workspace, scope.prefix + query, limit, optional_handle(session), among=scope.among)
+        place = scope.project or namespace
+        hits, answer = recall(
+            workspace, scope.prefix + query, limit, optional_handle(session), among=scope.among, place=place
+        )
         now = clock.now()
         of_code = code_labels(workspace, [hit.memory for hit in hits])
         contradictions = contradictions_among(workspace, [hit.id for hit in hits], now)
