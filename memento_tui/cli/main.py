@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 from memento_tui.app_sections import SECTION_NAMES
 from memento_tui.cli.command import CliSession, Group
@@ -23,57 +24,76 @@ class CommandEntry(NamedTuple):
     summary: str
 
 
-COMMANDS: dict[str, CommandEntry] = {
-    "add": CommandEntry("memories", "Add a memory."),
-    "list": CommandEntry("memories", "List memories, the latest change first."),
-    "search": CommandEntry("search", "Search memories by words and by meaning."),
-    "show": CommandEntry("memories", "Show one memory."),
-    "edit": CommandEntry("memories", "Change a memory, by options or in your editor."),
-    "rm": CommandEntry("memories", "Delete memories; they can be restored."),
-    "reject": CommandEntry("memories", "Reject memories, with a reason that agents read."),
-    "restore": CommandEntry("memories", "Restore deleted memories, or an earlier version of one."),
-    "purge": CommandEntry("memories", "Remove a record with all its versions, for a leaked secret."),
-    "searches": CommandEntry("search", "Keep searches under a name."),
-    "timeline": CommandEntry("overview", "Show what was remembered around the same time."),
-    "links": CommandEntry("overview", "Show what a memory is related to."),
-    "facets": CommandEntry("overview", "Count memories by kind, tag, tier and source."),
-    "overview": CommandEntry("overview", "Show what waits, what agents did and what ends soon."),
-    "tags": CommandEntry("overview", "List the tags in use."),
-    "namespaces": CommandEntry("overview", "List the namespaces in use."),
-    "history": CommandEntry("activity", "Show the versions of a memory, or the whole journal."),
-    "activity": CommandEntry("activity", "Show what was done, by whom, and since you last looked."),
-    "exposures": CommandEntry("activity", "Show what agents were shown, why, and at what cost."),
-    "report": CommandEntry("report", "Show whether memories help: what was told, used and paid for."),
-    "session": CommandEntry("sessions", "Take what one session of an agent wrote out of recall."),
-    "undo": CommandEntry("activity", "Undo the last change, or any journal entry."),
-    "redo": CommandEntry("activity", "Redo what was undone last."),
-    "review": CommandEntry("review", "Decide proposals and contradictions."),
-    "contradiction": CommandEntry("contradictions", "Resolve memories that contradict each other."),
-    "policy": CommandEntry("policy", "Show which writes need a person's approval, and why."),
-    "maintain": CommandEntry("maintenance", "Maintain the memories: what ages, repeats or contradicts."),
-    "distill": CommandEntry("maintenance", "Propose memories from an agent's transcript."),
-    "skip": CommandEntry("lists", "Keep the list of what agents are not to do."),
-    "item": CommandEntry("lists", "Keep the list of what is being worked on."),
-    "crystal": CommandEntry("crystals", "Keep the agent's identity, a text in prose."),
-    "import": CommandEntry("import_export", "Import memories from files."),
-    "export": CommandEntry("import_export", "Write everything to a file or folder."),
-    "mirror": CommandEntry("mirror", "Keep a folder of notes in sync with the memories."),
-    "reindex": CommandEntry("system", "Rebuild the search indexes."),
-    "audit": CommandEntry("maintenance", "Find duplicates, stale memories, secrets and other problems."),
-    "backup": CommandEntry("maintenance", "Make, check and restore backups."),
-    "doctor": CommandEntry("system", "Check the installation, the database and the indexes."),
-    "engine": CommandEntry("system", "Control the background engine of semantic search."),
-    "keys": CommandEntry("system", "List the keys of the app."),
-    "paths": CommandEntry("system", "Print the paths of all files."),
-    "web": CommandEntry("serve", "Serve the app to a browser on this machine."),
-    "install": CommandEntry("hosts", "Install memento in an agent's host."),
-    "uninstall": CommandEntry("hosts", "Remove memento from an agent's host."),
-    "status": CommandEntry("hosts", "Show which agents' hosts have memento, and whether it works."),
-    "mcp": CommandEntry("serve", "Serve the memory to an agent over MCP, on stdio."),
-    "serve": CommandEntry("serve", "Serve the memory to agents over HTTP."),
-    "account": CommandEntry("accounts", "List and revoke the accounts of HTTP clients."),
-    "token": CommandEntry("tokens", "Let scripts of your own decide without a terminal."),
+COMMAND_GROUPS: dict[str, dict[str, CommandEntry]] = {
+    "Everyday": {
+        "add": CommandEntry("memories", "Add a memory."),
+        "list": CommandEntry("memories", "List memories, the latest change first."),
+        "search": CommandEntry("search", "Search memories by words and by meaning."),
+        "show": CommandEntry("memories", "Show one memory."),
+        "edit": CommandEntry("memories", "Change a memory, by options or in your editor."),
+        "rm": CommandEntry("memories", "Delete memories; they can be restored."),
+        "restore": CommandEntry("memories", "Restore deleted memories, or an earlier version of one."),
+        "skip": CommandEntry("lists", "Keep the list of what agents are not to do."),
+        "item": CommandEntry("lists", "Keep the list of what is being worked on."),
+        "crystal": CommandEntry("crystals", "Keep the agent's identity, a text in prose."),
+        "overview": CommandEntry("overview", "Show what waits, what agents did and what ends soon."),
+    },
+    "Look closer": {
+        "timeline": CommandEntry("overview", "Show what was remembered around the same time."),
+        "links": CommandEntry("overview", "Show what a memory is related to."),
+        "facets": CommandEntry("overview", "Count memories by kind, tag, tier and source."),
+        "tags": CommandEntry("overview", "List the tags in use."),
+        "namespaces": CommandEntry("overview", "List the namespaces in use."),
+        "searches": CommandEntry("search", "Keep searches under a name."),
+        "history": CommandEntry("activity", "Show the versions of a memory, or the whole journal."),
+        "activity": CommandEntry("activity", "Show what was done, by whom, and since you last looked."),
+        "exposures": CommandEntry("activity", "Show what agents were shown, why, and at what cost."),
+        "report": CommandEntry("report", "Show whether memories help: what was told, used and paid for."),
+    },
+    "Govern": {
+        "review": CommandEntry("review", "Decide proposals and contradictions."),
+        "contradiction": CommandEntry("contradictions", "Resolve memories that contradict each other."),
+        "undo": CommandEntry("activity", "Undo the last change, or any journal entry."),
+        "redo": CommandEntry("activity", "Redo what was undone last."),
+        "reject": CommandEntry("memories", "Reject memories, with a reason that agents read."),
+        "session": CommandEntry("sessions", "Take what one session of an agent wrote out of recall."),
+        "policy": CommandEntry("policy", "Show which writes need a person's approval, and why."),
+        "purge": CommandEntry("memories", "Remove a record with all its versions, for a leaked secret."),
+    },
+    "Agents": {
+        "install": CommandEntry("hosts", "Install memento in an agent's host."),
+        "uninstall": CommandEntry("hosts", "Remove memento from an agent's host."),
+        "status": CommandEntry("hosts", "Show which agents' hosts have memento, and whether it works."),
+        "mcp": CommandEntry("serve", "Serve the memory to an agent over MCP, on stdio."),
+        "serve": CommandEntry("serve", "Serve the memory to agents over HTTP."),
+        "account": CommandEntry("accounts", "List and revoke the accounts of HTTP clients."),
+        "token": CommandEntry("tokens", "Let scripts of your own decide without a terminal."),
+        "distill": CommandEntry("maintenance", "Propose memories from an agent's transcript."),
+    },
+    "Bring in and out": {
+        "import": CommandEntry("import_export", "Import memories from files."),
+        "export": CommandEntry("import_export", "Write everything to a file or folder."),
+        "mirror": CommandEntry("mirror", "Keep a folder of notes in sync with the memories."),
+        "web": CommandEntry("serve", "Serve the app to a browser on this machine."),
+    },
+    "Keep in order": {
+        "maintain": CommandEntry("maintenance", "Maintain the memories: what ages, repeats or contradicts."),
+        "audit": CommandEntry("maintenance", "Find duplicates, stale memories, secrets and other problems."),
+        "backup": CommandEntry("maintenance", "Make, check and restore backups."),
+        "doctor": CommandEntry("system", "Check the installation, the database and the indexes."),
+        "engine": CommandEntry("system", "Control the background engine of semantic search."),
+        "reindex": CommandEntry("system", "Rebuild the search indexes."),
+    },
+    "The program": {
+        "keys": CommandEntry("system", "List the keys of the app."),
+        "paths": CommandEntry("system", "Print the paths of all files."),
+        "completion": CommandEntry("completion", "Complete commands with Tab in your shell."),
+    },
 }
+"""The commands under the headings of the help."""
+
+COMMANDS = {name: entry for entries in COMMAND_GROUPS.values() for name, entry in entries.items()}
+"""Every command by its name, in the order of the help."""
 
 
 _FORMER_NAMES = {"injections": "exposures", "sleep": "maintain"}
@@ -97,9 +117,17 @@ class RootGroup(Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+        """List the commands by group, without importing them."""
+        width = max(map(len, COMMANDS))
+        for title, entries in COMMAND_GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{width}}", entry.summary) for name, entry in entries.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands and options that begin as given, without importing the commands."""
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        names = [name for name in COMMANDS if name.startswith(incomplete)]
+        return [*(CompletionItem(name, help=COMMANDS[name].summary) for name in names), *options]
 
 
 @click.group(

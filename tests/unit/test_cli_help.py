@@ -9,7 +9,7 @@ import click
 import pytest
 
 from memento_tui.cli.command import Command, Group
-from memento_tui.cli.main import COMMANDS, root
+from memento_tui.cli.main import COMMAND_GROUPS, COMMANDS, root
 from tests.unit.cli_program import Program
 
 
@@ -94,6 +94,13 @@ def test_the_overview_names_every_command(tmp_path: Path) -> None:
     ended = Program(tmp_path).run("--help")
     for name, place in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(place.summary)}$", ended.out, re.MULTILINE)
+
+
+def test_the_overview_lists_the_everyday_first_and_each_command_once() -> None:
+    assert next(iter(COMMAND_GROUPS)) == "Everyday"
+    assert list(COMMANDS) == [name for entries in COMMAND_GROUPS.values() for name in entries]
+    assert len(COMMANDS) == sum(map(len, COMMAND_GROUPS.values()))
+    assert max(map(len, COMMAND_GROUPS.values())) <= 12
 
 
 @pytest.mark.parametrize(("former", "present"), [("sleep", "maintain"), ("injections", "exposures")])

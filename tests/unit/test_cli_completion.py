@@ -1,0 +1,75 @@
+"""Completion of commands and options in a person's shell."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from memento_tui.cli.main import COMMANDS, root
+from tests.unit.cli_program import Program
+
+_BIN = Path(sys.executable).parent
+
+
+def test_commands_are_completed_with_their_summaries_and_without_importing_them() -> None:
+    found = root.shell_complete(click.Context(root), "re")
+    assert {item.value: item.help for item in found} == {
+        name: entry.summary for name, entry in COMMANDS.items() if name.startswith("re")
+    }
+    assert [item.value for item in root.shell_complete(click.Context(root), "--da")] == ["--data-dir"]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [("memento compl", "completion"), ("memento review li", "list"), ("memento add --ti", "--title")],
+)
+def test_the_printed_function_completes_in_a_real_bash(tmp_path: Path, line: str, expected: str) -> None:
+    script = Program(tmp_path).run("completion", "bash").out
+    words = line.split()
+    asks = (
+        f"COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _memento_completion memento {words[-1]} {words[-2]};"
+        ' printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    ended = subprocess.run(  # noqa: S603 - a shell with our own script
+        ["/bin/bash", "--norc", "-c", f"{script}\n{asks}"],
+        env={**os.environ, "PATH": f"{_BIN}{os.pathsep}{os.environ['PATH']}", "MEMENTO_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert expected in ended.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("shell", "place"),
+    [
+        ("bash", ".local/share/bash-completion/completions/memento"),
+        ("zsh", ".zfunc/_memento"),
+        ("fish", ".config/fish/completions/memento.fish"),
+    ],
+)
+def test_it_is_installed_where_the_shell_looks_and_replaces_only_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str, place: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    program = Program(tmp_path / "data")
+    said = program.json("completion", shell, "--install")
+    path = tmp_path / place
+    assert said["path"] == str(path)
+    assert path.read_text().rstrip() == program.json("completion", shell)["script"].rstrip()
+    program.json("completion", shell, "--install")
+    path.write_text("mine")
+    ended = program.run("completion", shell, "--install")
+    assert ended.code != 0
+    assert "holds something else" in ended.err
+    assert path.read_text() == "mine"
