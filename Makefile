@@ -16,7 +16,7 @@ run: $(INSTALLED)
 	@$(BIN)/memento --data-dir $(SAMPLE)
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 # DEEP: the files with the properties; SEED: what the examples are drawn from, to see the same ones again.
 DEEP = $(shell grep -rlE '@given|RuleBasedStateMachine' tests --include='test_*.py')

@@ -134,6 +134,18 @@ class IndexWorker(threading.Thread):
         """
         return self._read(lambda index: VectorHits(index.search(vector, where, limit, for_query=True), index.state.seq))
 
+    def nearest_resident(
+        self, vector: Vectors, concerns: Callable[[str], bool], limit: int
+    ) -> list[tuple[str, float]] | None:
+        """Return the memories nearest to a vector, with their similarities, of the namespaces that count.
+
+        ``concerns`` tells of a namespace whether it does. ``None`` where the vectors are too many to be in memory, or
+        were not read yet.
+        """
+        components = self._components
+        resident = None if components is None else components.index.resident
+        return None if resident is None else resident.nearest(vector, concerns, limit)
+
     def compare(self, read: Callable[[IndexSimilarity], T]) -> T | None:
         """Return the result of a function of the index, or ``None`` where that is damaged and will be rebuilt."""
         from memento_tui.embedding.similarity import IndexSimilarity  # noqa: PLC0415 - NumPy and Arrow
@@ -209,8 +221,16 @@ class IndexWorker(threading.Thread):
         components = self._components = _Components(store, embedder, index, updater, scheduler)
         self._state.update_status(model=name)
         updater.count_pending()
+        self._load_resident(index)
         _log.info("ready after %.1f s with %s, at entry %d", time.monotonic() - began, name, index.state.seq)
         return components
+
+    def _load_resident(self, index: VectorIndex) -> None:
+        try:
+            index.load_resident()
+        except (OSError, RuntimeError):  # as in `_read`
+            _log.exception("the semantic index could not be read")
+            self._suspect.set()
 
     def _follow(self, components: _Components) -> bool:
         """Do the next piece of work; tell whether there was any."""

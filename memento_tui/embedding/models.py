@@ -67,7 +67,11 @@ class Embedder:
 
     def query(self, text: str) -> Vectors:
         """Return the vector of a query, of length 1."""
-        vectors = self._unit(self._model.encode_query([text[: self.characters]], show_progress_bar=False))
+        shortened = text[: self.characters]
+        if self._context_reader is not None and self._context_reader.has_no_prompt:
+            # What `encode_query` does around the model takes a tenth of the time of a short text.
+            return np.asarray(self._unit(self._context_reader.vector(shortened))[0], dtype=np.float32)
+        vectors = self._unit(self._model.encode_query([shortened], show_progress_bar=False))
         return np.asarray(vectors[0], dtype=np.float32)
 
     def documents(self, texts: Sequence[str]) -> Vectors:
@@ -99,6 +103,8 @@ class _ContextReader:
         self._model = model
         self._begin = begin
         self._end = end
+        self.has_no_prompt = not any(model.prompts.values())
+        """Whether texts and queries go into the model as they are, without words before them."""
         self._longest = int(model.max_seq_length or SESSION_VECTOR_TOKENS) - len(begin) - len(end)
         """Tokens of a text that the model reads."""
 
@@ -124,6 +130,13 @@ class _ContextReader:
             tokens = self._model[0]({"input_ids": ids, "attention_mask": attention})["token_embeddings"].float()
         mean = (tokens * counted).sum(dim=1) / counted.sum(dim=1)
         return np.asarray(mean.numpy(), dtype=np.float32)
+
+    def vector(self, text: str) -> Vectors:
+        """Return the vector of one text by itself as one row: the mean of all its tokens, as the model makes it."""
+        line = torch.tensor([[*self._begin, *self._ids(text)[: self._longest], *self._end]])
+        with torch.inference_mode():
+            tokens = self._model[0]({"input_ids": line, "attention_mask": torch.ones_like(line)})["token_embeddings"]
+            return np.asarray(tokens.float().mean(dim=1).numpy(), dtype=np.float32)
 
     def _ids(self, text: str) -> list[int]:
         return list(self._model.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])

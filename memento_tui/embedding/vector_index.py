@@ -23,7 +23,9 @@ import numpy as np
 import pyarrow as pa
 
 from memento_tui.embedding.lance import IvfSq, lancedb
+from memento_tui.embedding.resident_vectors import MOST_RESIDENT, ResidentVectors
 from memento_tui.model import Memory
+from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.memory_fields import INDEXED_KINDS, MemoryField, filter_fields, values_getter
 from memento_tui.model.validation import fold_tag, fold_words
 from memento_tui.private_files import close_tree, make_private_directory
@@ -188,6 +190,15 @@ class IndexSnapshot:
             if batch.num_rows:
                 yield batch.column("id"), self._unit_vectors(batch.column("vector"))
 
+    def recalled(self) -> Iterator[tuple[list[str], list[str], Vectors]]:
+        """Yield the memories that may be told, a thousand at a time: ids, namespaces, and vectors for queries."""
+        columns = ["id", "namespace", VECTOR_COLUMNS[1]]
+        query = self.table.search().where(one_of("status", RECALLED_STATUSES)).select(columns)
+        for batch in query.to_batches(batch_size=_ROWS_PER_BATCH):
+            if batch.num_rows:
+                names, namespaces = batch.column("id").to_pylist(), batch.column("namespace").to_pylist()
+                yield names, namespaces, self._unit_vectors(batch.column(VECTOR_COLUMNS[1]))
+
     def search(self, vector: Vectors, where: str, limit: int, *, for_query: bool = False) -> list[tuple[str, float]]:
         """Return the ids of the nearest memories that a condition selects, nearest first, with similarity 0 to 1.
 
@@ -235,10 +246,31 @@ class VectorIndex:
         self._schema = _schema(dimension)
         # The table and its state change in one assignment: a reader never has the one without the other.
         self._current = self._open()
+        self._resident: ResidentVectors | None = None
 
     def snapshot(self) -> IndexSnapshot:
         """Return the present table with its state; a reader takes one for each request."""
         return self._current
+
+    @property
+    def resident(self) -> ResidentVectors | None:
+        """The vectors that prompts are compared with, once `load_resident` read them; ``None`` where they are many."""
+        return self._resident
+
+    def load_resident(self) -> None:
+        """Read the vectors that prompts are compared with into memory, where they are few enough.
+
+        Raises:
+            OSError, RuntimeError: the files are gone or damaged.
+
+        """
+        self._resident = None
+        if self._current.count() > MOST_RESIDENT:
+            return
+        resident = ResidentVectors(self._dimension)
+        for ids, namespaces, vectors in self._current.recalled():
+            resident.put(ids, namespaces, vectors)
+        self._resident = resident
 
     @property
     def state(self) -> IndexState:
@@ -267,6 +299,7 @@ class VectorIndex:
     def rebuild(self, reason: str) -> None:
         """Begin again with an empty table."""
         self._current = self._recreate(reason)
+        self._resident = ResidentVectors(self._dimension)
 
     def _recreate(self, reason: str) -> IndexSnapshot:
         _log.warning("the semantic index is built anew: %s", reason)
@@ -309,9 +342,26 @@ class VectorIndex:
         """
         if gone:
             self._table.delete(one_of("id", gone))
-        self._merge_rows(self._table, rows, vectors, vectors if search_vectors is None else search_vectors, state)
+        for_queries = vectors if search_vectors is None else search_vectors
+        self._merge_rows(self._table, rows, vectors, for_queries, state)
+        self._update_resident(rows, for_queries, gone)
         if state is not None:
             self._current = replace(self._current, state=state)
+
+    def _update_resident(self, rows: Sequence[dict[str, Any]], vectors: Sequence[Vectors], gone: Sequence[str]) -> None:
+        if self._resident is None:
+            return
+        recalled = [place for place, row in enumerate(rows) if row["status"] in RECALLED_STATUSES]
+        self._resident.remove([*gone, *(row["id"] for row in rows)])
+        if len(self._resident) + len(recalled) > MOST_RESIDENT:
+            self._resident = None
+        elif recalled:
+            chosen = [rows[place] for place in recalled]
+            self._resident.put(
+                [row["id"] for row in chosen],
+                [row["namespace"] for row in chosen],
+                np.stack([vectors[place] for place in recalled]),
+            )
 
     @property
     def _table(self) -> Any:  # noqa: ANN401 - LanceDB has no types
@@ -363,6 +413,8 @@ class VectorIndex:
         """Take the vectors of some memories out of the files; see `remove_vectors`."""
         remove_vectors(self._directory, ids)
         self._current = self._open()
+        if self._resident is not None:
+            self.load_resident()  # what followed one of these in its session has another vector now
 
     def is_optimized(self) -> bool:
         """Tell whether old versions are off the disk; `optimize` leaves its own there for a while.

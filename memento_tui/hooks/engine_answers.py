@@ -114,8 +114,13 @@ class EngineCall:
             vector = self._vector.result(max(0.0, self._vector_until - time.monotonic()))
         except TimeoutError:
             return {}
-        found = None if vector is None else self._worker.nearest(vector, _condition(scope), limit)
-        return {} if found is None else dict(found.hits)
+        if vector is None:
+            return {}
+        near = self._worker.nearest_resident(vector, scope.concerns, limit)
+        if near is None:
+            found = self._worker.nearest(vector, _condition(scope), limit)
+            near = [] if found is None else found.hits
+        return dict(near)
 
 
 def _condition(scope: SessionScope) -> str:

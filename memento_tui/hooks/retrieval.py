@@ -17,6 +17,7 @@ from memento_tui.search.prompt_index import PromptIndex, WeightedPart, stem_coun
 from memento_tui.search.ranking import (
     COVERAGE_WEIGHT,
     LEAST_SHARE_OF_BEST,
+    LEAST_SIMILARITY_READ,
     MOST_MEMORIES_SHOWN,
     PROMPT_CANDIDATES,
     PROMPT_CANDIDATES_READ,
@@ -128,7 +129,8 @@ def memories_for_prompt(
         return []
     by_words = index.candidates(parts, scope.own_namespaces(), SCOPED_NAMESPACE_ROOTS)
     similar = {} if nearest is None else nearest(prompt, scope, PROMPT_CANDIDATES)
-    names = [*list(by_words)[:PROMPT_CANDIDATES_READ], *similar]
+    near = [name for name, similarity in similar.items() if similarity >= LEAST_SIMILARITY_READ]
+    names = [*list(by_words)[:PROMPT_CANDIDATES_READ], *near]
     candidates = _not_yet_shown(store, dict.fromkeys(names), scope) if names else {}
     judge = _Judge(prompt, parts, similar)
     judged = [judge.judge(memory, by_words.get(name, 0.0)) for name, memory in candidates.items()]
@@ -142,8 +144,8 @@ def memories_for_prompt(
             life = decay_factor(found.memory, now, preset=settings.decay).factor
             retrieved.append(found._replace(score=found.score * life, why=found.why | {"life": life}))
     retrieved.sort(key=lambda found: (-found.score, found.memory.id))
-    near = [found for found in retrieved if found.score >= LEAST_SHARE_OF_BEST * retrieved[0].score]
-    here = _without_other_places(store, near, scope.namespace)
+    best = [found for found in retrieved if found.score >= LEAST_SHARE_OF_BEST * retrieved[0].score]
+    here = _without_other_places(store, best, scope.namespace)
     return _shared_fairly(store, _without_alike(store, here))
 
 

@@ -34,7 +34,7 @@ from memento_tui.search.ranking import (
 )
 from memento_tui.search.scoring import density, idf, perfect_score, saturated
 from memento_tui.text.keywords import FEWEST_WORDS, PromptParts, is_filler, is_name
-from memento_tui.text.terms import camel_case_parts, character_bigrams, identifiers, is_compound, terms
+from memento_tui.text.terms import camel_case_parts, character_bigrams, has_identifiers, identifiers, is_compound, terms
 
 __all__ = ["PromptIndex", "WeightedPart", "stem_counts", "stems_of"]
 
@@ -83,6 +83,8 @@ def stem_counts(text: str) -> Counter[str]:
     """Return how often a text holds each stem, and each part of its names."""
     text = text[:CANDIDATE_CHARACTERS_READ]
     found = Counter(terms(text))
+    if not has_identifiers(text):
+        return found
     names = Counter(word for word in text.split() if not (word.isascii() and word.isalpha()))
     for word, count in names.items():
         for piece in identifiers(word).split():

@@ -186,6 +186,11 @@ memories.
 PROMPT_CANDIDATES, PROMPT_CANDIDATES_READ = 24, 12
 """Memories that the index proposes for a sentence, and those of all proposed whose text is read."""
 
+LEAST_SIMILARITY_READ = 0.25
+"""The cosine similarity below which a memory's text is not read for its meaning: words that make up for so little of it
+propose the memory themselves.
+"""
+
 CANDIDATE_CHARACTERS_READ = 20_000
 """Characters of such a text in which the words of the prompt are counted."""
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime
-from typing import NamedTuple, Protocol
 
+from memento_tui.named_tuple import NamedTuple
 from memento_tui.text.fence import quoted_id, visible_line
 
 __all__ = [
@@ -36,81 +36,80 @@ _DAYS_A_MONTH, _DAYS_A_YEAR = 30, 365
 _CONDITION_CHARS, _SIDE_CHARS = 160, 80
 """Characters of a condition, and of the other side of a contradiction."""
 
-_AGENT_NAME = re.compile(r"[\w.+-]{1,24}(?: [\w.+-]{1,16})?", re.ASCII)
-"""The names of agents that are repeated, ``Claude Code`` among them: an agent gives its own, which may be any text.
-
-A name stands outside of the fence, so it has no room for a sentence.
-"""
+_AGENT_NAME = re.compile(r"[\w.+ -]{1,40}", re.ASCII)
+"""The names of agents that are repeated: an agent gives its own, which may be any text."""
 
 _HOST = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^/?#@]*@)?([a-z0-9.-]{1,80})", re.IGNORECASE)
 """The host of an address."""
 
+TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
+if TYPE_CHECKING:
+    from typing import Protocol
 
-class LabelledSource(Protocol):
-    """The parts of a memory's origin that are told."""
+    class LabelledSource(Protocol):
+        """The parts of a memory's origin that are told."""
 
-    @property
-    def agent(self) -> str:
-        """The agent that wrote it; empty where unknown."""
+        @property
+        def agent(self) -> str:
+            """The agent that wrote it; empty where unknown."""
 
-    @property
-    def url(self) -> str:
-        """The page that it is from; empty for none."""
+        @property
+        def url(self) -> str:
+            """The page that it is from; empty for none."""
 
+    class LabelledMemory(Protocol):
+        """The fields of a memory that labels are made of: a `memento_tui.model.Memory` has them, and a hook's row.
 
-class LabelledMemory(Protocol):
-    """The fields of a memory that labels are made of: a `memento_tui.model.Memory` has them, and a hook's row.
+        They mean what they mean there.
+        """
 
-    They mean what they mean there.
-    """
+        @property
+        def source_type(self) -> str:
+            """``user``, ``derived`` or ``external``."""
 
-    @property
-    def source_type(self) -> str:
-        """``user``, ``derived`` or ``external``."""
+        @property
+        def source(self) -> LabelledSource:
+            """The origin."""
 
-    @property
-    def source(self) -> LabelledSource:
-        """The origin."""
+        @property
+        def stability(self) -> str:
+            """``draft``, ``verified`` or ``stable``."""
 
-    @property
-    def stability(self) -> str:
-        """``draft``, ``verified`` or ``stable``."""
+        @property
+        def status(self) -> str:
+            """Whether it is active, and if not, what it is."""
 
-    @property
-    def status(self) -> str:
-        """Whether it is active, and if not, what it is."""
+        @property
+        def sensitivity(self) -> str:
+            """Who may see it."""
 
-    @property
-    def sensitivity(self) -> str:
-        """Who may see it."""
+        @property
+        def certainty(self) -> int:
+            """From 1 to 5."""
 
-    @property
-    def certainty(self) -> int:
-        """From 1 to 5."""
+        @property
+        def created_at(self) -> datetime:
+            """The moment of its creation."""
 
-    @property
-    def created_at(self) -> datetime:
-        """The moment of its creation."""
+        @property
+        def expires_at(self) -> datetime | None:
+            """The moment when it ends."""
 
-    @property
-    def expires_at(self) -> datetime | None:
-        """The moment when it ends."""
+        @property
+        def valid_from(self) -> datetime | None:
+            """The moment from which it holds."""
 
-    @property
-    def valid_from(self) -> datetime | None:
-        """The moment from which it holds."""
+        @property
+        def valid_to(self) -> datetime | None:
+            """The moment from which it holds no longer."""
 
-    @property
-    def valid_to(self) -> datetime | None:
-        """The moment from which it holds no longer."""
+        @property
+        def validity_context(self) -> str:
+            """When it applies, in words."""
 
-    @property
-    def validity_context(self) -> str:
-        """When it applies, in words."""
-
-    @property
-    def pinned(self) -> bool:
-        """Whether it is essential."""
+        @property
+        def pinned(self) -> bool:
+            """Whether it is essential."""
 
 
 class OtherSide(NamedTuple):

@@ -11,7 +11,7 @@ import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
-from tests.made import note, put, without_engine
+from tests.made import without_engine
 
 _HOLDING = """
 import sys, time
@@ -48,7 +48,7 @@ def large(tmp_path: Path) -> Path:
     """A workspace of more pages than are copied at once."""
     data_dir = without_engine(tmp_path / "data")
     with memento_tui.open(data_dir) as workspace:
-        put(workspace._store, *(note(f"Note {number}. " + f"filler{number} " * 12_000) for number in range(100)))
+        workspace.remember_many({"content": f"Note {number}. " + f"filler{number} " * 12_000} for number in range(100))
     return data_dir
 
 

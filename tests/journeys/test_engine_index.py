@@ -179,3 +179,29 @@ def test_no_client_of_remote_catalogues_is_loaded(tmp_path: Path) -> None:
     loaded = {name for name in sys.modules if name.startswith("lance_namespace_urllib3_client.")}
     assert "lance_namespace_urllib3_client.models" in loaded, "LanceDB has another client now, which may be dear too"
     assert "lance_namespace_urllib3_client.api" not in loaded
+
+
+def test_the_vectors_in_memory_follow_what_is_written_removed_purged_and_rebuilt(tmp_path: Path) -> None:
+    index = opened(tmp_path)
+    assert index.resident is None, "nothing was read yet"
+    index.write([row("a"), row("b", namespace="projects/x")], list(vectors(2)), state=reached(index, 1))
+    index.load_resident()
+
+    def near(seed: int, count: int = 1) -> list[str]:
+        assert index.resident is not None
+        return [name for name, _ in index.resident.nearest(vectors(count, seed)[-1], lambda _: True, 5)]
+
+    assert near(1)[0] == "a"
+    index.write([row("c"), row("a", status="archived")], list(vectors(2, 9)), state=reached(index, 2))
+    assert sorted(near(9)) == ["b", "c"], "one that is archived is not told"
+    index.write([], [], gone=["b"], state=reached(index, 3))
+    assert near(9) == ["c"]
+    index.write([row("d")], list(vectors(1, 4)), state=reached(index, 4))
+    index.purge(["c"])
+    assert near(9) == ["d"]
+    again = opened(tmp_path)
+    again.load_resident()
+    assert again.resident is not None
+    assert len(again.resident) == 1
+    index.rebuild("a test wants it")
+    assert near(9) == []

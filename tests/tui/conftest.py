@@ -15,12 +15,6 @@ def keys_are_refused_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memento_tui.tui.stale_guard._IGNORE_KEYS_SECONDS", 60.0)
 
 
-@pytest.fixture
-def no_key_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a row came up by itself, as rows do in a section that is still reading; a test may press one then too."""
-    monkeypatch.setattr("memento_tui.tui.stale_guard._IGNORE_KEYS_SECONDS", 0.0)
-
-
 @pytest.fixture(autouse=True)
 def _settling() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:

@@ -16,7 +16,6 @@ from weakref import WeakSet
 import pytest
 from textual.app import App
 from textual.pilot import Pilot
-from textual.screen import Screen
 
 __all__ = ["settle", "settle_at_once"]
 
@@ -25,8 +24,8 @@ _MOST_SECONDS = 1.0
 
 _POLL_SECONDS = 0.005
 
-_MOST_ROUNDS = 20
-"""Drawing may call back what was to wait for it, which may change what is drawn; something may move without end."""
+_ROUNDS = 3
+"""Drawing may call back what was to wait for it, which may change what is drawn."""
 
 _on_threads: set[asyncio.Future[Any]] = set()
 _held_back: WeakSet[asyncio.Future[Any]] = WeakSet()
@@ -53,29 +52,17 @@ async def _all_tasks_wait() -> None:
         await asyncio.sleep(0)
 
 
-def _is_to_be_drawn(screen: Screen[Any]) -> bool:
-    """Return whether something of the screen has changed, or waits for it to be drawn."""
-    return bool(
-        screen._layout_required
-        or screen._scroll_required
-        or screen._repaint_required
-        or screen._recompose_required
-        or screen._dirty_widgets
-        or screen._callbacks
-    )
-
-
 async def settle(app: App[Any]) -> None:
     """Wait until no message is left, what has changed is drawn, and no thread is at work."""
     while True:
         # A new size waits for a sixtieth of a second whether another one comes.
         while app._resize_event is not None:  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(_POLL_SECONDS)
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_ROUNDS):
             await _all_tasks_wait()
-            if not (app._screen_stack and _is_to_be_drawn(app.screen)):
-                break
-            app.screen._on_timer_update()
+            if app._screen_stack:
+                app.screen._on_timer_update()
+        await _all_tasks_wait()
         working = [future for future in _on_threads if future not in _held_back]
         if not working:
             return

@@ -19,8 +19,6 @@ from tests.tui.app_driver import Driver, opened
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 KEY = "AKIAQ3EGRXWBZJ5KTN7Y"
 
-pytestmark = pytest.mark.usefixtures("no_key_is_refused")
-
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
