@@ -111,7 +111,7 @@ def _consolidated_memory(
     mean = sum(source.certainty for source in sources) / len(sources)
     return make_memory(
         {
-            "kind": Counter(source.kind for source in sources).most_common(1)[0][0],
+            "kind": _kind_of_most(sources),
             "namespace": sources[0].namespace,
             **fields,
             "id": memory_id,
@@ -125,6 +125,12 @@ def _consolidated_memory(
             "source": {"agent": author.agent, "session": author.session},
         }
     )
+
+
+def _kind_of_most(sources: Sequence[Memory]) -> str:
+    """Return the kind of more than half of the sources; what is made of several kinds is none of them but a fact."""
+    kind, count = Counter(source.kind for source in sources).most_common(1)[0]
+    return kind if 2 * count > len(sources) else "fact"
 
 
 def _fingerprint(sources: Sequence[Memory], memory: Memory, draft: Draft | None) -> str:

@@ -131,11 +131,13 @@ class MaintenanceContext:
 
     @property
     def proposals_left(self) -> int:
-        """How many more merges and contradictions this run may propose."""
+        """How many more merges, contradictions and shared patterns this run may propose."""
         if self._most_proposals is None:
             current = self.store.memories.count(OneOf("status", ("active", "compacted")))
             self._most_proposals = max(FEWEST_PROPOSALS, current * _PROPOSALS_PER_THOUSAND // 1000)
-        return self._most_proposals - sum(action.action in ("merge", "contradiction") for action in self.actions)
+        return self._most_proposals - sum(
+            action.action in ("merge", "contradiction", "pattern") for action in self.actions
+        )
 
     def transaction(self, note: str) -> AbstractContextManager[Transaction]:
         """Begin a transaction whose journal entries belong to this run."""

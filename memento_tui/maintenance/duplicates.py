@@ -26,6 +26,7 @@ __all__ = [
     "merge_fingerprint",
     "merged_content",
     "propose_merge",
+    "says_the_same",
 ]
 
 NEAR_DUPLICATE_LIKENESS = 0.8
@@ -66,9 +67,13 @@ def is_near_duplicate(older: Memory, newer: Memory, found: float) -> bool:
 
     The newer must say it all, unless it is one statement: a longer text that lacks something was most likely revised.
     """
+    return older.namespace == newer.namespace and says_the_same(older, newer, found)
+
+
+def says_the_same(older: Memory, newer: Memory, found: float) -> bool:
+    """Tell as `is_near_duplicate` does of two memories of any namespaces; ``found`` is their likeness."""
     if (
         found < NEAR_DUPLICATE_LIKENESS
-        or older.namespace != newer.namespace
         or min(len(_PROSE_WORD.findall(memory.content)) for memory in (older, newer)) < _FEWEST_WORDS
         or not speak_of_one_subject(older, newer)
         or _numbers(older.title) != _numbers(newer.title)

@@ -9,6 +9,7 @@ import msgspec
 
 from memento_tui.errors import EngineUnavailable, InvalidField
 from memento_tui.maintenance.aging import AgingChange, due_change, is_skip_over
+from memento_tui.maintenance.consolidation.shared_patterns import propose_shared_patterns
 from memento_tui.maintenance.context import MaintenanceAction, MaintenanceContext, is_current
 from memento_tui.maintenance.contradictions.finder import NEIGHBOURS, ContradictionFinder, Neighbours
 from memento_tui.maintenance.duplicates import (
@@ -271,6 +272,7 @@ def compare_pairs(context: MaintenanceContext) -> None:
                 return  # the engine was lost on the way; the next run begins where this one stopped
             _record_contradictions(context, finder, neighbours)
             _propose_merges(context, memories, neighbours)
+            propose_shared_patterns(context, memories, neighbours)
         if context.proposals_left <= 0:
             return  # the next run compares these memories again, and raises what this one left
         if not context.dry_run:

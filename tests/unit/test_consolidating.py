@@ -112,3 +112,16 @@ def test_under_an_open_gate_a_draft_is_made_and_a_verified_source_is_not_demoted
         assert (made.memory.status, made.memory.stability, made.proposal) == ("active", "draft", None)
         assert person.get(kept).status == "active"
         assert set(person._store.memories.successors([kept, other])) == {other}
+
+
+def test_what_is_made_of_several_kinds_has_the_kind_of_most_or_is_a_fact(workspace: Workspace) -> None:
+    decision, instruction, another = (
+        workspace.remember(text, kind=kind).id
+        for text, kind in (
+            ("Deploys run from CI since March.", "decision"),
+            ("Run the deploys from CI.", "instruction"),
+            ("Never deploy from a laptop.", "instruction"),
+        )
+    )
+    assert consolidate(workspace, [decision, instruction]).memory.kind == "fact"
+    assert consolidate(workspace, [decision, instruction, another]).memory.kind == "instruction"

@@ -173,14 +173,16 @@ def test_a_sentence_that_may_go_on_beyond_what_is_read_is_not_taken() -> None:
     assert extract_draft([note(text)]) == ["A short one."]
 
 
-def test_the_title_is_the_one_that_shares_most_with_the_others() -> None:
-    sources = [
-        note("a", title="Coffee"),
-        note("b", title="Deploys run from CI"),
-        note("c", title="CI deploys the docs"),
-    ]
+def test_the_title_of_one_source_is_not_that_of_what_was_made_of_several() -> None:
+    titles = ("Deploys run from CI", "CI deploys the docs", "Coffee")
+    sources = [note(title.lower(), title=title, tags=["ops"]) for title in titles]
 
-    assert draft_title(sources, ["x"]) in {"Deploys run from CI", "CI deploys the docs"}
+    assert draft_title(sources[:2], ["x"]) == "2 memories on CI, deploys"
+    assert draft_title(sources, ["x"]) == "3 memories on ops"
+    assert draft_title([*sources[:2], note("c")], ["A line of the draft."]) == "A line of the draft."
+    assert (
+        draft_title([note("a", title="Coffee"), note("b", title=" coffee "), note("c")], ["x"]).casefold() == "coffee"
+    )
 
 
 def test_without_titles_a_short_line_is_the_title_and_a_long_one_is_cut_where_a_word_ends() -> None:

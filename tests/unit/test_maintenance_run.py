@@ -312,3 +312,19 @@ def test_what_is_made_of_a_confidential_memory_is_confidential() -> None:
     sources = [make_memory({"content": "one"}), make_memory({"content": "two", "sensitivity": "confidential"})]
     made = step._make_consolidated_memory(Draft("a title", "one and two", "extractive"), sources, "fact", "merge")
     assert made.sensitivity == "confidential"
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Never deploy on Fridays.", "Deploy on Fridays."),
+        ("The worker must not be restarted during the day.", "The worker may be restarted during the day."),
+        ("We use Postgres for the session store.", "We switched to Redis for the session store."),
+    ],
+)
+def test_a_run_finds_a_plain_contradiction_by_words_alone(workspace: Workspace, older: str, newer: str) -> None:
+    before, after = workspace.remember(older), workspace.remember(newer)
+    workspace.remember("Invoices are sent by the first of a month.")
+    maintain_workspace(workspace)
+    (found,) = workspace._store.all_of(Contradiction)
+    assert (found.older, found.newer) == (before.id, after.id)

@@ -20,7 +20,7 @@ from memento_tui.maintenance.consolidation.language_model import LanguageModelEn
 from memento_tui.model.memory import SOURCE_TYPES, STABILITIES, Memory
 from memento_tui.text.lexicon import count_negations
 from memento_tui.text.sentences import first_sentence, is_introduction, sentences
-from memento_tui.text.terms import STOP_WORDS, character_bigrams, terms
+from memento_tui.text.terms import EDGE_PUNCTUATION, STOP_WORDS, character_bigrams, terms
 
 __all__ = ["DRAFT_LENGTH", "Draft", "Drafter", "Purpose", "draft_title", "extract_draft", "most_trusted_first"]
 
@@ -38,6 +38,8 @@ _READ_LENGTH = 20_000
 _SOURCES_WITH_A_SHARE = 8
 _SHORTEST_SHARE = 160
 _TITLE_LENGTH = 120
+_SUBJECT_WORDS = 4
+"""Words of a title that say what all the sources speak of."""
 _FEWEST_TERMS = 5
 _REPETITION_LIKENESS, _REPETITION_LIKENESS_IN_ORDER = 0.7, 0.85
 _TRUST_WEIGHT = 0.5
@@ -95,21 +97,37 @@ def extract_draft(sources: Sequence[Memory], *, limit: int = DRAFT_LENGTH) -> li
 
 
 def draft_title(sources: Sequence[Memory], lines: Sequence[str]) -> str:
-    """Return a title for a draft: the source's title that shares most with the others, else one of ``lines``.
+    """Return a title for a draft: that of most of the sources, what all speak of, or else one of ``lines``.
 
-    ``lines`` are those of the draft, at least one. A line that is too long is cut where a word ends, with ``...``.
+    The title of one source among others would say of the whole what only that one is about. ``lines`` are those of the
+    draft, at least one. A line that is too long is cut where a word ends, with ``...``.
     """
-    titles = [memory.title.strip() for memory in most_trusted_first(sources)[:MOST_SOURCES] if memory.title.strip()]
-    if titles:
-        use = Counter(term for title in titles for term in set(_terms(title)))
-        # `max` returns the first of several: the one that is trusted most.
-        return max(titles, key=lambda title: _mean([use[term] for term in set(_terms(title))]))
+    titles = [" ".join(memory.title.split()) for memory in most_trusted_first(sources)[:MOST_SOURCES]]
+    counts = Counter(title.casefold() for title in titles if title)
+    # The first of several with one wording is the one that is trusted most.
+    of_most = next((title for title in titles if 2 * counts[title.casefold()] > len(titles)), "")
+    if of_most:
+        return of_most
+    if subject := _common_subject(sources, titles):
+        return f"{len(sources)} memories on {', '.join(subject)}"
     candidates = [" ".join(line.split()) for line in lines]
     line = next((line for line in candidates if len(line) <= _TITLE_LENGTH), candidates[0])
     if len(line) <= _TITLE_LENGTH:
         return line
     cut = line.rfind(" ", 0, _TITLE_LENGTH)
     return line[:cut].rstrip(",;:") + " ..." if cut > 0 else f"A draft of {len(sources)} memories"
+
+
+def _common_subject(sources: Sequence[Memory], titles: Sequence[str]) -> list[str]:
+    """Return the words that all titles have in common, as the first writes them, or else the tags of all sources."""
+    if len(sources) < 2:  # noqa: PLR2004 - one has nothing in common with itself
+        return []
+    stems = [set(_terms(title)) for title in titles]
+    shared = set.intersection(*stems)
+    words = [word.strip(EDGE_PUNCTUATION) for word in titles[0].split() if shared.intersection(_terms(word))]
+    if words:
+        return words[:_SUBJECT_WORDS]
+    return [tag for tag in sources[0].tags if all(tag in source.tags for source in sources)][:_SUBJECT_WORDS]
 
 
 def _read_sentences(number: int, content: str, most: int) -> Iterator[_SourceSentence]:
@@ -262,12 +280,11 @@ class Drafter:
             raise InvalidInput("A draft needs at least one source.", "Name the memories that it is to be made of.")
         limit = _limit(purpose, sources)
         lines = extract_draft(sources, limit=limit)
-        title = draft_title(sources, lines)
         written = self._written(purpose, sources, limit)
         if written:
-            return Draft(title, written, "model")
+            return Draft(draft_title(sources, [first_sentence(written)]), written, "model")
         content = lines[0] if len(lines) == 1 else "\n".join(f"- {line}" for line in lines)
-        return Draft(title, content, "extractive", self.last_problem if self._endpoint else "")
+        return Draft(draft_title(sources, lines), content, "extractive", self.last_problem if self._endpoint else "")
 
     def ask(self, instruction: str, text: str) -> str | None:
         """Return the model's answer to an instruction about a text, or None; `last_problem` then says why.
