@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, cast
 
 from mcp.server.mcpserver.tools import Tool
@@ -91,7 +91,22 @@ def strict_tool(
     async def run(**arguments: Any) -> CallToolResult:  # noqa: ANN401 - the function's own
         return await mcp_workspaces.run(function, **arguments)
 
-    tool = Tool.from_function(run, title=title, description=inspect.getdoc(function), annotations=hints)
+    method = getattr(function, "__func__", None)
+    described = _DESCRIBED.get(method)
+    if described is None:
+        described = _describe(run, title, hints)
+        if method is not None:
+            _DESCRIBED[method] = described.model_copy(update={"fn": method})
+    return described.model_copy(update={"fn": run})
+
+
+_DESCRIBED: dict[object, Tool] = {}
+"""The tools that were described, by method: their schemas take a tenth of a second, and there are many servers."""
+
+
+def _describe(run: Callable[..., Awaitable[CallToolResult]], title: str, hints: ToolAnnotations) -> Tool:
+    """Return a tool with the schemas of its arguments and of its result."""
+    tool = Tool.from_function(run, title=title, description=inspect.getdoc(run), annotations=hints)
     metadata = tool.fn_metadata
     metadata.arg_model.model_config["extra"] = "forbid"
     metadata.arg_model.model_rebuild(force=True)
