@@ -52,8 +52,12 @@ FACT_NAMES = frozenset(
 """The fields, named as `memento_tui.api.decision_fields` does, that a preview's title and facts speak of."""
 
 
-def memory_facts(memory: Memory) -> Content:
-    """Return the lines below the headline: trust, namespace and tags, age and use, claims, hidden characters."""
+def memory_facts(memory: Memory, *, with_origin: bool = True) -> Content:
+    """Return the lines below the headline: trust, namespace and tags, age and use, claims, hidden characters.
+
+    ``with_origin`` adds its id, its creation, the other measures of trust and where it is from; the review lists the
+    fields of a proposal itself.
+    """
     now = clock.now()
     trust = [memory.kind.replace("_", " "), memory.stability if memory.stability != "draft" else "draft (unverified)"]
     trust += [f"certainty {memory.certainty}/5"] + (["pinned"] if memory.pinned else [])
@@ -65,7 +69,8 @@ def memory_facts(memory: Memory) -> Content:
     life = [f"changed {time_ago(memory.updated_at, now)}", f"used {memory.used_count}x", *_expiry_text(memory, now)]
     if memory.source.agent:
         life.append(f"by {memory.source.agent}")
-    lines = [literal("  ".join(part), "dim") for part in (trust, place, life)]
+    parts = [trust, place, life, *([_measures(memory), _origin(memory)] if with_origin else [])]
+    lines = [literal("  ".join(part), "dim") for part in parts if part]
     if memory.validity_context:
         lines.append(literal(f"applies to: {memory.validity_context}", "dim"))
     if claims := {name: value for name, value in claims_of(memory).items() if getattr(memory, name) != value}:
@@ -76,6 +81,19 @@ def memory_facts(memory: Memory) -> Content:
         names = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
         lines.append(literal(f"! hidden characters, shown as <...>: {names}", "bold $text-warning"))
     return Content("\n").join(lines)
+
+
+def _measures(memory: Memory) -> list[str]:
+    """Return the id, the day of creation, and what it lives by: tier, confidence and surprise."""
+    measures = [memory.id, f"created {memory.created_at:%Y-%m-%d}", memory.tier.replace("_", " ")]
+    measures.append(f"confidence {memory.confidence:.2f}")
+    return measures + ([] if memory.surprise is None else [f"surprise {memory.surprise:.2f}"])
+
+
+def _origin(memory: Memory) -> list[str]:
+    """Return where it is from, as far as that is known."""
+    session = f"session {memory.source.session}" if memory.source.session else ""
+    return [part for part in (memory.source.url, session, memory.source.transcript, memory.source.span) if part]
 
 
 def _expiry_text(memory: Memory, now: datetime) -> Iterator[str]:

@@ -97,6 +97,16 @@ async def test_what_waits_leads_to_its_kind_in_the_queue(filled: Path) -> None:
         await app.until(lambda: section.rows.total == 1, "only the identity")
 
 
+async def test_the_namespaces_stand_beside_the_tags_with_how_much_each_holds(
+    filled: Path, workspace: Workspace
+) -> None:
+    workspace.remember("Deploy on Tuesdays.", namespace="projects/site")
+    async with opened(filled, start="home") as app:
+        await counted(app)
+        assert "global 48   projects/site 1" in board(app)
+        assert PanelLink("memories", "ns:projects/site") in {spot.link for spot in home(app).board._positions}
+
+
 async def test_deciding_what_is_no_item_says_where_to_go_first(filled: Path) -> None:
     async with opened(filled, start="home") as app:
         await counted(app)

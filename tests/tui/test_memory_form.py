@@ -119,3 +119,22 @@ async def test_a_new_memory_takes_kind_namespace_and_tags_of_the_search_and_stay
 def test_only_what_all_memories_of_the_search_have_is_taken_over(query: str, heading: str) -> None:
     assert fields_of_search(parse(query).filter).heading == heading
     assert fields_of_search(parse(query).filter).tags == ()
+
+
+async def test_the_preview_says_where_a_memory_is_from_and_what_it_lives_by(
+    data_dir: Path, workspace: Workspace
+) -> None:
+    workspace.remember(
+        "The API answers on port 8080.",
+        id="port",
+        source_type="external",
+        source={"url": "https://docs.example/ports", "session": "s-17"},
+        confidence=0.8,
+    )
+    workspace.review.approve("port")
+    async with opened(data_dir) as app:
+        await app.press("2")
+        facts = app.text("#preview-facts")
+        assert "https://docs.example/ports  session s-17" in facts
+        assert "port  created " in facts
+        assert "confidence 0.80" in facts

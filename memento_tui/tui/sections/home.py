@@ -164,6 +164,7 @@ class HomeSection(Section):
         begun = monotonic()
         try:
             self._report("health", overview.health_signs(workspace, clock.now()))
+            self._report("namespaces", workspace.namespaces())
             self._report("tags", statistics.tags(overview.MAX_TAGS))
             self._report("facets", statistics.facets())
         except MementoError as error:

@@ -48,6 +48,7 @@ class HomeView:
     days: Sequence[DayCount] | None = None
     facets: FacetCounts | None = None
     tags: Sequence[tuple[str, int]] | None = None
+    namespaces: Sequence[tuple[str, int]] = ()
     health: Sequence[HealthFinding] | None = None
     expiring: ExpiringSoon | None = None
 
@@ -62,7 +63,7 @@ def panels(view: HomeView) -> list[Panel]:
         Panel(lambda: [TextPiece("Health", "bold", PanelLink("health"))], lambda w, h: _health(view, w, h), 5, 7),
         Panel(lambda: [TextPiece("Ending soon", "bold")], lambda w, h: _expiring_rows(view, w, h), 5, 7),
         Panel(lambda: [TextPiece("Activity", "bold")], lambda w, h: _activity(view, w, h), 6, 12),
-        Panel(lambda: [TextPiece("Tags", "bold")], lambda w, h: _tags(view, w, h), 6, 10),
+        Panel(lambda: [TextPiece("Namespaces and tags", "bold")], lambda w, h: _places(view, w, h), 6, 10),
     ]
 
 
@@ -377,7 +378,15 @@ def _legend(days: Sequence[DayCount], most: int, width: int) -> PanelRow:
     return [*row, TextPiece(next(end for end in ends if len(end) <= max(0, left)), _MUTED)]
 
 
-# Tags
+# Namespaces and tags
+
+
+def _places(view: HomeView, width: int, height: int) -> list[PanelRow]:
+    if len(view.namespaces) < 2:  # noqa: PLR2004 - one alone tells nothing apart
+        return _tags(view, width, height)
+    most_first = sorted(view.namespaces, key=lambda one: -one[1])
+    parts = ((f"{shown(name)} {count:,}", _MUTED, PanelLink("memories", f"ns:{name}")) for name, count in most_first)
+    return [_joined(parts, "   ", width), *_tags(view, width, height - 1)]
 
 
 def _tags(view: HomeView, width: int, height: int) -> list[PanelRow]:

@@ -220,7 +220,7 @@ def _text(content: str) -> Content:
 def _memory(focus: FocusedItem, item: PendingProposal, target: Memory, width: int, *, split: bool) -> Iterator[Content]:
     if target.title.strip():
         yield literal(target.title, "bold")
-    yield memory_facts(target)
+    yield memory_facts(target, with_origin=False)
     yield Content("")
     after = proposed_record(item)
     fields = list(_fields(item, FACT_NAMES))
