@@ -30,6 +30,8 @@ class _Block:
 
     def __init__(self, dimension: int) -> None:
         self.ids: list[str] = []
+        self._places: dict[str, int] = {}
+        """The row of each memory."""
         self._rows = np.empty((_FIRST_ROWS, dimension), dtype=np.float32)
 
     def extend(self, ids: Sequence[str], vectors: Vectors) -> None:
@@ -40,14 +42,16 @@ class _Block:
             grown[: len(self.ids)] = self._rows[: len(self.ids)]
             self._rows = grown
         self._rows[len(self.ids) : used] = vectors
+        self._places.update(zip(ids, range(len(self.ids), used), strict=True))
         self.ids.extend(ids)
 
     def remove(self, name: str) -> None:
         """Take a memory out; the last one takes its place."""
-        place = self.ids.index(name)
+        place = self._places.pop(name)
         last = self.ids.pop()
         if last != name:
             self.ids[place] = last
+            self._places[last] = place
             self._rows[place] = self._rows[len(self.ids)]
         self._rows[len(self.ids)] = 0.0  # a purged memory leaves nothing of itself here
 
