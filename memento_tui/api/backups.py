@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -29,7 +30,7 @@ __all__ = ["Backup", "Backups", "RestoredBackup", "replace_damaged"]
 _DEFAULT_KEPT_BACKUPS = 10
 """How many backups stay; each new one removes the oldest beyond that."""
 
-_BACKUP_NAME = re.compile(r"memento-(\d{8}T\d{6})Z(-before-restore|-damaged)?(?:-(\d+))?\.db")
+_BACKUP_NAME = re.compile(r"memento-(\d{8}T\d{6})Z(-before-restore|-before-repair|-damaged)?(?:-(\d+))?\.db")
 _UNFINISHED_PATTERN = "*.part*"
 
 
@@ -45,7 +46,7 @@ class Backup(msgspec.Struct, frozen=True):
     """The newest journal entry in it."""
     memories: int
     why: str = ""
-    """``before restore`` or ``damaged`` where it was not asked for; what it kept then."""
+    """``before restore``, ``before repair`` or ``damaged`` where it was not asked for; what it kept then."""
     problem: str = ""
     """The reason why it cannot be restored, from a quick check; `Backups.verify` reads all of it."""
 
@@ -95,6 +96,17 @@ class Backups:
             for old in self.list()[max(1, keep) :]:
                 (self._paths.backups / old.name).unlink(missing_ok=True)
         return made
+
+    def keep_before(self, what: Literal["repair"]) -> Backup:
+        """Copy the database as it is before something that changes it in a way that no undo takes back.
+
+        Raises:
+            NotAllowed: another backup is under way.
+            DataDirectoryError: the copy cannot be written.
+
+        """
+        with _backups_lock(self._paths):
+            return self._copied(f"-before-{what}", _no_progress, None, checked=False)
 
     def list(self) -> list[Backup]:
         """Return the backups, newest first. They are not read whole: `verify` does that."""

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from memento_tui.api.integrity import check_keyword_index, check_rows
 from memento_tui.api.overview import HealthFinding, format_bytes
 from memento_tui.api.workspace import Workspace
 from memento_tui.config import Config
@@ -149,7 +150,13 @@ def examine(
 
     It changes nothing, except that the keyword index catches up with the journal, as at every search.
     """
-    return [*examine_quickly(workspace), *check_pages_and_journal(workspace, progress=progress, stop=stop)]
+    quick = [finding for finding in examine_quickly(workspace) if finding.name != "keyword index"]
+    return [
+        *quick,
+        *check_pages_and_journal(workspace, progress=progress, stop=stop),
+        check_rows(workspace, progress=progress, stop=stop),
+        check_keyword_index(workspace),
+    ]
 
 
 def examine_quickly(workspace: Workspace) -> Iterator[HealthFinding]:

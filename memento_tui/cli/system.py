@@ -56,21 +56,38 @@ def _reindex_text(data: Mapping[str, object]) -> str:
     examples="""
     memento doctor
     memento doctor --json
+    memento doctor --repair
     """,
+    decides=lambda options: bool(options["repair"]),
 )
-def doctor() -> None:
+@click.option("--repair", is_flag=True, help="Make anew what is derived and not in order: records, tags, the index.")
+def doctor(*, repair: bool) -> None:
     """Check the data directory, the settings, the database, the journal, the backups, the indexes and the engine.
 
-    It changes nothing. Problems in the memories themselves are found by `memento audit`.
+    The records are compared with the journal, and the keyword index with the records. It changes nothing; --repair puts
+    back what the journal says and builds the index anew, after a backup. Problems in the memories themselves are found
+    by `memento audit`.
 
     The exit code is 6 if something is wrong.
     """
+    mended = _repair() if repair else []
     findings = _examine()
     healthy = all(finding.ok for finding in findings)
     listed = [{name: getattr(finding, name) for name in ("name", "ok", "detail", "hint")} for finding in findings]
-    emit({"healthy": healthy, "findings": listed}, lambda: _findings_text(findings))
+    said = {"healthy": healthy, "findings": listed}
+    emit(
+        {**said, "mended": mended} if repair else said,
+        lambda: "\n".join([*(safe(line) for line in mended), _findings_text(findings)]),
+    )
     if not healthy:
         raise click.exceptions.Exit(DataDirectoryError.exit_code)
+
+
+def _repair() -> list[str]:
+    from memento_tui.api.integrity import repair  # noqa: PLC0415 - a command's help is shown without it
+
+    with open_workspace() as workspace, staged_progress() as progress:
+        return repair(workspace, progress=progress)
 
 
 def _examine() -> list[HealthFinding]:

@@ -177,6 +177,7 @@ class IndexWorker(threading.Thread):
         finally:
             gc.freeze()
             gc.enable()
+        self._check_data(components.store)
         failures = 0
         while not self._stopping.is_set():
             try:
@@ -224,6 +225,18 @@ class IndexWorker(threading.Thread):
         self._load_resident(index)
         _log.info("ready after %.1f s with %s, at entry %d", time.monotonic() - began, name, index.state.seq)
         return components
+
+    def _check_data(self, store: Store) -> None:
+        """Log what of the data is not in order; queries are answered meanwhile."""
+        from memento_tui.api.integrity import check_at_start  # noqa: PLC0415 - the engine answers by now
+        from memento_tui.search.keyword_index import KeywordIndex  # noqa: PLC0415 - same
+
+        try:
+            keyword = KeywordIndex(self._paths.keyword_index, self._paths.keyword_lock, store)
+            for problem in check_at_start(store, keyword):
+                _log.warning("not in order: %s; `memento doctor` says more", problem)
+        except (MementoError, OSError):
+            _log.exception("the data could not be checked")
 
     def _load_resident(self, index: VectorIndex) -> None:
         try:

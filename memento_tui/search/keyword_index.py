@@ -21,6 +21,7 @@ from memento_tui.model.memory_fields import INDEXED_KINDS, declaration_digest, f
 from memento_tui.model.validation import fold_tag, fold_words
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, close_tree, make_private_directory
+from memento_tui.search.keyword_check import LOOKED_UP, damaged_files, index_differences
 from memento_tui.search.keyword_fields import (
     STATE_ID,
     TEXT_VERSION,
@@ -168,6 +169,7 @@ class KeywordIndex:
         self._index: tantivy.Index | None = None
         self._indexed_seq = -1
         self._mark = ""
+        self._sound_files: set[str] = set()
         self.notice = ""
         """A sentence for the person when the index had to be rebuilt."""
 
@@ -198,7 +200,41 @@ class KeywordIndex:
                 evidence = self._evidence(searcher, compiler, query, places, beside)
             return KeywordHits(hits, total, compiler.ceiling(query), evidence)
 
-        return self._run(run)
+        answer = self._run(run)
+        if not answer.hits and self._is_damaged_unseen():
+            self.rebuild()
+            answer = self._run(run)
+        return answer
+
+    def _is_damaged_unseen(self) -> bool:
+        """Tell whether a file that words are looked up in was changed: Tantivy finds nothing there and does not say so.
+
+        A file is read once, by the first search that finds nothing.
+        """
+        damaged = damaged_files(self._directory, endings=LOOKED_UP, sound=self._sound_files)
+        if damaged:
+            self._note_damage(ValueError(f"{damaged[0]} does not fit its checksum"))
+        return bool(damaged)
+
+    def rebuild_if_damaged(self) -> bool:
+        """Build the index anew if any of its files does not fit its checksum; return whether one did not."""
+        if not damaged_files(self._directory, sound=self._sound_files):
+            return False
+        self.rebuild()
+        return True
+
+    def differences(self) -> list[str]:
+        """Return in words how the index, once it is up to date, differs from its checksums and from the database."""
+        self.catch_up()
+        if damaged := damaged_files(self._directory):
+            return [f"{', '.join(damaged[:3])} damaged"]
+        try:
+            with self._access:
+                return list(index_differences(self._open().searcher(), self._schema, self._store))
+        except BaseException as error:
+            if not _is_index_damage(error):
+                raise
+            return [f"it cannot be read: {error}"]
 
     def _evidence(
         self,

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import islice
 
 import msgspec
 
-from memento_tui.errors import InvalidInput
+from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.moments import format_moment
 from memento_tui.storage.backup import Progress, journal_problem, page_problem
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database, raise_if_stopped, stoppable
+from memento_tui.storage.journal import verify_chain
+from memento_tui.storage.replay import RowFault, put_rows_back, row_faults, tags_differ
 
 __all__ = ["AuditQueries", "AuditRules"]
 
@@ -149,6 +152,37 @@ class AuditQueries:
         with self._database.reading() as connection:
             head = int(connection.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()[0])
             return journal_problem(connection, head, progress=progress, stop=stop)
+
+    def row_faults(
+        self,
+        since: int,
+        limit: int,
+        progress: Callable[[int, int], None],
+        stop: threading.Event | None = None,
+    ) -> list[RowFault]:
+        """Return the first records whose rows are not as the journal says; see `replay.row_faults`."""
+        with self._database.reading() as connection:
+            return list(islice(row_faults(connection, since=since, progress=progress, stop=stop), limit))
+
+    def tags_differ(self) -> bool:
+        """Tell whether the table of tags is not what the memories' own tags make."""
+        with self._database.reading() as connection:
+            return tags_differ(connection)
+
+    def put_rows_back(self) -> list[RowFault]:
+        """Make the rows what the journal says, in one write; return what was put back. The journal is verified first.
+
+        Raises:
+            DataDirectoryError: the journal is not in order; nothing was changed.
+
+        """
+        with self._database.writing() as connection:
+            if problem := verify_chain(connection):
+                raise DataDirectoryError(
+                    f"The records cannot be mended from the journal. {problem}",
+                    "Put a backup in its place: `memento backup list`, then `memento backup restore`.",
+                )
+            return put_rows_back(connection)
 
 
 def _number(text: str, cursor: str) -> int:

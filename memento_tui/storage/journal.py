@@ -24,6 +24,7 @@ __all__ = [
     "image_digest",
     "present_hash",
     "select_entries",
+    "verify_chain",
     "verify_journal",
 ]
 
@@ -162,6 +163,11 @@ def verify_journal(connection: Connection, progress: Callable[[int], None] = lam
 
     ``progress`` is told the number of each entry before it is checked; what it raises ends the check.
     """
+    return verify_chain(connection, progress) or _unknown_row_problem(connection)
+
+
+def verify_chain(connection: Connection, progress: Callable[[int], None] = lambda _seq: None) -> str | None:
+    """Return the first fault among the entries alone; see `verify_journal`, which looks at the current rows too."""
     check = _ChainCheck(connection)
     for row in connection.execute(f"SELECT seq, previous_hash, hash, {_FACT_COLUMNS} FROM entry ORDER BY seq"):
         progress(row[0])
@@ -242,9 +248,14 @@ def _image_problem(change: Sequence[Any], seq: int) -> str | None:
 
 
 def _truncation_problem(connection: Connection, following: int) -> str | None:
-    """Return a sentence if a change or record proves that entries after the last were cut off, or ``None``."""
+    """Return a sentence if a change proves that entries after the last were cut off, or ``None``."""
     if connection.execute("SELECT 1 FROM change WHERE seq >= ?", (following,)).fetchone():
         return f"Entry {following} is missing from the journal."
+    return None
+
+
+def _unknown_row_problem(connection: Connection) -> str | None:
+    """Return a sentence if a record is newer than its changes: the entries after the last were cut off, or ``None``."""
     for name in TABLES:
         unknown = (
             f"SELECT id FROM {name} WHERE NOT EXISTS (SELECT 1 FROM change WHERE record = ? AND record_id = {name}.id"

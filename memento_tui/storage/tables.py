@@ -70,7 +70,8 @@ class Table(Generic[RecordT]):
         joined = f" LEFT JOIN usage ON usage.record = '{name}' AND usage.record_id = {name}.id"
         self.select = f"SELECT {', '.join(selected)} FROM {name}" + (joined if self._counters else "")
         extra = ["digest"] if name == "memory" else []
-        stored = [*self.columns, *extra]
+        self.stored = stored = [*self.columns, *extra]
+        """The columns of `row`, in its order."""
         updates = ", ".join(f"{column} = excluded.{column}" for column in stored if column != "id")
         self.insert = f"INSERT INTO {name} ({', '.join(stored)}) VALUES ({', '.join('?' * len(stored))})"
         self.insert_numbered = (

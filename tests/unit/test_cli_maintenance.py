@@ -32,7 +32,7 @@ def test_a_healthy_workspace_has_nothing_to_mend(memento: Program) -> None:
     assert "1 memories, 1 journal entries" in findings["contents"]["detail"]
     assert set(findings) == {
         *("data directory", "permissions", "disk", "versions", "settings", "contents", "backups", "pages", "journal"),
-        *("keyword index", "semantic index"),
+        *("keyword index", "semantic index", "records"),
     }
     assert f"SQLite {SQLITE_VERSION}" in findings["versions"]["detail"]
     in_words = memento.run("doctor")
@@ -47,6 +47,17 @@ def test_a_journal_that_was_altered_is_found(memento: Program) -> None:
     assert not finding["ok"]
     assert "entry 1 was altered" in finding["detail"]
     assert "BAD  journal" in memento.run("doctor").out
+
+
+def test_a_record_that_was_changed_behind_the_journal_is_found_and_mended(memento: Program) -> None:
+    connection = apsw.Connection(str(memento.data_dir / "memento.db"))
+    connection.execute("UPDATE memory SET content = replace(content, '/v2', '/v3')")
+    connection.close()
+    assert "(content)" in _findings(memento, 6)["records"]["detail"]
+    mended = memento.json("doctor", "--repair")
+    assert mended["healthy"]
+    assert "is again as the journal says" in mended["mended"][0]
+    assert "/v2" in memento.json("list")["items"][0]["content"]
 
 
 def test_a_directory_that_memento_may_not_close_is_found(memento: Program) -> None:

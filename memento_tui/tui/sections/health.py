@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from memento_tui import clock
-from memento_tui.api import health
+from memento_tui.api import health, integrity
 from memento_tui.api.backups import Backup
 from memento_tui.api.health import HealthFinding
 from memento_tui.api.types import Progress, StoppedError, raise_if_stopped
@@ -283,6 +283,9 @@ class HealthSection(ListSection[HealthRow]):
         findings = {
             finding.name: finding for finding in health.check_pages_and_journal(workspace, progress=progress, stop=stop)
         }
+        records = integrity.check_rows(workspace, progress=progress, stop=stop)
+        if not records.ok and findings["journal"].ok:
+            findings["journal"] = HealthFinding("journal", ok=False, detail=records.detail, hint=records.hint)
         self.call_later(self._update, checks=findings)
         wrong = [finding.detail for finding in findings.values() if not finding.ok]
         return wrong[0] if wrong else f"All {workspace.activity.head():,} journal entries are as they were written."

@@ -1,0 +1,115 @@
+"""Compare what is derived with what it is made from, and make it anew: rows, tags, the keyword index."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memento_tui.api.overview import HealthFinding
+from memento_tui.api.workspace import Workspace
+from memento_tui.errors import MementoError, NotAllowed
+from memento_tui.storage.backup import Progress
+from memento_tui.storage.store import Store
+
+if TYPE_CHECKING:
+    from memento_tui.search.keyword_index import KeywordIndex
+
+__all__ = ["check_at_start", "check_keyword_index", "check_rows", "repair"]
+
+_MOST_NAMED = 5
+"""Records that a finding names."""
+
+_ENTRIES_AT_START = 1000
+"""Entries of the journal, the newest ones, whose records are compared when an engine starts."""
+
+_REPAIR_HINT = "`memento doctor --repair` mends it; a backup is made first."
+
+
+def check_at_start(store: Store, keyword: KeywordIndex) -> list[str]:
+    """Make the bounded part of the checks: the last entries' records, and the checksums of the keyword index.
+
+    An index that is damaged is built anew. Returns in words what was not in order.
+    """
+    faults = store.audit.row_faults(max(0, store.journal.head() - _ENTRIES_AT_START), _MOST_NAMED, lambda *_: None)
+    said = [f"{one.record} {one.record_id} {_described(one.kind, one.columns)}" for one in faults]
+    if keyword.rebuild_if_damaged():
+        said.append("the keyword index was damaged and has been rebuilt")
+    return said
+
+
+def check_rows(
+    workspace: Workspace, *, since: int = 0, progress: Progress | None = None, stop: threading.Event | None = None
+) -> HealthFinding:
+    """Compare the current rows with the journal; with ``since`` only of records changed after that entry.
+
+    Raises:
+        StoppedError: ``stop`` was set.
+
+    """
+
+    def tell(done: int, total: int) -> None:
+        if progress is not None:
+            progress("Comparing with the journal", done, total)
+
+    found = workspace._store.audit.row_faults(since, _MOST_NAMED + 1, tell, stop)
+    said = [f"{one.record} {one.record_id} {_described(one.kind, one.columns)}" for one in found[:_MOST_NAMED]]
+    if len(found) > _MOST_NAMED:
+        said.append("and more")
+    if workspace._store.audit.tags_differ():
+        said.append("the table of tags is not that of the memories")
+    if not said:
+        return HealthFinding("records", ok=True, detail="every record is as the journal says")
+    hint = "Something else changed the database. " + _REPAIR_HINT
+    if all(one.kind == "unknown" for one in found) and len(said) == len(found):
+        hint = "Something else wrote it. Compare it with a backup; `memento forget` or `memento purge` removes it."
+    return HealthFinding("records", ok=False, detail="; ".join(said), hint=hint)
+
+
+def _described(kind: str, columns: Sequence[str]) -> str:
+    if kind == "changed":
+        return f"was changed outside of the journal ({', '.join(columns)})"
+    return "is missing" if kind == "missing" else "is not in the journal"
+
+
+def check_keyword_index(workspace: Workspace) -> HealthFinding:
+    """Compare the keyword index with its checksums, and with the ids and a sample of the texts of the database."""
+    index = workspace.search_engine.keyword
+    try:
+        differences = index.differences()
+    except MementoError as error:
+        return HealthFinding("keyword index", ok=False, detail=error.message, hint=error.hint)
+    if differences:
+        return HealthFinding(
+            "keyword index",
+            ok=False,
+            detail="; ".join(differences),
+            hint="`memento doctor --repair` or `memento reindex --keyword` builds it anew.",
+        )
+    detail = index.notice or f"holds every memory, and reflects all {index.indexed_seq:,} journal entries"
+    return HealthFinding("keyword index", ok=True, detail=detail)
+
+
+def repair(workspace: Workspace, *, progress: Progress | None = None) -> list[str]:
+    """Make anew what is derived and not in order; return what was done, in words.
+
+    The journal decides what the rows say, so nothing is put back where the journal itself is not in order.
+
+    Raises:
+        NotAllowed: an agent asks.
+        DataDirectoryError: the database is damaged, or cannot be written.
+
+    """
+    if workspace.author.actor != "person":
+        raise NotAllowed("Only a person repairs a workspace.", "Ask the person to do it.")
+    done = []
+    if not check_rows(workspace, progress=progress).ok:
+        kept = workspace.backups.keep_before("repair")
+        mended = workspace._store.audit.put_rows_back()
+        done += [f"{one.record} {one.record_id} is again as the journal says" for one in mended]
+        done.append(f"the state before is kept as {kept.name}")
+    index = workspace.search_engine.keyword
+    if not check_keyword_index(workspace).ok or done:
+        count = index.rebuild()
+        done.append(f"the keyword index was built anew, with {count:,} memories")
+    return done

@@ -1,0 +1,98 @@
+"""Hold the keyword index against its own checksums and against the database."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import tantivy
+
+from memento_tui.model import Memory
+from memento_tui.search.keyword_fields import STATE_ID
+from memento_tui.search.lance_filter import microseconds
+from memento_tui.storage.store import Store
+from memento_tui.text.terms import terms
+
+__all__ = ["LOOKED_UP", "damaged_files", "index_differences"]
+
+LOOKED_UP = (".term", ".idx")
+"""The files that a word is looked up in: where one of them is damaged, a search finds nothing and says nothing."""
+
+_SEGMENT_FILE = re.compile(r"[0-9a-f]{32}(\.\d+)?\.\w+")
+_CHECKSUM = re.compile(rb'"crc":(\d+)\}$')
+_LENGTH_BYTES, _MAGIC = 4, (1337).to_bytes(4, "little")
+"""A file of Tantivy ends with a checksum in JSON, the length of that, and this number; each of four bytes."""
+
+_MOST_SAMPLED = 200
+"""Memories whose words are looked up one by one."""
+
+_SAMPLED_WORDS = 8
+"""Words of each of them, from its beginning."""
+
+_Must = tantivy.Occur.Must
+
+
+def damaged_files(directory: Path, *, endings: Collection[str] = (), sound: set[str] | None = None) -> list[str]:
+    """Return the names of an index's files that do not fit their checksums.
+
+    ``endings`` limits them. Those in ``sound`` are passed over, and those that are in order are added to it: a file of
+    a segment is written once.
+    """
+    damaged = []
+    for file in sorted(directory.iterdir()) if directory.is_dir() else ():
+        is_wanted = _SEGMENT_FILE.fullmatch(file.name) and (not endings or file.suffix in endings)
+        if not is_wanted or (sound is not None and file.name in sound):
+            continue
+        try:
+            content = file.read_bytes()
+        except FileNotFoundError:
+            continue  # replaced by a merge meanwhile
+        if not _is_sound(content):
+            damaged.append(file.name)
+        elif sound is not None:
+            sound.add(file.name)
+    return damaged
+
+
+def _is_sound(content: bytes) -> bool:
+    end = len(content) - _LENGTH_BYTES - len(_MAGIC)
+    length = int.from_bytes(content[end : end + _LENGTH_BYTES], "little")
+    body, footer = content[: end - length], content[end - length : end]
+    stated = _CHECKSUM.search(footer)
+    return content.endswith(_MAGIC) and stated is not None and int(stated[1]) == zlib.crc32(body)
+
+
+def index_differences(searcher: tantivy.Searcher, schema: tantivy.Schema, store: Store) -> Iterator[str]:
+    """Yield in words how an index that is up to date differs from the database: ids, and a sample of versions."""
+    everything = searcher.search(tantivy.Query.all_query(), limit=max(1, searcher.num_docs), count=False).hits
+    indexed = [str(searcher.doc(address)["id"][0]) for _, address in everything]
+    held = set(indexed) - {STATE_ID}
+    sampled: list[Memory] = []
+    known: set[str] = set()
+    step = max(1, store.memories.count_all() // _MOST_SAMPLED)
+    for batch in store.memories.batches():
+        sampled += [memory for place, memory in enumerate(batch, len(known)) if place % step == 0]
+        known.update(memory.id for memory in batch)
+    if missing := known - held:
+        yield f"{len(missing):,} memories are missing, such as {min(missing)}"
+    if surplus := held - known:
+        yield f"{len(surplus):,} memories are in it that do not exist, such as {min(surplus)}"
+    if len(indexed) != len(set(indexed)):
+        yield "some memories are in it twice"
+    outdated = [memory.id for memory in sampled if memory.id in held and not _is_current(searcher, schema, memory)]
+    if outdated:
+        yield f"{len(outdated):,} of {len(sampled):,} sampled memories are not as they are now, such as {outdated[0]}"
+
+
+def _is_current(searcher: tantivy.Searcher, schema: tantivy.Schema, memory: Memory) -> bool:
+    """Tell whether a memory is found by when it was changed and by its first words."""
+    moment = microseconds(memory.updated_at)
+    parts = [
+        tantivy.Query.term_query(schema, "id", memory.id, "basic"),
+        tantivy.Query.range_query(schema, "updated_at", tantivy.FieldType.Integer, moment, moment, include_upper=True),
+        *(tantivy.Query.term_query(schema, "body", stem, "freq") for stem in terms(memory.content)[:_SAMPLED_WORDS]),
+    ]
+    query = tantivy.Query.boolean_query([(_Must, part) for part in parts])
+    return bool(searcher.search(query, limit=1, count=False).hits)
