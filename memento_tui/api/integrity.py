@@ -3,39 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from memento_tui.api.overview import HealthFinding
 from memento_tui.api.workspace import Workspace
 from memento_tui.errors import MementoError, NotAllowed
 from memento_tui.storage.backup import Progress
-from memento_tui.storage.store import Store
 
-if TYPE_CHECKING:
-    from memento_tui.search.keyword_index import KeywordIndex
-
-__all__ = ["check_at_start", "check_keyword_index", "check_rows", "repair"]
+__all__ = ["check_keyword_index", "check_rows", "repair"]
 
 _MOST_NAMED = 5
 """Records that a finding names."""
 
-_ENTRIES_AT_START = 1000
-"""Entries of the journal, the newest ones, whose records are compared when an engine starts."""
-
 _REPAIR_HINT = "`memento doctor --repair` mends it; a backup is made first."
-
-
-def check_at_start(store: Store, keyword: KeywordIndex) -> list[str]:
-    """Make the bounded part of the checks: the last entries' records, and the checksums of the keyword index.
-
-    An index that is damaged is built anew. Returns in words what was not in order.
-    """
-    faults = store.audit.row_faults(max(0, store.journal.head() - _ENTRIES_AT_START), _MOST_NAMED, lambda *_: None)
-    said = [f"{one.record} {one.record_id} {_described(one.kind, one.columns)}" for one in faults]
-    if keyword.rebuild_if_damaged():
-        said.append("the keyword index was damaged and has been rebuilt")
-    return said
 
 
 def check_rows(
@@ -53,7 +32,7 @@ def check_rows(
             progress("Comparing with the journal", done, total)
 
     found = workspace._store.audit.row_faults(since, _MOST_NAMED + 1, tell, stop)
-    said = [f"{one.record} {one.record_id} {_described(one.kind, one.columns)}" for one in found[:_MOST_NAMED]]
+    said = [one.sentence for one in found[:_MOST_NAMED]]
     if len(found) > _MOST_NAMED:
         said.append("and more")
     if workspace._store.audit.tags_differ():
@@ -64,12 +43,6 @@ def check_rows(
     if all(one.kind == "unknown" for one in found) and len(said) == len(found):
         hint = "Something else wrote it. Compare it with a backup; `memento forget` or `memento purge` removes it."
     return HealthFinding("records", ok=False, detail="; ".join(said), hint=hint)
-
-
-def _described(kind: str, columns: Sequence[str]) -> str:
-    if kind == "changed":
-        return f"was changed outside of the journal ({', '.join(columns)})"
-    return "is missing" if kind == "missing" else "is not in the journal"
 
 
 def check_keyword_index(workspace: Workspace) -> HealthFinding:

@@ -228,7 +228,7 @@ class IndexWorker(threading.Thread):
 
     def _check_data(self, store: Store) -> None:
         """Log what of the data is not in order; queries are answered meanwhile."""
-        from memento_tui.api.integrity import check_at_start  # noqa: PLC0415 - the engine answers by now
+        from memento_tui.embedding.start_check import check_at_start  # noqa: PLC0415 - the engine answers by now
         from memento_tui.search.keyword_index import KeywordIndex  # noqa: PLC0415 - same
 
         try:

@@ -34,6 +34,13 @@ class RowFault(msgspec.Struct, frozen=True):
     columns: tuple[str, ...] = ()
     """The columns that were changed."""
 
+    @property
+    def sentence(self) -> str:
+        """What is wrong, in words."""
+        said = {"missing": "is missing", "unknown": "is not in the journal"}
+        changed = f"was changed outside of the journal ({', '.join(self.columns)})"
+        return f"{self.record} {self.record_id} {said.get(self.kind, changed)}"
+
 
 def row_faults(
     connection: Connection,
