@@ -10,11 +10,13 @@ from pathlib import Path
 from time import monotonic
 from typing import ClassVar
 
+from rich.console import RenderableType
 from textual import events, on, work
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.dom import DOMNode
 from textual.filter import LineFilter
+from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
@@ -28,6 +30,7 @@ from memento_tui.errors import MementoError
 from memento_tui.model.validation import new_id
 from memento_tui.tui import garbage
 from memento_tui.tui.commands import COMMANDS, KeyMap, KeyScope, bindings, key_names
+from memento_tui.tui.input_order import InputOrder
 from memento_tui.tui.section import ErrorBoundary, Section, reportable_error
 from memento_tui.tui.sections.catalogue import make_section
 from memento_tui.tui.terminal_filter import TerminalFilter
@@ -185,10 +188,14 @@ class MementoApp(ErrorBoundary, App[None]):
         self._start = start
         self._live = JournalWatcher(workspace.activity, workspace.author.session)
         self._last_key = 0.0
+        self._input_order = InputOrder(self._carry_out, self._parts)
+        self._input_typed_at = 0.0
         self._undo_lock = asyncio.Lock()
         self._terminal_filter = TerminalFilter()
         self._top_bar = TopBar(SECTIONS, start, self._data_folder_label())
         self._switcher = ContentSwitcher(initial=start)
+        self._sections: dict[str, Section] = {}
+        """The sections that were shown, by their names."""
         self._status_line = StatusLine()
         self._key_bar = KeyBar()
 
@@ -200,7 +207,8 @@ class MementoApp(ErrorBoundary, App[None]):
         """Show the bar, the first section, the status line and the keys."""
         yield self._top_bar
         with self._switcher:
-            yield make_section(self._start)
+            section = self._sections[self._start] = make_section(self._start)
+            yield section
         yield self._status_line
         yield self._key_bar
 
@@ -281,6 +289,7 @@ class MementoApp(ErrorBoundary, App[None]):
         """Show why a worker or a timer failed; a fault of the program still ends it."""
         reportable = reportable_error(error)
         if reportable is None:
+            self._input_order.close()
             super()._handle_exception(error)
         else:
             self.show_status(str(reportable), problem=True)
@@ -307,15 +316,43 @@ class MementoApp(ErrorBoundary, App[None]):
         return self._last_key > moment and monotonic() - self._last_key < 0.5  # noqa: PLR2004 - half a second
 
     async def on_event(self, event: events.Event) -> None:
-        """Remember when the person acted, before anything else sees the event."""
+        """Let keys and clicks wait for the one before; handle everything else at once."""
+        if isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded:
+            self._input_order.put(event)
+        else:
+            await super().on_event(event)
+
+    async def _carry_out(self, event: events.Event) -> None:
+        """Carry out a key or a click; remember when the person acted, before anything else sees the event."""
         if isinstance(event, events.Key | events.MouseDown):
             self._last_key = monotonic()
-        await super().on_event(event)
+            self._input_typed_at = event.time
+        try:
+            await super().on_event(event)
+        except Exception as error:  # noqa: BLE001 - what Textual does with those of its own handlers
+            self._handle_exception(error)
+
+    def drop_typed_keys(self) -> None:
+        """Carry out no key that was typed until now."""
+        self._input_order.drop()
+
+    def _parts(self) -> Iterator[MessagePump]:
+        yield self
+        yield from self._registry
+
+    def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
+        """Leave; keys that were typed behind the one that leaves are for nobody."""
+        self._input_order.close()
+        super().exit(result, return_code, message)
+
+    def was_typed_since(self, moment: float) -> bool:
+        """Return whether the key that is being carried out was typed after ``moment`` of the monotonic clock."""
+        return self._input_typed_at > moment
 
     @property
     def section(self) -> Section:
         """The section that is shown."""
-        return self._switcher.query_one(f"#{self._switcher.current}", Section)
+        return self._sections[self._switcher.current or self._start]
 
     # Following the journal
 
@@ -332,7 +369,7 @@ class MementoApp(ErrorBoundary, App[None]):
 
     def _refresh_sections(self) -> None:
         """Reload the section that is shown, and the others when the person comes to them."""
-        for section in self._switcher.query(Section):
+        for section in self._sections.values():
             section.is_stale = True
         self._refresh_if_stale(self.section)
         self.show_counts(review=self.workspace.inbox.count())
@@ -354,8 +391,9 @@ class MementoApp(ErrorBoundary, App[None]):
 
     async def action_section(self, name: str) -> None:
         """Show a section, made when it is first needed."""
-        if not self._switcher.query(f"#{name}"):
-            await self._switcher.add_content(make_section(name), id=name, set_current=True)
+        if name not in self._sections:
+            made = self._sections[name] = make_section(name)
+            await self._switcher.add_content(made, id=name, set_current=True)
         self._switcher.current = name
         self._top_bar.show(active=name)
         self._status_line.move_on()

@@ -38,7 +38,17 @@ def reportable_error(error: BaseException) -> MementoError | None:
 
 
 class ErrorBoundary(MessagePump):
-    """A part of the app whose handlers may fail with a sentence, which is then shown in the status line."""
+    """A part of the app whose handlers may fail with a sentence, which is then shown in the status line.
+
+    A part may be written to before it is mounted, and by what began before it was removed: a read on a thread, a poll
+    of the journal, a new size. So that neither is ever a fault, it makes the widgets that it consists of itself and
+    keeps them, instead of looking them up where they may not be yet or any more.
+    """
+
+    def focus_part(self, part: Widget) -> None:
+        """Give the focus to a widget of this part; to none where it is not on the screen yet, or no longer."""
+        if part.is_attached and not part._pruning:  # noqa: SLF001 - only this says that a removal has begun
+            part.screen.set_focus(part)
 
     async def _dispatch_message(self, message: Message) -> None:
         try:
@@ -79,6 +89,9 @@ class AppServices(Protocol):
 
     def key_was_pressed_since(self, moment: float) -> bool:
         """Return whether the person pressed a key in the last half second, and after ``moment``."""
+
+    def drop_typed_keys(self) -> None:
+        """Carry out no key that was typed until now."""
 
     async def open_section(self, name: str, query: str = "") -> None:
         """Go to a section and show there the rows of ``query``, in that section's own terms."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -11,6 +12,9 @@ from textual.containers import Container
 from memento_tui.api.drafts import UnsavedTextFile
 from memento_tui.tui.section import ErrorBoundary, app_of
 from memento_tui.tui.widgets.text_draft import EditorLeft, EditorSaved, TextDraft
+
+if TYPE_CHECKING:
+    from memento_tui.tui.widgets.editor import Editor
 
 __all__ = ["SaveText", "SidePane"]
 
@@ -30,6 +34,7 @@ class SidePane(ErrorBoundary, Container):
         self._editing_changed = editing_changed
         self._unsaved: UnsavedTextFile | None = None
         self._save: SaveText | None = None
+        self._editor: Editor | None = None
 
     def compose(self) -> ComposeResult:
         """Make the widgets for the row under the cursor."""
@@ -38,11 +43,12 @@ class SidePane(ErrorBoundary, Container):
     @property
     def is_editing(self) -> bool:
         """Whether an editor is open."""
-        return bool(self.query("Editor"))
+        return self._editor is not None
 
     def focus_editor(self) -> None:
         """Go to the text that is being edited."""
-        self.screen.set_focus(self.query_one("#editor-content"))
+        if self._editor is not None:
+            self._editor.focus_text()
 
     def open(
         self,
@@ -67,14 +73,17 @@ class SidePane(ErrorBoundary, Container):
         for child in self.children:
             child.add_class("-behind-editor")
         self._editing_changed(True)  # noqa: FBT003 - whether an editor is open
-        self.mount(Editor(heading, before, unsaved, now))
+        self._editor = Editor(heading, before, unsaved, now)
+        self.mount(self._editor)
 
     def close(self) -> None:
         """Remove the editor and the file that kept the typed text."""
         if self._unsaved is not None:
             self._unsaved.discard()
         self._unsaved = self._save = None
-        self.query("Editor").remove()
+        if self._editor is not None:
+            self._editor.remove()
+            self._editor = None
         for child in self.children:
             child.remove_class("-behind-editor")
         self._editing_changed(False)  # noqa: FBT003 - whether an editor is open

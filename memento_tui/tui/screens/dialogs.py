@@ -16,7 +16,7 @@ from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Input, Static
 
 from memento_tui.tui.display import literal
-from memento_tui.tui.section import ErrorBoundary
+from memento_tui.tui.section import ErrorBoundary, app_of
 
 __all__ = ["AskLine", "ChoiceScreen", "Confirm", "Dialog", "DialogChoice"]
 
@@ -24,8 +24,8 @@ __all__ = ["AskLine", "ChoiceScreen", "Confirm", "Dialog", "DialogChoice"]
 class Dialog(ErrorBoundary, ModalScreen[ScreenResultType]):
     """A screen above the app that asks one question.
 
-    Keys that are typed before it has closed still reach it; they are ignored, as a second answer would close the screen
-    below.
+    Keys that are typed before it has closed are for nobody: a second answer would close the screen below, or act on the
+    list there.
     """
 
     def __init__(self) -> None:
@@ -37,6 +37,7 @@ class Dialog(ErrorBoundary, ModalScreen[ScreenResultType]):
         if self._is_answered:
             return AwaitComplete()
         self._is_answered = True
+        app_of(self).drop_typed_keys()
         return super().dismiss(result)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -67,6 +67,9 @@ class FormScreen(Dialog[bool]):
         self._title = title
         self._fields = fields
         self._save = save
+        self._inputs = {field.name: self._input_of(field) for field in fields}
+        """The text fields by their names."""
+        self._problem = Static(Content(""), id="form-problem")
         self._warned_values: dict[str, str] | None = None
         """The values of the fields when the warning of unsaved changes was shown."""
 
@@ -77,17 +80,19 @@ class FormScreen(Dialog[bool]):
             with VerticalScroll(classes="form-fields", can_focus=False):
                 for field in self._fields:
                     yield Static(literal(field.label), classes="form-label")
-                    name, value = f"field-{field.name}", self._typed.get(field.name, field.value)
-                    if field.multiline:
-                        yield TextArea(value, id=name, tab_behavior="focus", soft_wrap=True)
-                    else:
-                        yield Input(value, placeholder=field.hint, id=name, select_on_focus=False)
-            yield Static(Content(""), id="form-problem")
+                    yield self._inputs[field.name]
+            yield self._problem
             yield Static(Content("Tab next field   ^s save   Escape leave"), classes="dialog-hint")
+
+    def _input_of(self, field: Field) -> Input | TextArea:
+        name, value = f"field-{field.name}", self._typed.get(field.name, field.value)
+        if field.multiline:
+            return TextArea(value, id=name, tab_behavior="focus", soft_wrap=True)
+        return Input(value, placeholder=field.hint, id=name, select_on_focus=False)
 
     def on_mount(self) -> None:
         """Focus the first field without scrolling, which would hide its label."""
-        self.set_focus(self.query_one(f"#field-{self._fields[0].name}"), scroll_visible=False)
+        self.set_focus(self._inputs[self._fields[0].name], scroll_visible=False)
         self._keep()
 
     @on(Input.Changed)
@@ -110,7 +115,7 @@ class FormScreen(Dialog[bool]):
             else:
                 self._unsaved.discard()
         except MementoError as error:
-            self.query_one("#form-problem", Static).update(literal(str(error), "$text-error"))
+            self._problem.update(literal(str(error), "$text-error"))
 
     def _leave(self, *, saved: bool) -> None:
         self._due.stop()
@@ -124,9 +129,8 @@ class FormScreen(Dialog[bool]):
         return {field.name: self._value(field) for field in self._fields}
 
     def _value(self, field: Field) -> str:
-        if field.multiline:
-            return self.query_one(f"#field-{field.name}", TextArea).text
-        return self.query_one(f"#field-{field.name}", Input).value.strip()
+        typed = self._inputs[field.name]
+        return typed.text if isinstance(typed, TextArea) else typed.value.strip()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Scroll the label of the focused field into view too."""
@@ -145,7 +149,7 @@ class FormScreen(Dialog[bool]):
         try:
             self._save(self.values)
         except MementoError as error:
-            self.query_one("#form-problem", Static).update(literal(str(error), "$text-error"))
+            self._problem.update(literal(str(error), "$text-error"))
         else:
             self._leave(saved=True)
 
@@ -155,6 +159,6 @@ class FormScreen(Dialog[bool]):
         if self._is_changed() and values != self._warned_values:
             self._warned_values = values
             warning = Content.styled("Not saved. Escape again leaves, ^s saves.", "$text-warning")
-            self.query_one("#form-problem", Static).update(warning)
+            self._problem.update(warning)
         else:
             self._leave(saved=False)

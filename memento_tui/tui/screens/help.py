@@ -35,22 +35,24 @@ class HelpScreen(Dialog[None]):
         super().__init__()
         self._scopes = scopes
         self._keys = keys
+        self._shown = Static(self._text(""), id="keys")
+        self._scroll = VerticalScroll(classes="dialog-body")
 
     def compose(self) -> ComposeResult:
         """Show a filter box and the keys."""
         with Vertical(classes="dialog wide-dialog"):
             yield Static(Content("Keys"), classes="dialog-title")
             yield Input(placeholder="type to filter, Escape closes")
-            with VerticalScroll(classes="dialog-body"):
-                yield Static(self._text(""), id="keys")
+            with self._scroll:
+                yield self._shown
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Show the rows that match."""
-        self.query_one("#keys", Static).update(self._text(event.value))
+        self._shown.update(self._text(event.value))
 
     def action_scroll(self, lines: int) -> None:
         """Scroll the keys while the filter keeps the focus."""
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+        self._scroll.scroll_relative(y=lines, animate=False)
 
     def _text(self, filter_text: str) -> Content:
         parts: list[Content] = []

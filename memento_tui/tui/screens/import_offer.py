@@ -186,22 +186,28 @@ class FirstRunScreen(Dialog[None]):
     def __init__(self, findings: DiscoveryReport) -> None:
         super().__init__()
         self._findings = findings
+        self._title = Static(Content("Memories found on this machine"), id="first-run-title", classes="dialog-title")
+        self._told = Static(Content(self._introduction()), id="first-run-told", classes="dialog-text")
+        self._told_scroll = VerticalScroll(classes="first-run-told", can_focus=False)
+        self._choices = _Choices(findings.candidates)
+        self._list_scroll = VerticalScroll(classes="first-run-list", can_focus=False)
+        self._keys = Static(id="first-run-keys", classes="dialog-hint")
         self._stop = Event()
         self._state = "choosing"
 
     def compose(self) -> ComposeResult:
         """Show the candidates, none of them ticked."""
         with Vertical(classes="dialog"):
-            yield Static(Content("Memories found on this machine"), id="first-run-title", classes="dialog-title")
-            with VerticalScroll(classes="first-run-told", can_focus=False):
-                yield Static(Content(self._introduction()), id="first-run-told", classes="dialog-text")
-            with VerticalScroll(classes="first-run-list", can_focus=False):
-                yield _Choices(self._findings.candidates)
-            yield Static(id="first-run-keys", classes="dialog-hint")
+            yield self._title
+            with self._told_scroll:
+                yield self._told
+            with self._list_scroll:
+                yield self._choices
+            yield self._keys
 
     def on_mount(self) -> None:
         """Take the focus."""
-        self.query_one(_Choices).focus()
+        self.focus_part(self._choices)
         self._show_keys("Space tick   a all   i import   r import for review   Esc leave")
 
     def _introduction(self) -> str:
@@ -209,18 +215,18 @@ class FirstRunScreen(Dialog[None]):
         return " ".join([first, *self._findings.shortcomings])
 
     def _show_text(self, text: Content) -> None:
-        self.query_one("#first-run-told", Static).update(text)
+        self._told.update(text)
 
     def _show_keys(self, keys: str) -> None:
-        self.query_one("#first-run-keys", Static).update(Content(keys))
+        self._keys.update(Content(keys))
 
     @on(_Choices.Moved)
     def _keep_in_view(self, event: _Choices.Moved) -> None:
-        self.query_one(".first-run-list").scroll_to_region(event.region, animate=False)
+        self._list_scroll.scroll_to_region(event.region, animate=False)
 
     def action_scroll(self, lines: int) -> None:
         """Scroll the outcome."""
-        self.query_one(".first-run-told").scroll_relative(y=lines, animate=False)
+        self._told_scroll.scroll_relative(y=lines, animate=False)
 
     def action_leave(self) -> None:
         """Leave; stop a running import first."""
@@ -236,14 +242,14 @@ class FirstRunScreen(Dialog[None]):
         """Import the ticked sources; with ``hold`` every memory waits for review."""
         if self._state != "choosing":
             return
-        chosen = self.query_one(_Choices).ticked
+        chosen = self._choices.ticked
         if not chosen:
             self._show_text(
                 Content.styled("Nothing is ticked. Space ticks the line under the cursor.", "bold $text-warning")
             )
             return
         self._state = "importing"
-        self.query_one(".first-run-list").display = False
+        self._list_scroll.display = False
         self.focus()
         self._show_keys("Esc stops; memories imported until then stay")
         self._import(chosen, hold=hold)
@@ -281,7 +287,7 @@ class FirstRunScreen(Dialog[None]):
 
     def _end(self, outcome: Content) -> None:
         self._state = "done"
-        self.query_one("#first-run-title", Static).update(Content("Outcome"))
+        self._title.update(Content("Outcome"))
         self._show_text(outcome)
         self._show_keys("Esc closes; z then undoes the last import")
 

@@ -59,6 +59,9 @@ class SearchesScreen(Dialog[str | None]):
 
     def __init__(self) -> None:
         super().__init__()
+        self._note = Static(classes="dialog-text")
+        self.rows: ViewList[_SearchRow] = ViewList(_search_line)
+        """The searches."""
         self._saved: Sequence[SavedSearch] = ()
         self._counts: dict[str, int] = {}
 
@@ -66,14 +69,9 @@ class SearchesScreen(Dialog[str | None]):
         """Show the list and its keys."""
         with Vertical(classes="dialog wide-list"):
             yield Static(Content("Saved searches"), classes="dialog-title")
-            yield Static(classes="dialog-text")
-            yield ViewList(_search_line)
+            yield self._note
+            yield self.rows
             yield Static(Content(_KEYS), classes="dialog-hint")
-
-    @property
-    def rows(self) -> ViewList[_SearchRow]:
-        """The searches."""
-        return self.query_one(ViewList)
 
     @property
     def workspace(self) -> Workspace:
@@ -82,7 +80,7 @@ class SearchesScreen(Dialog[str | None]):
 
     def on_mount(self) -> None:
         """Read the list."""
-        self.rows.focus()
+        self.focus_part(self.rows)
         self._read()
 
     def _read(self, *, select: str | None = None) -> None:
@@ -105,9 +103,8 @@ class SearchesScreen(Dialog[str | None]):
         self.rows.styles.height = max(len(rows), 1)
 
     def _show_note(self, text: Content | None) -> None:
-        note = self.query_one(".dialog-text", Static)
-        note.display = text is not None
-        note.update("" if text is None else text)
+        self._note.display = text is not None
+        self._note.update("" if text is None else text)
 
     @work(exclusive=True, group="count")
     async def _count(self) -> None:

@@ -69,12 +69,13 @@ class OutcomesScreen(Dialog[None]):
         self._failed = failed
         """The headline and the reason of each; neither need be safe to show."""
         self._hint = hint
+        self._scroll = VerticalScroll(classes="dialog-body", can_focus=False)
 
     def compose(self) -> ComposeResult:
         """Show the title, the failures and the keys."""
         with Vertical(classes="dialog wide-dialog"):
             yield Static(self._title, classes="dialog-title")
-            with VerticalScroll(classes="dialog-body", can_focus=False):
+            with self._scroll:
                 yield Static(Content("\n").join(self._lines()), id="outcomes")
             yield Static(Content(f"{self._hint}   Escape closes".strip()), classes="dialog-hint")
 
@@ -88,4 +89,4 @@ class OutcomesScreen(Dialog[None]):
 
     def action_scroll(self, lines: int) -> None:
         """Scroll the list."""
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+        self._scroll.scroll_relative(y=lines, animate=False)

@@ -55,6 +55,8 @@ class ActivitySection(ListSection[ActivityListRow]):
 
     def __init__(self) -> None:
         super().__init__()
+        self._report_view: View | None = None
+        """The report on use, while it is shown in place of the list."""
         self.shows_exposures = False
         """Whether the exposures are listed, and not the journal."""
         self._query = ActivityQuery()
@@ -148,7 +150,8 @@ class ActivitySection(ListSection[ActivityListRow]):
         """Show the rows that a filter selects; ``exposures`` in front of it goes to the list of exposures."""
         if self._report_view is not None:
             self.remove_class("-report")
-            self.query(View).remove()
+            self._report_view.remove()
+            self._report_view = None
         first, _, rest = query.partition(" ")
         if (first == _EXPOSURES_QUERY_WORD) != self.shows_exposures:
             self._switch()
@@ -365,27 +368,24 @@ class ActivitySection(ListSection[ActivityListRow]):
 
     # The report on use
 
-    @property
-    def _report_view(self) -> View | None:
-        """The report, while it is shown in place of the list."""
-        return next(iter(self.query(View)), None) if self.has_class("-report") else None
-
     async def action_report(self) -> None:
         """Show the report on use in place of the list."""
         from memento_tui.tui.views.report import ReportView  # noqa: PLC0415 - for those who ask for it
 
         if self._report_view is None:
-            view = ReportView()
+            self._report_view = view = ReportView()
             self.add_class("-report")
             await self.mount(view)
             view.show(None)
         self.focus_content()
 
     @on(ViewClosed)
-    async def _report_closed(self, event: ViewClosed) -> None:
+    def _report_closed(self, event: ViewClosed) -> None:
         event.stop()
         self.remove_class("-report")
-        await self.query(View).remove()
+        if self._report_view is not None:
+            self._report_view.remove()
+            self._report_view = None
         self.focus_content()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -116,7 +116,7 @@ class HealthSection(ListSection[HealthRow]):
             self.set_side_text(Content(""))
             return
         examples = self._examples.get(row.id)
-        self.set_side_text(health_details(row, examples, self.query_one(".side-scroll").size.width - 1), same=same)
+        self.set_side_text(health_details(row, examples, self.side_scroll.size.width - 1), same=same)
         if row.kind is not None and row.kind.place == "memories" and row.state in ("bad", "tidy") and examples is None:
             self._find_examples(row)
 

@@ -58,6 +58,9 @@ class HomeSection(Section):
         super().__init__(id=self.SCOPE)
         self._view = HomeView()
         self._is_untouched = True
+        self.board = Board(self._head, [])
+        """The numbers."""
+        self._scroll = BoardScroll(id="home-scroll", can_focus=False)
         self._is_stale = False
         """Whether something was written since the last count."""
         self._is_counting = False
@@ -67,8 +70,10 @@ class HomeSection(Section):
 
     def compose(self) -> ComposeResult:
         """Show the board, which is empty at first."""
-        with BoardScroll(id="home-scroll", can_focus=False):
-            yield Board(self._head, [] if self._is_new else panels(self._view))
+        if not self._is_new:
+            self.board.set_panels(panels(self._view))
+        with self._scroll:
+            yield self.board
 
     @property
     def _is_new(self) -> bool:
@@ -83,18 +88,13 @@ class HomeSection(Section):
     def _head(self, width: int) -> list[PanelRow]:
         return welcome_rows(width) if self._is_new else head_rows(self._view, width)
 
-    @property
-    def board(self) -> Board:
-        """The board."""
-        return self.query_one(Board)
-
     def on_mount(self) -> None:
         """Begin to count once the first frame is there."""
         self.call_after_refresh(self._read)
 
     def focus_content(self) -> None:
         """Go to the number where the person was last."""
-        self.screen.set_focus(self.board)
+        self.focus_part(self.board)
         if self._is_stale:
             self._read()
 
@@ -220,8 +220,7 @@ class HomeSection(Section):
 
     def action_scroll(self, pages: int) -> None:
         """Scroll by half a page."""
-        view = self.query_one("#home-scroll")
-        view.scroll_relative(y=pages * max(1, view.size.height // 2), animate=False)
+        self._scroll.scroll_relative(y=pages * max(1, self._scroll.size.height // 2), animate=False)
 
     def is_available(self, command: str) -> bool:
         """Return whether there is a number for the command."""

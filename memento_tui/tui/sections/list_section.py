@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -67,6 +67,16 @@ class ListSection(Section, Generic[RowT]):
         self.new_above = 0
         """How many rows have arrived above the row at the top of the screen."""
         self._known_total = 0
+        self.filter_box = FilterBox(self.FILTER_HINT, self.focus_content, id=f"{self.SCOPE}-filter")
+        """The box that filters."""
+        self.head = Static(classes="head", id=f"{self.SCOPE}-head")
+        self.list: RecordList[RowT] = RecordList(self.row_lines, id=f"{self.SCOPE}-list")
+        self.nothing = Static(classes="nothing")
+        """The text of an empty list."""
+        self.rows_pane = Vertical(classes="rows")
+        self.side_text = Static(classes="side-text")
+        self.side_scroll = VerticalScroll(classes="side-scroll", can_focus=False)
+        """The scrolling part of the side pane."""
         self.selection: Selection[Any] = self.make_selection()
         self.guard = StaleGuard(self._key_was_pressed_since)
         self.bulk = BulkRunner(self)
@@ -111,37 +121,32 @@ class ListSection(Section, Generic[RowT]):
 
     def compose_side(self) -> ComposeResult:
         """Make the content of the side pane; by default one text that scrolls (`set_side_text` fills it)."""
-        with VerticalScroll(classes="side-scroll", can_focus=False):
-            yield Static(classes="side-text")
+        with self.side_scroll:
+            yield self.side_text
 
     # Layout
 
     def compose(self) -> ComposeResult:
         """Lay out the section."""
         with Horizontal(classes="bar"):
-            yield FilterBox(self.FILTER_HINT, self.focus_content, id=f"{self.SCOPE}-filter")
-            yield Static(classes="head", id=f"{self.SCOPE}-head")
+            yield self.filter_box
+            yield self.head
         with Container(classes="panes"):
-            with Vertical(classes="rows"):
-                yield RecordList(self.row_lines, id=f"{self.SCOPE}-list")
-                yield Static(classes="nothing")
+            with self.rows_pane:
+                yield self.list
+                yield self.nothing
             yield self.side_pane
 
     @property
     def rows(self) -> RecordList[RowT]:
-        """The list."""
-        return cast("RecordList[RowT]", self.query_one(f"#{self.SCOPE}-list", RecordList))
-
-    @property
-    def filter_box(self) -> FilterBox:
-        """The box that filters."""
-        return self.query_one(FilterBox)
+        """The list that the cursor is in."""
+        return self.list
 
     def set_side_text(self, text: Content, *, same: bool = False) -> None:
         """Fill the default side; ``same`` keeps the scroll position, because the text is about the same row."""
-        self.query_one(".side-text", Static).update(text)
+        self.side_text.update(text)
         if not same:
-            self.query_one(".side-scroll").scroll_home(animate=False)
+            self.side_scroll.scroll_home(animate=False)
 
     def on_mount(self) -> None:
         """Read the first rows."""
@@ -152,12 +157,12 @@ class ListSection(Section, Generic[RowT]):
         if self.side_pane.is_editing:
             self.side_pane.focus_editor()
         else:
-            self.screen.set_focus(self.rows)
+            self.focus_part(self.rows)
 
     def _editing_changed(self, is_editing: bool) -> None:  # noqa: FBT001 - the only argument
         self.set_class(is_editing, "-editing")
         if not is_editing:
-            self.screen.set_focus(self.rows)
+            self.focus_part(self.rows)
 
     # Reading
 
@@ -237,12 +242,12 @@ class ListSection(Section, Generic[RowT]):
 
     def update_head(self) -> None:
         """Write the line above the list, and the text of an empty list."""
-        self.query_one(".head", Static).update(self.head_text())
+        self.head.update(self.head_text())
         empty = self.rows.total == 0
         # The list stays, a line high: a widget that is hidden loses the focus, and the next key would go elsewhere.
-        self.query_one(".rows").set_class(empty, "-empty")
+        self.rows_pane.set_class(empty, "-empty")
         if empty:
-            self.query_one(".nothing", Static).update(Content(self.empty_text()))
+            self.nothing.update(Content(self.empty_text()))
 
     # Actions
 
@@ -312,7 +317,7 @@ class ListSection(Section, Generic[RowT]):
     def action_filter(self) -> None:
         """Go to the filter box."""
         # At once: a key typed right behind this one belongs to the box already.
-        self.screen.set_focus(self.filter_box)
+        self.focus_part(self.filter_box)
 
     def action_copy(self) -> None:
         """Copy the id of the row."""
@@ -327,7 +332,7 @@ class ListSection(Section, Generic[RowT]):
 
     def action_scroll_side(self, lines: int) -> None:
         """Scroll the side pane."""
-        self.query(".side-scroll").first().scroll_relative(y=lines, animate=False)
+        self.side_scroll.scroll_relative(y=lines, animate=False)
 
     def action_clear(self) -> None:
         """Stop the action that is under way; else remove the marks, else the filter."""

@@ -69,6 +69,9 @@ class MemoriesSection(ListSection[MemorySummary]):
     def __init__(self) -> None:
         super().__init__()
         self.search_query: Query = parse("")
+        self.side = MemorySide(SideSubject(None, self.search_query, None))
+        """The views beside the list."""
+        self.side_scroll = self.side.preview
         self.hits: dict[str, SearchHit] = {}
         """The hits of the present search by id; empty while the list is only filtered."""
         self._semantic = ""
@@ -98,12 +101,7 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     def compose_side(self) -> ComposeResult:
         """Show the preview beside the list."""
-        yield MemorySide(SideSubject(None, self.search_query, None))
-
-    @property
-    def side(self) -> MemorySide:
-        """The views beside the list."""
-        return self.query_one(MemorySide)
+        yield self.side
 
     @property
     def preview(self) -> Preview:
@@ -262,7 +260,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         event.stop()
         self.side.close()
         self.remove_class("-viewing")
-        self.screen.set_focus(self.rows)
+        self.focus_part(self.rows)
         if self._chosen_in_view is not None:
             self.go_to(self._chosen_in_view)
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from textual import events, on, work
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Static
 
 from memento_tui.api.lists import CATEGORY_WORDS, ItemQuery, parse_item_query
 from memento_tui.model import WorkingItem
@@ -55,6 +53,14 @@ class WorkingSection(EntryListSection[WorkingItem]):
         self.on_board = False
         """Whether the board is shown, and not the flat list."""
         self._open_count = 0
+        self.board = ColumnBoard[WorkingItem](
+            {name: word.capitalize() for name, word in CATEGORY_WORDS.items()},
+            item_card,
+            partial(item_line, with_category=False),
+            active=ITEM_CATEGORIES[0],
+            id="board",
+        )
+        """The board; it is mounted when it is first shown."""
 
     # What is shown
 
@@ -62,11 +68,6 @@ class WorkingSection(EntryListSection[WorkingItem]):
     def rows(self) -> RecordList[WorkingItem]:
         """The list, or the column of the board that the cursor is in."""
         return self.board.column if self.on_board else super().rows
-
-    @property
-    def board(self) -> ColumnBoard[WorkingItem]:
-        """The board, once it was shown."""
-        return cast("ColumnBoard[WorkingItem]", self.query_one(ColumnBoard))
 
     def select(self, entries: Sequence[WorkingItem]) -> Sequence[WorkingItem]:
         """Return the items that the filter selects: open ones by priority, then those that are finished."""
@@ -137,9 +138,9 @@ class WorkingSection(EntryListSection[WorkingItem]):
         """Write the line above the list, and the text of an empty one."""
         super().update_head()
         if self.on_board:
-            self.query_one(".rows").set_class(self.board.total == 0, "-empty")
+            self.rows_pane.set_class(self.board.total == 0, "-empty")
             if self.board.total == 0:
-                self.query_one(".nothing", Static).update(Content(self.empty_text()))
+                self.nothing.update(Content(self.empty_text()))
 
     @on(RecordList.Refreshed)
     def _column_refreshed(self) -> None:
@@ -151,25 +152,24 @@ class WorkingSection(EntryListSection[WorkingItem]):
         """Let the marks of one column be those of all, and of the list."""
         if event.record_list is not self.rows:
             return
-        for each in self.query(RecordList):
+        for each in self._lists:
             if each is not self.rows and each.marks != self.rows.marks:
                 each.clear_marks()
                 each.mark(self.rows.marks)
+
+    @property
+    def _lists(self) -> list[RecordList[WorkingItem]]:
+        return [self.list, *self.board.columns.values()]
 
     # The board
 
     async def action_board(self) -> None:
         """Show the board, or the list again; the cursor stays on its item."""
         row = self.rows.current
-        if not self.query(ColumnBoard):
-            board = ColumnBoard[WorkingItem](
-                {name: word.capitalize() for name, word in CATEGORY_WORDS.items()},
-                item_card,
-                partial(item_line, with_category=False),
-                active=row.category if row else ITEM_CATEGORIES[0],
-                id="board",
-            )
-            await self.query_one(".rows", Vertical).mount(board, before=".nothing")
+        if not self.board.is_attached:
+            if row is not None:
+                self.board.begin_at(row.category)
+            await self.rows_pane.mount(self.board, before=self.nothing)
         self.on_board = not self.on_board
         self.board.display = self.on_board
         self.set_class(self.on_board, "-board")
@@ -179,7 +179,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
             self.board.go_to(row.category)
         else:
             super().focus_content()
-        marks = next((each.marks for each in self.query(RecordList) if each.marks), frozenset())
+        marks = next((each.marks for each in self._lists if each.marks), frozenset())
         if self.rows.marks != marks:
             self.rows.mark(marks)
 

@@ -56,7 +56,10 @@ class HistoryView(View):
     """
 
     def __init__(self) -> None:
-        super().__init__(id="history")
+        super().__init__("history")
+        self.rows: ViewList[_Version] = ViewList(_version_line)
+        self._scroll = VerticalScroll(classes="view-change", can_focus=False)
+        self._change = Static()
         self._memory: Memory | None = None
         self._revisions: Sequence[Revision[Memory]] = ()
         self._shown_change: tuple[str, int] | None = None
@@ -64,16 +67,11 @@ class HistoryView(View):
 
     def compose(self) -> ComposeResult:
         """Show the versions above and a change below."""
-        yield Static(classes="view-head")
-        yield Static(classes="view-note")
-        yield ViewList(_version_line)
-        with VerticalScroll(classes="view-change", can_focus=False):
-            yield Static()
-
-    @property
-    def rows(self) -> ViewList[_Version]:
-        """The versions."""
-        return self.query_one(ViewList)
+        yield self.head
+        yield self.note
+        yield self.rows
+        with self._scroll:
+            yield self._change
 
     def show(self, memory: Memory) -> None:
         """Show the history of a memory; the position is kept while the memory stays the same."""
@@ -125,15 +123,14 @@ class HistoryView(View):
             return
         shown = (self._memory.id, row.revision.version)
         change = await in_thread(self, _change, row)
-        scroll = self.query_one(".view-change", VerticalScroll)
-        scroll.query_one(Static).update(change)
+        self._change.update(change)
         if shown != self._shown_change:
-            scroll.scroll_home(animate=False)
+            self._scroll.scroll_home(animate=False)
         self._shown_change = shown
 
     def action_scroll(self, lines: int) -> None:
         """Scroll the change."""
-        self.query_one(".view-change").scroll_relative(y=lines, animate=False)
+        self._scroll.scroll_relative(y=lines, animate=False)
 
     def is_available(self, command: str) -> bool:
         """Return whether a command is available: only an older version can be restored."""

@@ -9,7 +9,6 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.widgets import Static
 
 from memento_tui.api.memory_details import MemoryLink, links_of
 from memento_tui.errors import MementoError
@@ -42,21 +41,17 @@ class LinksView(View):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("links")]
 
     def __init__(self) -> None:
-        super().__init__(id="links")
+        super().__init__("links")
+        self.rows: ViewList[MemoryLink] = ViewList(_link_line, row_height=2)
         self._path: list[_Step] = []
         """The memories visited, in order; those after index `_at` can be returned to by going forward."""
         self._at = 0
 
     def compose(self) -> ComposeResult:
         """Show the path and the links."""
-        yield Static(classes="view-head")
-        yield Static(classes="view-note")
-        yield ViewList(_link_line, row_height=2)
-
-    @property
-    def rows(self) -> ViewList[MemoryLink]:
-        """The links."""
-        return self.query_one(ViewList)
+        yield self.head
+        yield self.note
+        yield self.rows
 
     @property
     def memory_id(self) -> str:

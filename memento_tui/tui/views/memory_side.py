@@ -26,6 +26,11 @@ class Preview(VerticalScroll, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__(id="preview", classes="side-scroll")
+        self._title = Static(id="preview-title")
+        self._facts = Static(id="preview-facts")
+        self._body = Static(id="preview-body")
+        self._markdown: Markdown | None = None
+        """The text as Markdown, once it was asked for."""
         self._memory: Memory | None = None
         self._query: Query | None = None
         self.as_markdown = False
@@ -33,9 +38,9 @@ class Preview(VerticalScroll, can_focus=False):
 
     def compose(self) -> ComposeResult:
         """Create the empty texts."""
-        yield Static(id="preview-title")
-        yield Static(id="preview-facts")
-        yield Static(id="preview-body")
+        yield self._title
+        yield self._facts
+        yield self._body
 
     @property
     def memory_id(self) -> str | None:
@@ -53,34 +58,36 @@ class Preview(VerticalScroll, can_focus=False):
         if same and memory == self._memory and query == self._query:
             return
         self._memory, self._query = memory, query
-        self.query_one("#preview-title", Static).update(Content("") if memory is None else memory_title(memory))
-        self.query_one("#preview-facts", Static).update(Content("") if memory is None else memory_facts(memory))
+        self._title.update(Content("") if memory is None else memory_title(memory))
+        self._facts.update(Content("") if memory is None else memory_facts(memory))
         self._show_body()
         if not same:
             self.scroll_home(animate=False)
 
     def _show_body(self) -> None:
-        body = self.query_one("#preview-body", Static)
-        markdown = self.query("#preview-markdown")
         if self._memory is None:
-            body.update("")
-            markdown.remove()
+            self._show_plain(Content(""))
         elif self.as_markdown and _count_markdown_blocks(self._memory.content) <= _MARKDOWN_BLOCKS:
             self._show_markdown(shown(self._memory.content, multiline=True))
         else:
-            markdown.remove()
-            body.display = True
-            body.update(memory_body(self._memory, self._query))
+            self._show_plain(memory_body(self._memory, self._query))
+
+    def _show_plain(self, text: Content) -> None:
+        if self._markdown is not None:
+            self._markdown.display = False
+        self._body.display = True
+        self._body.update(text)
 
     def _show_markdown(self, text: str) -> None:
         from textual.widgets import Markdown  # noqa: PLC0415 - a tenth of a second, for those who ask for it
 
-        self.query_one("#preview-body").display = False
-        markdown = self.query("#preview-markdown")
-        if markdown:
-            markdown.first(Markdown).update(text)
+        self._body.display = False
+        if self._markdown is None:
+            self._markdown = Markdown(text, id="preview-markdown", open_links=False)
+            self.mount(self._markdown)
         else:
-            self.mount(Markdown(text, id="preview-markdown", open_links=False))
+            self._markdown.display = True
+            self._markdown.update(text)
 
     def toggle_markdown(self) -> str:
         """Switch between Markdown and plain text; return the message about it."""
@@ -98,6 +105,8 @@ def _count_markdown_blocks(text: str) -> int:
 
 
 if TYPE_CHECKING:
+    from textual.widgets import Markdown
+
     from memento_tui.tui.views.view import View
     from memento_tui.tui.views.why import SearchRank
 
@@ -131,22 +140,13 @@ class MemorySide(Container):
     def __init__(self, shown: SideSubject) -> None:
         super().__init__()
         self._shown = shown
+        self.preview = Preview()
+        self.view: View | None = None
+        """The open view."""
 
     def compose(self) -> ComposeResult:
         """Begin with the preview."""
-        yield Preview()
-
-    @property
-    def preview(self) -> Preview:
-        """The preview."""
-        return self.query_one(Preview)
-
-    @property
-    def view(self) -> View | None:
-        """The open view, or ``None``."""
-        from memento_tui.tui.views.view import View  # noqa: PLC0415 - the first frame does without views
-
-        return next(iter(self.query(View)), None) if self.has_class("-viewing") else None
+        yield self.preview
 
     def show(self, shown: SideSubject) -> None:
         """Show a memory."""
@@ -173,8 +173,10 @@ class MemorySide(Container):
 
     async def open(self, name: str) -> None:
         """Open a view over the preview, and focus it."""
-        await self.query("View").remove()
+        if self.view is not None:
+            await self.view.remove()
         view: View = getattr(import_module(f"memento_tui.tui.views.{name}"), _VIEW_CLASSES[name])()
+        self.view = view
         self.add_class("-viewing")
         await self.mount(view)
         self._fill(view)
@@ -182,11 +184,12 @@ class MemorySide(Container):
 
     def reload(self) -> None:
         """Read the content of the open view again."""
-        view = self.view
-        if view is not None:
-            view.reload()
+        if self.view is not None:
+            self.view.reload()
 
     def close(self) -> None:
         """Go back to the preview."""
         self.remove_class("-viewing")
-        self.query("View").remove()
+        if self.view is not None:
+            self.view.remove()
+            self.view = None

@@ -84,7 +84,10 @@ class ReportView(View):
     """
 
     def __init__(self) -> None:
-        super().__init__(id="report")
+        super().__init__("report")
+        self.rows: ViewList[_ReportRow] = ViewList(_report_line)
+        self._side = VerticalScroll(classes="report-side", can_focus=False)
+        self._text = Static(classes="report-text")
         self._report: UseReport | None = None
         self._shown_id = ""
         """The row that is shown beside the list."""
@@ -95,14 +98,14 @@ class ReportView(View):
 
     def compose(self) -> ComposeResult:
         """Show the sum of all, the list, and the row under the cursor in full."""
-        yield Static(classes="view-head")
-        yield Static(classes="view-note")
+        yield self.head
+        yield self.note
         with Container(classes="panes"):
             with Vertical(classes="report-rows"):
                 yield Static(Content(_COLUMNS), classes="report-columns")
-                yield ViewList(_report_line)
-            with VerticalScroll(classes="report-side", can_focus=False):
-                yield Static(classes="report-text")
+                yield self.rows
+            with self._side:
+                yield self._text
 
     def on_mount(self) -> None:
         """Lay out for the width that there is, so that the first frame is not laid out twice."""
@@ -111,11 +114,6 @@ class ReportView(View):
     def on_resize(self) -> None:
         """Put the text of the row where there is room for it."""
         self.set_class(self.size.width >= WIDE_CELLS, "-wide")
-
-    @property
-    def rows(self) -> ViewList[_ReportRow]:
-        """The list."""
-        return self.query_one(ViewList)
 
     def show(self, about: object) -> None:  # noqa: ARG002 - it is about all memories
         """Read the report."""
@@ -149,10 +147,10 @@ class ReportView(View):
         self._guard.row_reached(event.row)
         row = event.row
         text = Content("") if row is None or self._report is None else _details(row, self._report)
-        self.query_one(".report-text", Static).update(text)
+        self._text.update(text)
         if row is not None and row.id != self._shown_id:
             self._shown_id = row.id
-            self.query_one(".report-side").scroll_home(animate=False)
+            self._side.scroll_home(animate=False)
 
     def is_available(self, command: str) -> bool:
         """Return whether a command has something to act on: only memories can be deleted."""
@@ -198,7 +196,7 @@ class ReportView(View):
 
     def action_scroll(self, lines: int) -> None:
         """Scroll the text of the row."""
-        self.query_one(".report-side").scroll_relative(y=lines, animate=False)
+        self._side.scroll_relative(y=lines, animate=False)
 
 
 def _rows_of(report: UseReport) -> Iterator[_ReportRow]:

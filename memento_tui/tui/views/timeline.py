@@ -9,7 +9,6 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.widgets import Static
 
 from memento_tui.api.types import TimelineEntry
 from memento_tui.errors import MementoError, NotFound
@@ -36,20 +35,16 @@ class TimelineView(View):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("timeline")]
 
     def __init__(self) -> None:
-        super().__init__(id="timeline")
+        super().__init__("timeline")
+        self.rows: ViewList[TimelineEntry] = ViewList(self._draw)
         self._centre = ""
         """The id of the memory in the middle."""
 
     def compose(self) -> ComposeResult:
         """Show the line at the top and the list."""
-        yield Static(classes="view-head")
-        yield Static(classes="view-note")
-        yield ViewList(self._draw)
-
-    @property
-    def rows(self) -> ViewList[TimelineEntry]:
-        """The memories, the latest first."""
-        return self.query_one(ViewList)
+        yield self.head
+        yield self.note
+        yield self.rows
 
     def show(self, memory: Memory) -> None:
         """Show the memories around one memory."""

@@ -12,7 +12,6 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.widgets import Static
 
 from memento_tui.api.types import FACETS, Facet
 from memento_tui.errors import MementoError
@@ -253,7 +252,8 @@ class TreeView(View):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tree")]
 
     def __init__(self) -> None:
-        super().__init__(id="tree")
+        super().__init__("tree")
+        self.rows: ViewList[FacetNode] = ViewList(self._draw)
         self._filter = FacetFilter()
         self._counts: dict[Facet, Sequence[tuple[str, int]]] = {}
         self._folded: set[str] = set()
@@ -263,14 +263,9 @@ class TreeView(View):
 
     def compose(self) -> ComposeResult:
         """Show the line at the top and the tree."""
-        yield Static(classes="view-head")
-        yield Static(classes="view-note")
-        yield ViewList(self._draw)
-
-    @property
-    def rows(self) -> ViewList[FacetNode]:
-        """The rows of the tree."""
-        return self.query_one(ViewList)
+        yield self.head
+        yield self.note
+        yield self.rows
 
     def show(self, query: str) -> None:
         """Show the tree with the values that a query chooses."""

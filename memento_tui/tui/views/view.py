@@ -83,7 +83,8 @@ class View(ErrorBoundary, Vertical):
     """One view: a heading and its content.
 
     A view is mounted when the person opens it, and takes the focus by `focus_content`. It posts `ViewClosed` when the
-    person leaves it, and `MemoryChosen` when the person goes to another memory.
+    person leaves it, and `MemoryChosen` when the person goes to another memory. It makes its parts itself: a write may
+    reach it before it is mounted and after it was removed.
     """
 
     SCOPE: ClassVar[KeyScope]
@@ -95,6 +96,14 @@ class View(ErrorBoundary, Vertical):
     View > .view-head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
     View > .view-note { padding: 0 1; color: $text-muted; display: none; }
     """
+
+    rows: ViewList[Any]
+    """The list of the view, where it has one."""
+
+    def __init__(self, name: str | None = None) -> None:
+        super().__init__(id=name)
+        self.head = Static(classes="view-head")
+        self.note = Static(classes="view-note")
 
     @property
     def memento(self) -> AppServices:
@@ -108,7 +117,7 @@ class View(ErrorBoundary, Vertical):
 
     def focus_content(self) -> None:
         """Take the focus."""
-        self.screen.set_focus(self.query_one(ViewList))
+        self.focus_part(self.rows)
 
     def show(self, about: Any) -> None:  # noqa: ANN401 - each view says what: a memory, or the tree a query
         """Show the view for a memory or a query; keep the position if it is the same as before."""
@@ -124,13 +133,12 @@ class View(ErrorBoundary, Vertical):
 
     def set_heading(self, text: Content) -> None:
         """Set the heading."""
-        self.query_one(".view-head", Static).update(text)
+        self.head.update(text)
 
     def set_note(self, text: Content | None) -> None:
         """Set the note below the heading that says why the view is empty; ``None`` hides it."""
-        note = self.query_one(".view-note", Static)
-        note.display = text is not None
-        note.update("" if text is None else text)
+        self.note.display = text is not None
+        self.note.update("" if text is None else text)
 
     @on(RecordList.Highlighted)
     @on(RecordList.Refreshed)

@@ -52,25 +52,23 @@ class WhyView(View):
     """
 
     def __init__(self) -> None:
-        super().__init__(id="why")
+        super().__init__("why")
+        self.text = VerticalScroll()
+        """The scrolling text."""
+        self._explanation = Static(classes="why-text")
         self._memory: Memory | None = None
         self._rank: SearchRank | None = None
 
     def compose(self) -> ComposeResult:
         """Show the line at the top and the text."""
-        yield Static(classes="view-head")
-        yield Static(classes="view-note")
-        with VerticalScroll():
-            yield Static(classes="why-text")
-
-    @property
-    def text(self) -> VerticalScroll:
-        """The scrolling text."""
-        return self.query_one(VerticalScroll)
+        yield self.head
+        yield self.note
+        with self.text:
+            yield self._explanation
 
     def focus_content(self) -> None:
         """Take the focus."""
-        self.screen.set_focus(self.text)
+        self.focus_part(self.text)
 
     def show(self, memory: Memory, rank: SearchRank | None = None) -> None:
         """Show the weight of a memory, and its rank if a search is on."""
@@ -119,7 +117,7 @@ class WhyView(View):
         presets = "  ".join(f"[{text}]" if name == preset else text for name, text in weights.items())
         parts += [Content.styled("Each preset's own weight today", "bold"), Content(presets)]
         parts += [Content.styled(line, "dim") for line in textwrap.wrap(_SCALES, max(across, 20))]
-        self.query_one(".why-text", Static).update(Content("\n").join(parts))
+        self._explanation.update(Content("\n").join(parts))
 
 
 _SCALES = "In brackets: yours (maintenance.decay in config.toml). protocol counts from 0 to 3, the others from 0 to 1."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar
 
 from rich.style import Style
 from textual import events, on
@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from memento_tui.tui.commands import KeyScope, bindings
+from memento_tui.tui.section import ErrorBoundary
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, Row, RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList
 
@@ -43,7 +44,7 @@ class Column(RecordList[RowT], Generic[RowT]):
         return gutter if self.has_class("-active") else f" {gutter[1:]}"
 
 
-class ColumnBoard(Container, Generic[RowT]):
+class ColumnBoard(ErrorBoundary, Container, Generic[RowT]):
     """Columns of rows, each with a name and a title. The owner draws the rows and fills the columns.
 
     ``card(row, width)`` returns the `CARD_HEIGHT` lines of a row where the columns stand side by side; ``line(row,
@@ -84,14 +85,28 @@ class ColumnBoard(Container, Generic[RowT]):
         self._card = card
         self._line = line
         self._active = active
+        self.columns: dict[str, Column[RowT]] = {name: Column(self._draw, id=f"column-{name}") for name in titles}
+        """All columns by name."""
+        self._heads = {name: Static(classes="column-title") for name in titles}
+        self._boxes = {name: Vertical(classes="column") for name in titles}
+        self._mark_active()
+
+    def begin_at(self, name: str) -> None:
+        """Put the cursor into a column, before the board is shown."""
+        self._active = name
+        self._mark_active()
+
+    def _mark_active(self) -> None:
+        for name, column in self.columns.items():
+            column.set_class(name == self._active, "-active")
+            self._boxes[name].set_class(name == self._active, "-active")
 
     def compose(self) -> ComposeResult:
         """Create the columns, each below its title."""
         for name in self._titles:
-            with Vertical(classes="column" + (" -active" if name == self._active else "")):
-                yield Static(classes="column-title")
-                column: Column[RowT] = Column(self._draw, id=f"column-{name}")
-                yield column.set_class(name == self._active, "-active")
+            with self._boxes[name]:
+                yield self._heads[name]
+                yield self.columns[name]
 
     def _draw(self, row: RowT, width: int) -> Sequence[Line]:
         return (self._card if self.has_class("-side-by-side") else self._line)(row, width)
@@ -104,21 +119,12 @@ class ColumnBoard(Container, Generic[RowT]):
     @property
     def column(self) -> Column[RowT]:
         """The column with the cursor."""
-        return self.column_named(self._active)
-
-    @property
-    def columns(self) -> dict[str, Column[RowT]]:
-        """All columns by name."""
-        return {name: self.column_named(name) for name in self._titles}
+        return self.columns[self._active]
 
     @property
     def total(self) -> int:
         """The number of rows in all columns."""
         return sum(column.total for column in self.columns.values())
-
-    def column_named(self, name: str) -> Column[RowT]:
-        """Return the column of a name."""
-        return cast("Column[RowT]", self.query_one(f"#column-{name}", Column))
 
     def set_sources(self, source_of: Callable[[str], RowSource[RowT]], *, select: str | None = None) -> None:
         """Show other rows, each column from its first, or with the cursor on the row ``select``."""
@@ -139,7 +145,7 @@ class ColumnBoard(Container, Generic[RowT]):
 
     def go_to(self, name: str) -> None:
         """Move the cursor to a column."""
-        self.screen.set_focus(self.column_named(name))
+        self.focus_part(self.columns[name])
 
     def action_column(self, step: int) -> None:
         """Go to the column ``step`` to the right; stop at the first and the last."""
@@ -153,10 +159,8 @@ class ColumnBoard(Container, Generic[RowT]):
         if name == self._active or name not in self._titles:
             return
         self._active = name
-        for each, column in self.columns.items():
-            column.set_class(each == name, "-active")
-            if column.parent is not None:
-                column.parent.set_class(each == name, "-active")
+        self._mark_active()
+        for column in self.columns.values():
             column.refresh()
         self._show_titles()
         self.post_message(self.ColumnChanged(self))
@@ -166,8 +170,7 @@ class ColumnBoard(Container, Generic[RowT]):
         for name, column in self.columns.items():
             words = f"{self._titles[name]} {column.total:,}"
             bracketed = f"[{words}]" if name == self._active else f" {words} "
-            if column.parent is not None:
-                column.parent.query_one(".column-title", Static).update(Content(bracketed))
+            self._heads[name].update(Content(bracketed))
 
     def on_resize(self) -> None:
         """Lay the columns out side by side or one below the other, by the width."""

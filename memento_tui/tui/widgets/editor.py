@@ -16,6 +16,7 @@ from memento_tui.errors import MementoError
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import hidden_characters, literal
 from memento_tui.tui.screens.dialogs import Confirm
+from memento_tui.tui.section import ErrorBoundary
 from memento_tui.tui.widgets.text_draft import EditorLeft, EditorSaved, TextDraft
 
 __all__ = ["Editor"]
@@ -24,7 +25,7 @@ _KEEP_SECONDS = 0.4
 """Seconds between two writes of the typed text to disk."""
 
 
-class Editor(Vertical):
+class Editor(ErrorBoundary, Vertical):
     """A form for a draft. It is mounted when editing begins and removed when it ends.
 
     The typed text is kept in ``unsaved`` until the owner discards it, so that a crash loses nothing.
@@ -40,38 +41,47 @@ class Editor(Vertical):
 
     def __init__(self, heading: str, before: TextDraft, unsaved: UnsavedTextFile, now: TextDraft | None = None) -> None:
         super().__init__()
-        self._heading = heading
         self.before = before
         """The stored draft. The fields begin with ``now`` if that is given."""
-        self._initial = now or before
+        initial = now or before
+        hint = "title (may be empty: the first line serves)"
+        self._heading = Static(Content(heading), classes="editor-heading")
+        self._warning = Static(classes="editor-warning")
+        self._title = None if initial.title is None else Input(initial.title, placeholder=hint, id="editor-title")
+        self._tags: Input | None = None
+        if initial.tags is not None:
+            self._tags = Input(", ".join(initial.tags), placeholder="tags, with commas between", id="editor-tags")
+        self._text = TextArea(initial.content, id="editor-content", soft_wrap=True, tab_behavior="focus")
         self._unsaved = unsaved
         self._due = self.set_interval(_KEEP_SECONDS, self._keep, pause=True)
 
     def compose(self) -> ComposeResult:
         """Show the fields."""
-        yield Static(Content(self._heading), classes="editor-heading")
-        yield Static(classes="editor-warning")
-        if self._initial.title is not None:
-            hint = "title (may be empty: the first line serves)"
-            yield Input(self._initial.title, placeholder=hint, id="editor-title")
-        if self._initial.tags is not None:
-            yield Input(", ".join(self._initial.tags), placeholder="tags, with commas between", id="editor-tags")
-        yield TextArea(self._initial.content, id="editor-content", soft_wrap=True, tab_behavior="focus")
+        yield self._heading
+        yield self._warning
+        yield from self._fields
+
+    @property
+    def _fields(self) -> list[Input | TextArea]:
+        """The fields, from the first to the last."""
+        return [field for field in (self._title, self._tags, self._text) if field is not None]
 
     def on_mount(self) -> None:
         """Focus the text, and keep what is not stored yet from the start."""
-        self.query_one(TextArea).focus()
+        self.focus_text()
         self._keep()
+
+    def focus_text(self) -> None:
+        """Go to the text."""
+        self.focus_part(self._text)
 
     @property
     def draft(self) -> TextDraft:
         """The draft that the fields hold now."""
-        title = self.query("#editor-title")
-        tags = self.query("#editor-tags")
         return TextDraft(
-            title=title.first(Input).value.strip() if title else None,
-            tags=_tags_of(tags.first(Input).value) if tags else None,
-            content=self.query_one(TextArea).text,
+            title=None if self._title is None else self._title.value.strip(),
+            tags=None if self._tags is None else _tags_of(self._tags.value),
+            content=self._text.text,
         )
 
     @on(Input.Changed)
@@ -93,22 +103,21 @@ class Editor(Vertical):
                 draft = self.draft
                 self._unsaved.keep(draft.title, draft.tags, draft.content)
         except MementoError as error:
-            self.query_one(".editor-heading", Static).update(literal(str(error), "$text-error"))
+            self._heading.update(literal(str(error), "$text-error"))
 
     def _warn(self) -> None:
         """Warn of characters that the text area does not show: a model would read them."""
         draft = self.draft
         hidden = hidden_characters(f"{draft.title or ''}{' '.join(draft.tags or ())}{draft.content}")
-        warning = self.query_one(".editor-warning", Static)
-        warning.display = bool(hidden)
+        self._warning.display = bool(hidden)
         names = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
-        warning.update(literal(f"! hidden characters, not shown here: {names}", "bold $text-warning"))
+        self._warning.update(literal(f"! hidden characters, not shown here: {names}", "bold $text-warning"))
 
     def action_field(self, by: int) -> None:
         """Move the focus by a number of fields, around the end."""
-        fields = [field for field in self.query("Input, TextArea") if field.can_focus]
+        fields = self._fields
         focused = next((index for index, field in enumerate(fields) if field.has_focus), 0)
-        fields[(focused + by) % len(fields)].focus()
+        self.focus_part(fields[(focused + by) % len(fields)])
 
     def action_save(self) -> None:
         """Ask the owner to save the draft."""

@@ -38,6 +38,9 @@ class EvidencePane(ErrorBoundary, VerticalScroll, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__(classes="side-scroll")
+        self._heading = Static(id="review-heading")
+        self._body = Static(id="review-body")
+        self._around = Static(id="review-around")
         self.focused: FocusedItem | None = None
         """The item that is shown."""
         self._split: bool | None = None
@@ -49,21 +52,21 @@ class EvidencePane(ErrorBoundary, VerticalScroll, can_focus=False):
 
     def compose(self) -> ComposeResult:
         """Make the three texts: the heading, the evidence, and the context."""
-        yield Static(id="review-heading")
-        yield Static(id="review-body")
-        yield Static(id="review-around")
+        yield self._heading
+        yield self._body
+        yield self._around
 
     def show(self, focused: FocusedItem | None) -> None:
         """Show an item, or nothing; the scroll position is kept while it stays the same item."""
         same = focused is not None and self.focused is not None and self.focused.name == focused.name
         self.focused = focused
-        self.query_one("#review-around", Static).update("")
+        self._around.update("")
         self._look_up_context_soon()
         if focused is None:
-            for name in ("heading", "body"):
-                self.query_one(f"#review-{name}", Static).update("")
+            self._heading.update("")
+            self._body.update("")
             return
-        self.query_one("#review-heading", Static).update(heading(focused, app_of(self).keys))
+        self._heading.update(heading(focused, app_of(self).keys))
         if not same:
             self.scroll_home(animate=False)
         self._draw()
@@ -94,18 +97,17 @@ class EvidencePane(ErrorBoundary, VerticalScroll, can_focus=False):
         if focused is None:
             return
         width, split = self._drawn_for = (self._text_width, self.is_split)
-        body = self.query_one("#review-body", Static)
         if size_of(focused) <= _MAX_CHARACTERS_IN_FRAME:
-            body.update(evidence(focused, width, split=split))
+            self._body.update(evidence(focused, width, split=split))
         else:
-            body.update(Content.styled("comparing ...", "dim"))
+            self._body.update(Content.styled("comparing ...", "dim"))
             self._draw_on_thread(focused, width, split=split)
 
     @work(exclusive=True, group="evidence")
     async def _draw_on_thread(self, focused: FocusedItem, width: int, *, split: bool) -> None:
         drawn = await in_thread(self, evidence, focused, width, split=split)
         if self.focused is focused:
-            self.query_one("#review-body", Static).update(drawn)
+            self._body.update(drawn)
 
     # The context
 
@@ -138,4 +140,4 @@ class EvidencePane(ErrorBoundary, VerticalScroll, can_focus=False):
             app_of(self).show_status(str(error), problem=True)
             return
         if self.focused is focused:
-            self.query_one("#review-around", Static).update(text)
+            self._around.update(text)

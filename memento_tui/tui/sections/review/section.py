@@ -54,6 +54,7 @@ class ReviewSection(ListSection[InboxItem]):
         super().__init__()
         self._counts: dict[str, int] = {}
         self.evidence = EvidencePane()
+        self.side_scroll = self.evidence
         self.decisions = DecisionRunner(self, lambda: self.focused)
         self._editing = ProposalEditing(self, self.decisions.decide)
 
@@ -76,20 +77,20 @@ class ReviewSection(ListSection[InboxItem]):
     def on_mount(self) -> None:
         """Read the queue; the evidence gets more room than the list, and the numbers more than the filter."""
         self.filter_box.styles.width = _FILTER_WIDTH
-        head = self.query_one(".head").styles
+        head = self.head.styles
         head.width, head.max_width, head.text_align = "1fr", "100%", "right"
         self._share_room()
         super().on_mount()
 
     def _share_room(self) -> None:
         wide = self.has_class("-wide")
-        rows, side = self.query_one(".rows").styles, self.query_one(".side").styles
+        rows, side = self.rows_pane.styles, self.side_pane.styles
         rows.width, side.width, side.height = ("2fr", "3fr", "1fr") if wide else ("1fr", "1fr", "2fr")
 
     def update_head(self) -> None:
         """Write the line above the list; the text of an empty queue has the whole width."""
         super().update_head()
-        self.query_one(".side").display = self.rows.total > 0 or self.side_pane.is_editing
+        self.side_pane.display = self.rows.total > 0 or self.side_pane.is_editing
 
     # The queue
 

@@ -1,0 +1,80 @@
+"""Carry out keys and clicks one after the other, each once the one before has been carried out.
+
+Textual hands every key at once to the widget that has the focus at that moment. A key that was typed right behind one
+that opens a dialog, a view or an editor would so reach what stood there before, and would meet widgets that are being
+made or removed. Here a key waits until what the one before opened is there and what it closed is gone: keys that are
+typed ahead belong to what they open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
+from time import monotonic
+
+from textual import events
+from textual.message_pump import MessagePump
+from textual.widget import Widget
+
+__all__ = ["InputOrder"]
+
+_QUIET_ROUNDS = 6
+"""Rounds of the event loop without a message, a mount or a removal: a key leads to a worker within three of them."""
+
+_MAX_WAIT_SECONDS = 1.0
+"""How long a key waits at most; a part that takes longer to appear is no reason to take no keys."""
+
+InputEvent = events.InputEvent | events.Paste
+
+
+class InputOrder:
+    """The keys and clicks that wait. ``deliver`` carries one out, ``parts`` returns the parts of the app."""
+
+    def __init__(
+        self, deliver: Callable[[InputEvent], Awaitable[None]], parts: Callable[[], Iterable[MessagePump]]
+    ) -> None:
+        self._deliver = deliver
+        self._parts = parts
+        self._waiting: deque[InputEvent] = deque()
+        self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
+        self._dropped_until = 0.0
+
+    def put(self, event: InputEvent) -> None:
+        """Carry out an event after those that wait."""
+        if self._is_closed:
+            return
+        self._waiting.append(event)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run())
+
+    def drop(self) -> None:
+        """Drop what was typed until now: it was meant for what has just been answered."""
+        self._dropped_until = monotonic()
+
+    def close(self) -> None:
+        """Drop what waits, and whatever comes from now on: the app is leaving."""
+        self._is_closed = True
+        self._waiting.clear()
+
+    async def _run(self) -> None:
+        while self._waiting:
+            event = self._waiting.popleft()
+            if not isinstance(event, events.MouseMove):  # these come in hundreds, and change nothing
+                await self._until_quiet()
+            if event.time > self._dropped_until and not self._is_closed:
+                await self._deliver(event)
+
+    async def _until_quiet(self) -> None:
+        ends, quiet = monotonic() + _MAX_WAIT_SECONDS, 0
+        while quiet < _QUIET_ROUNDS and monotonic() < ends:
+            await asyncio.sleep(0)
+            quiet = quiet + 1 if all(map(_is_quiet, list(self._parts()))) else 0
+
+
+def _is_quiet(part: MessagePump) -> bool:
+    """Return whether a part of the app is there to stay, and has no message to handle."""
+    if part.message_queue_size:
+        return False
+    return not isinstance(part, Widget) or (part.is_mounted and not part._pruning)  # noqa: SLF001 - only this says it
