@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 SAMPLE := data/local
 
-.PHONY: run test test-deep lint types bench poison screenshots reference clean
+.PHONY: run test test-deep fuzz-keys lint types bench poison screenshots reference clean
 
 run: $(INSTALLED)
 	@$(BIN)/python data/load_sample.py $(SAMPLE)
@@ -25,6 +25,14 @@ SEED =
 test-deep: $(INSTALLED)
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --hypothesis-profile=deep \
 		$(if $(SEED),--hypothesis-seed=$(SEED)) $(DEEP)
+
+# SEED: what is typed; SECONDS: for how long, or BURSTS: how many bursts of it.
+SECONDS = 60
+BURSTS =
+
+fuzz-keys: $(INSTALLED)
+	$(BIN)/python -m tests.fuzz.fuzz_keys --seed $(or $(SEED),1) \
+		$(if $(BURSTS),--bursts $(BURSTS),--seconds $(SECONDS))
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -453,13 +453,11 @@ class PagedRows(ScrollView, Generic[RowT]):
 
     def _next_read(self) -> Coroutine[None, None, None] | None:
         """Return the next read, or ``None`` where everything needed is in memory."""
-        if self._source is None:
-            return None
         if self._due_refresh is not None:
             due, self._due_refresh = self._due_refresh, None
             return self._read_again(*due)
         missing = self._missing_page()
-        return None if missing is None else self._read_page(self._source, missing)
+        return None if missing is None or self._source is None else self._read_page(self._source, missing)
 
     def _missing_page(self) -> int | None:
         """Return a page that is not in memory: a visible one, else the cursor's, else the one below or above."""

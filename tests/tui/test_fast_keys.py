@@ -1,0 +1,137 @@
+"""Keys that are typed faster than the app can show what they lead to, as a burst over a slow line brings them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual import events
+
+import memento_tui
+from memento_tui.api import Workspace
+from memento_tui.model import Memory
+from memento_tui.tui import section
+from memento_tui.tui.screens.dialogs import AskLine
+from memento_tui.tui.views.history import HistoryView
+from memento_tui.tui.views.links import LinksView
+from memento_tui.tui.views.report import ReportView
+from memento_tui.tui.views.timeline import TimelineView
+from memento_tui.tui.views.tree import TreeView
+from memento_tui.tui.views.view import View
+from memento_tui.tui.views.why import WhyView
+from memento_tui.tui.widgets.editor import Editor
+from tests.tui.app_driver import Driver, opened
+
+_TUI = Path(section.__file__).parent
+_NAMES = {" ": "space", "\x1b": "escape", "/": "slash", "\r": "enter"}
+
+
+@pytest.fixture
+def data(data_dir: Path) -> Path:
+    """Return a directory with some memories, and two more that wait."""
+    with memento_tui.open(data_dir) as person:
+        for number in range(8):
+            person.remember(f"Rule {number}: keep it short.", tags=["old"])
+    with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude", session="s1") as agent:
+        agent.remember("A page says that the port is 8080.", source_type="external")
+        agent.remember("A page says that the host is called walrus.", source_type="external")
+    return data_dir
+
+
+async def burst(driver: Driver, keys: str) -> None:
+    """Send keys without waiting for what each leads to."""
+    for key in keys:
+        driver.app.post_message(events.Key(_NAMES.get(key, key), key))
+    await driver.pilot.pause()
+    await driver.pilot.pause()
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "2h32\x1b",
+        "2o32\x1b",
+        "2l32\x1b",
+        "2w32\x1b",
+        "2f32\x1b",
+        "2n2",
+        "2e12",
+        "2n12",
+        "hlh",
+        "lol\x1b",
+        "s\x1bs\x1b",
+        "7w27\x1b",
+    ],
+)
+async def test_a_burst_of_keys_that_opens_and_leaves_views_and_editors_ends_nothing(data: Path, keys: str) -> None:
+    async with opened(data) as driver:
+        for _ in range(3):
+            await burst(driver, keys)
+        assert driver.app.is_running
+
+
+async def test_keys_typed_ahead_belong_to_the_dialog_that_they_open(data: Path, workspace: Workspace) -> None:
+    async with opened(data, start="review") as driver:
+        await burst(driver, "xaaaa")
+        assert isinstance(driver.app.screen, AskLine)
+        assert driver.app.screen.query_one("Input").value == "aaaa"  # type: ignore[attr-defined]
+        assert workspace.review.count() == 2
+
+
+async def test_keys_typed_ahead_belong_to_the_editor_that_they_open(data: Path) -> None:
+    async with opened(data) as driver:
+        await burst(driver, "nddd")
+        assert driver.memories.query_one(Editor).draft.content == "ddd"
+        assert driver.memories.rows.total == 8
+
+
+async def test_keys_typed_into_a_dialog_after_its_answer_are_for_nobody(data: Path, workspace: Workspace) -> None:
+    async with opened(data, start="review") as driver:
+        await burst(driver, "x\r\raa")
+        assert workspace.review.count() == 1
+        assert len(driver.app.screen_stack) == 1
+
+
+async def test_keys_behind_the_one_that_leaves_are_for_nobody(data: Path) -> None:
+    async with opened(data) as driver:
+        await burst(driver, "qdddd\x1b")
+    with memento_tui.open(data) as workspace:
+        assert workspace.count_all() == 10
+
+
+_ABOUT: dict[type[View], Callable[[View, Memory], None]] = {
+    HistoryView: lambda view, memory: view.show(memory),
+    LinksView: lambda view, memory: view.show(memory),
+    TimelineView: lambda view, memory: view.show(memory),
+    WhyView: lambda view, memory: view.show(memory),
+    TreeView: lambda view, _: view.show("kind:fact"),
+    ReportView: lambda view, _: view.show(None),
+}
+
+
+@pytest.mark.parametrize("kind", _ABOUT)
+async def test_a_view_may_be_asked_and_read_again_before_it_is_there_and_when_it_is_gone(
+    data: Path, kind: type[View]
+) -> None:
+    async with opened(data) as driver:
+        memory = driver.memories.preview.memory
+        assert memory is not None
+        view = kind()
+        mounting = driver.memories.side.mount(view)
+        for _ in range(2):
+            _ABOUT[kind](view, memory)
+            view.reload()
+            view.focus_content()
+            assert view.is_available(f"{view.SCOPE}.leave")
+            await mounting
+            await driver.pilot.pause()
+            view.remove()
+        await driver.pilot.pause()
+        assert driver.app.is_running
+
+
+def test_no_part_of_the_app_is_looked_up_where_it_may_not_be_yet_or_no_longer() -> None:
+    looked_up = re.compile(r"\.(query_one|query|get_child_by_\w+|get_widget_by_id)\(")
+    assert [path.name for path in _TUI.rglob("*.py") if looked_up.search(path.read_text(encoding="utf-8"))] == []
