@@ -33,6 +33,7 @@ _KEYS: tuple[str, ...] = (
 """Keys, each as often as it is wanted. A key that ends the app is a deed of its own, `leave`."""
 
 _HABITS = (
+    *(["\x1by"] * 8),
     "2h32\x1b",
     "2o32\x1b",
     "2l32\x1b",

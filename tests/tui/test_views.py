@@ -234,8 +234,8 @@ async def test_the_tree_keeps_what_else_the_search_says(filled: Path) -> None:
         await driver.until(lambda: driver.memories.filter == "text", "the words stay")
 
 
-def row_value(view: TreeView) -> str:
-    return "" if view.rows.current is None else view.rows.current.value
+def row_value(view: View) -> object:
+    return None if view.rows.current is None else view.rows.current.value
 
 
 async def test_branches_are_folded_and_unfolded(filled: Path) -> None:
