@@ -69,7 +69,7 @@ class BankMemory(BaseModel):
 
 
 class RetainResult(BaseModel):
-    """The outcome of storing a memory; ``pending``: a person decides about it, ``reason``: why."""
+    """The outcome of storing a memory; ``pending``: a person decides about it; ``reason``: why, or what to mend."""
 
     id: str
     bank_id: str
@@ -161,7 +161,7 @@ class BankTools:
             kind=_bank_kind(outcome.memory),
             duplicate=outcome.is_known,
             pending=outcome.is_pending,
-            reason=outcome.pending_sentence,
+            reason=outcome.remark,
         )
         return tool_result(_retain_text(result), result)
 
@@ -228,7 +228,7 @@ def _retain_text(result: RetainResult) -> str:
         return f"{'It waits already' if result.duplicate else 'Stored, but it waits'} as {name}. {result.reason}"
     if result.duplicate:
         return f"Known already as {name}; nothing new was stored."
-    return f"Retained as {name}, an unverified draft."
+    return f"Retained as {name}, an unverified draft. {result.reason}".rstrip()
 
 
 INSTRUCTIONS = (

@@ -40,7 +40,7 @@ __all__ = ["INSTRUCTIONS", "all_tools"]
 
 
 class StoreResult(BaseModel):
-    """The outcome of storing a memory; ``pending``: a person decides about it, ``reason``: why."""
+    """The outcome of storing a memory; ``pending``: a person decides about it; ``reason``: why, or what to mend."""
 
     id: str
     namespace: str
@@ -307,7 +307,7 @@ def _store_new(
         namespace=outcome.memory.namespace,
         created=not outcome.is_known,
         pending=True if outcome.is_pending else None,
-        reason=outcome.pending_sentence or None,
+        reason=outcome.remark or None,
     )
     return result, outcome.memory.id
 

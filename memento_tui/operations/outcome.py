@@ -86,6 +86,11 @@ class StoreOutcome:
         """Why the memory waits for a person, in a sentence; empty where it does not."""
         return _pending_sentence(self.reasons) if self.is_pending else ""
 
+    @property
+    def remark(self) -> str:
+        """What the agent is told beyond the outcome: why the memory waits, or what is missing from it."""
+        return self.pending_sentence or self.hint
+
     def accepted(self) -> StoreOutcome:
         """Return the outcome. Raises `NotAllowed` where a person rejected the same text before."""
         if self.is_rejected:

@@ -71,7 +71,8 @@ def test_an_agent_that_stores_a_log_is_asked_what_follows_from_it(agent: Workspa
     stored = store_memory(agent, AURORA)
     assert remember_result(stored).hint == LOG_HINT
     assert "What should the next session do because of this?" in remember_result_text(stored)
-    assert store_memory(agent, "Skip aurora until Kp > 4.").hint == ""
+    assert stored.remark == LOG_HINT
+    assert store_memory(agent, "Skip aurora until Kp > 4.").remark == ""
     assert store_memory(agent, "Ran the tests, all passed.", kind="daily").hint == ""
     assert store_memory(agent, AURORA).hint == ""  # it is known
 

@@ -233,7 +233,7 @@ class NoteDraft:
 
 @dataclass(frozen=True)
 class StoredNote:
-    """The memory that holds a note, whether it is a new one, and why it waits for a person."""
+    """The memory that holds a note, whether it is a new one, and what the agent is told beyond that."""
 
     memory: Memory
     is_new: bool
@@ -270,7 +270,7 @@ def put_note(workspace: Workspace, draft: NoteDraft) -> StoredNote:
     if draft.certainty is not None:
         fields["certainty"] = draft.certainty
     outcome = store_memory(workspace, draft.body.strip(), **fields, **(draft.fields or {})).accepted()
-    return StoredNote(outcome.memory, is_new=not outcome.is_known, reason=outcome.pending_sentence)
+    return StoredNote(outcome.memory, is_new=not outcome.is_known, reason=outcome.remark)
 
 
 def _draft_properties(draft: NoteDraft) -> dict[str, Any]:
