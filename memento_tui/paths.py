@@ -42,6 +42,15 @@ class DataPaths(NamedTuple):
         return self.root / "index" / "semantic"
 
     @property
+    def former_semantic_index(self) -> Path:
+        """The tables of the model before, which answer until those of the present one are complete."""
+        return self.root / "index" / "semantic-former"
+
+    def semantic_indexes(self) -> list[Path]:
+        """Return the directories with vectors that are there."""
+        return [path for path in (self.semantic_index, self.former_semantic_index) if path.exists()]
+
+    @property
     def keyword_lock(self) -> Path:
         """Held by whoever brings the keyword index up to date."""
         return self.root / "index" / "keyword.lock"

@@ -68,7 +68,8 @@ def start_engine(workspace: Workspace) -> None:
 def _begin_semantic_anew(workspace: Workspace) -> None:
     if workspace.config.engine.enabled:
         stop_engine(workspace.search_engine.semantic)
-        shutil.rmtree(workspace.paths.semantic_index, ignore_errors=True)
+        for directory in workspace.paths.semantic_indexes():
+            shutil.rmtree(directory, ignore_errors=True)
     start_engine(workspace)
 
 

@@ -78,7 +78,7 @@ class Purger:
         memories = [one.id for one in removed if one.record == "memory"]
         if memories and self._paths.keyword_index.exists():
             self._search_engine.keyword.purge(memories)
-        if memories and self._paths.semantic_index.exists():
+        if memories and self._paths.semantic_indexes():
             self._search_engine.purge_vectors(memories)
         return derived
 
@@ -86,9 +86,10 @@ class Purger:
         """Let both indexes be built anew: a name stands in every row of what an agent or session wrote."""
         if self._paths.keyword_index.exists():
             self._search_engine.keyword.rebuild()
-        if self._paths.semantic_index.exists():
+        if self._paths.semantic_indexes():
             self._search_engine.semantic.stop()
-            shutil.rmtree(self._paths.semantic_index, ignore_errors=True)
+            for directory in self._paths.semantic_indexes():
+                shutil.rmtree(directory, ignore_errors=True)
 
 
 def _entry_number(name: str) -> int:

@@ -217,10 +217,12 @@ class SearchEngine:
 
         try:
             with FileLock(self._paths.engine_lock, timeout=_ENGINE_LOCK_SECONDS, mode=PRIVATE_FILE_MODE):
-                remove_vectors(self._paths.semantic_index, ids)
+                for directory in self._paths.semantic_indexes():
+                    remove_vectors(directory, ids)
         except Exception:  # noqa: BLE001 - LanceDB raises any type; the index is disposable and the text must be gone
             _log.info("the semantic index is deleted, because vectors could not be taken out of it", exc_info=True)
-            shutil.rmtree(self._paths.semantic_index, ignore_errors=True)
+            for directory in self._paths.semantic_indexes():
+                shutil.rmtree(directory, ignore_errors=True)
 
     def search(
         self,

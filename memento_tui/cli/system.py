@@ -190,7 +190,7 @@ def _status_fields(facts: dict[str, Any]) -> dict[str, Any]:
         "problem": facts["problem"],
         "memories": f"{facts['total']:,} in the index, {facts['pending']:,} to do",
         "reflects": f"journal entry {facts['seq']:,}",
-        "model": facts["model"],
+        "model": facts["model"] + (f" ({facts['serving']} answers until it is done)" if facts["serving"] else ""),
         "process": f"{facts['pid']}, for {facts['uptime']:.0f} s, {facts['rss'] / 1_000_000:.0f} MB",
         "version": facts["version"],
     }

@@ -19,6 +19,8 @@ class IndexStatus:
     state: Literal["loading", "ready", "failed"] = "loading"
     model: str = ""
     """The name of the embedding model; empty until it is loaded."""
+    serving: str = ""
+    """The name of the model before, where its vectors answer until those of ``model`` are complete."""
     seq: int = 0
     """The journal entry that the index reflects."""
     pending: int = 0

@@ -21,9 +21,10 @@ from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.paths import DataPaths
 from memento_tui.storage.store import Store
 
-__all__ = ["IndexWorker"]
+__all__ = ["EmbeddedQuery", "IndexWorker"]
 
 if TYPE_CHECKING:
+    from memento_tui.embedding.former_index import FormerIndex
     from memento_tui.embedding.index_updater import IndexUpdater
     from memento_tui.embedding.maintenance_scheduler import MaintenanceScheduler
     from memento_tui.embedding.models import Embedder, Vectors
@@ -51,6 +52,14 @@ class VectorHits:
 
     hits: list[tuple[str, float]]
     seq: int
+
+
+@dataclass(frozen=True)
+class EmbeddedQuery:
+    """The vector of a query, and the index of the model that made it."""
+
+    vector: Vectors
+    index: VectorIndex
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,7 @@ class IndexWorker(threading.Thread):
         self._changed_at = time.monotonic()
         # Assigned once, whole; other threads read it.
         self._components: _Components | None = None
+        self._former: FormerIndex | None = None
         self._purges: SimpleQueue[tuple[Sequence[str], Future[None]]] = SimpleQueue()
 
     def wake(self) -> None:
@@ -109,55 +119,59 @@ class IndexWorker(threading.Thread):
             ValueError: the condition cannot be read.
 
         """
-        vector = self.embed(text)
-        return None if vector is None else self.nearest(vector, where, limit)
+        query = self.embed(text)
+        return None if query is None else self.nearest(query, where, limit)
 
-    def embed(self, text: str, patience: float | None = None) -> Vectors | None:
+    def embed(self, text: str, patience: float | None = None) -> EmbeddedQuery | None:
         """Return the vector of a query, or ``None`` while the model is loading.
 
         Raises:
             TimeoutError: the model embeds something else for longer than ``patience`` seconds.
 
         """
-        components = self._components
-        if components is None:
+        former = self._former
+        serving = former or self._components
+        if serving is None:
             return None
-        with self._model_lock.for_query(patience):
-            return components.embedder.query(text)
+        lock = self._model_lock if former is None else former.model_lock
+        with lock.for_query(patience):
+            return EmbeddedQuery(serving.embedder.query(text), serving.index)
 
-    def nearest(self, vector: Vectors, where: str, limit: int) -> VectorHits | None:
-        """Return the memories nearest to a vector, or ``None`` where the index is damaged and will be rebuilt.
+    def nearest(self, query: EmbeddedQuery, where: str, limit: int) -> VectorHits | None:
+        """Return the memories nearest to a query, or ``None`` where the index is damaged and will be rebuilt.
 
         Raises:
             ValueError: the condition cannot be read.
 
         """
-        return self._read(lambda index: VectorHits(index.search(vector, where, limit, for_query=True), index.state.seq))
+        return self._read(
+            query.index,
+            lambda index: VectorHits(index.search(query.vector, where, limit, for_query=True), index.state.seq),
+        )
 
     def nearest_resident(
-        self, vector: Vectors, concerns: Callable[[str], bool], limit: int
+        self, query: EmbeddedQuery, concerns: Callable[[str], bool], limit: int
     ) -> list[tuple[str, float]] | None:
-        """Return the memories nearest to a vector, with their similarities, of the namespaces that count.
+        """Return the memories nearest to a query, with their similarities, of the namespaces that count.
 
         ``concerns`` tells of a namespace whether it does. ``None`` where the vectors are too many to be in memory, or
         were not read yet.
         """
-        components = self._components
-        resident = None if components is None else components.index.resident
-        return None if resident is None else resident.nearest(vector, concerns, limit)
+        resident = query.index.resident
+        return None if resident is None else resident.nearest(query.vector, concerns, limit)
 
     def compare(self, read: Callable[[IndexSimilarity], T]) -> T | None:
         """Return the result of a function of the index, or ``None`` where that is damaged and will be rebuilt."""
         from memento_tui.embedding.similarity import IndexSimilarity  # noqa: PLC0415 - NumPy and Arrow
 
-        return self._read(lambda index: read(IndexSimilarity(lambda: index)))
+        serving = self._former or self._components
+        return (
+            None if serving is None else self._read(serving.index, lambda index: read(IndexSimilarity(lambda: index)))
+        )
 
-    def _read(self, read: Callable[[IndexSnapshot], T]) -> T | None:
-        components = self._components
-        if components is None:
-            return None
+    def _read(self, index: VectorIndex, read: Callable[[IndexSnapshot], T]) -> T | None:
         try:
-            return read(components.index.snapshot())
+            return read(index.snapshot())
         except (OSError, RuntimeError):  # what LanceDB raises for files that are gone or damaged
             _log.exception("the semantic index could not be read")
             self._suspect.set()
@@ -202,27 +216,38 @@ class IndexWorker(threading.Thread):
         began = time.monotonic()
         name, folder = _model_folder(self._config.engine.model)
         # torch; the socket answers meanwhile
-        from memento_tui.embedding.index_updater import IndexUpdater  # noqa: PLC0415
+        from memento_tui.embedding.former_index import open_former_index  # noqa: PLC0415
+        from memento_tui.embedding.index_updater import IndexUpdater  # noqa: PLC0415 - as below
         from memento_tui.embedding.maintenance_scheduler import MaintenanceScheduler  # noqa: PLC0415 - as below
         from memento_tui.embedding.models import Embedder  # noqa: PLC0415 - same
         from memento_tui.embedding.similarity import IndexSimilarity  # noqa: PLC0415 - same
-        from memento_tui.embedding.vector_index import VectorIndex  # noqa: PLC0415 - same
+        from memento_tui.embedding.vector_index import ModelSource, VectorIndex  # noqa: PLC0415 - same
 
         engine = self._config.engine
         embedder = Embedder(folder, query_prefix=engine.query_prefix, document_prefix=engine.document_prefix)
         store = Store(self._paths.database, create=False)
+        former = open_former_index(self._paths, store, embedder.identity, self._stopping)
+        source = ModelSource(
+            name, str(folder.absolute()) if engine.model else "", engine.query_prefix, engine.document_prefix
+        )
         index = VectorIndex(
-            self._paths.semantic_index, embedder.dimension, store.settings.identity(), embedder.identity
+            self._paths.semantic_index, embedder.dimension, store.settings.identity(), embedder.identity, source
         )
         updater = IndexUpdater(store, index, embedder, self._model_lock, self._state, self._stopping)
-        similarity = IndexSimilarity(index.snapshot)
+
+        def snapshot() -> IndexSnapshot:
+            return (index if self._former is None else self._former.index).snapshot()
+
+        similarity = IndexSimilarity(snapshot)
         scheduler = MaintenanceScheduler(
             self._paths, self._config, store, similarity, self._state, stopping=self._stopping
         )
+        self._former = former
         components = self._components = _Components(store, embedder, index, updater, scheduler)
-        self._state.update_status(model=name)
+        self._state.update_status(model=name, serving="" if former is None else former.name)
         updater.count_pending()
-        self._load_resident(index)
+        for each in (index,) if former is None else (index, former.index):
+            self._load_resident(each)
         _log.info("ready after %.1f s with %s, at entry %d", time.monotonic() - began, name, index.state.seq)
         return components
 
@@ -251,10 +276,19 @@ class IndexWorker(threading.Thread):
         self._check_index(components)
         if self._purge_next(components.index):
             return True
+        if self._former is not None and self._former.updater.step():  # what is new, before what is only embedded anew
+            return True
         if updater.step():
             self._changed_at = time.monotonic()
             if updater.needs_optimize():
                 updater.optimize()
+            return True
+        if self._former is not None:
+            updater.take_newly_embedded()  # all there is; only what was written meanwhile is to be compared
+            newly_written = self._former.updater.take_newly_embedded()
+            self._remove_former(self._former, "the present model has embedded everything")
+            if newly_written:
+                components.scheduler.find_contradictions(newly_written)
             return True
         if updater.has_commits() and time.monotonic() - self._changed_at > _SECONDS_BEFORE_OPTIMIZE:
             updater.optimize()
@@ -275,6 +309,8 @@ class IndexWorker(threading.Thread):
             return False
         try:
             index.purge(ids)
+            if self._former is not None:
+                self._former.index.purge(ids)
         except Exception as error:  # noqa: BLE001 - LanceDB raises any type; whoever asked is told, and does it another way
             _log.exception("vectors could not be purged")
             self._suspect.set()
@@ -283,9 +319,17 @@ class IndexWorker(threading.Thread):
             done.set_result(None)
         return True
 
+    def _remove_former(self, former: FormerIndex, reason: str) -> None:
+        _log.info("the vectors of %s are deleted: %s", former.name, reason)
+        self._former = None  # before its files are: whoever searches takes the present ones from here on
+        former.remove()
+        self._state.update_status(serving="")
+
     def _check_index(self, components: _Components) -> None:
-        """Empty the index where it was deleted or is damaged."""
-        index = components.index
+        """Empty the index where it was deleted or is damaged, and do without the former one."""
+        index, former = components.index, self._former
+        if former is not None and not former.is_usable(check_rows=self._suspect.is_set()):
+            self._remove_former(former, "they cannot be read")
         if not index.is_present():
             components.updater.restart_index("its files were deleted")
         elif self._suspect.is_set():

@@ -35,10 +35,12 @@ __all__ = [
     "VECTOR_COLUMNS",
     "IndexSnapshot",
     "IndexState",
+    "ModelSource",
     "VectorIndex",
     "indexed_facts",
     "is_indexed",
     "remove_vectors",
+    "stored_state",
     "text_to_embed",
 ]
 
@@ -123,6 +125,20 @@ _NO_OLD_VERSION = timedelta(milliseconds=1)
 """Keeps the newest version alone, since writing it takes longer; LanceDB warns of zero."""
 
 
+class ModelSource(msgspec.Struct, frozen=True):
+    """Where the model of an index is found again."""
+
+    name: str = "all-MiniLM-L6-v2"
+    folder: str = ""
+    """Empty for the model that comes with memento."""
+    query_prefix: str = ""
+    document_prefix: str = ""
+
+
+PACKAGED_MODEL = ModelSource()
+"""The model that comes with memento."""
+
+
 class IndexState(msgspec.Struct, frozen=True):
     """The store, the model and the journal entry that an index reflects."""
 
@@ -136,6 +152,8 @@ class IndexState(msgspec.Struct, frozen=True):
     """The hash of the journal entry ``seq``: a store restored from a backup has another one."""
     trained: int = 0
     """How many rows there were when the partitions were made; 0 where there are none."""
+    source: ModelSource = PACKAGED_MODEL
+    """Where the model is."""
 
 
 @dataclass(frozen=True)
@@ -239,10 +257,12 @@ class VectorIndex:
     One thread writes. Any thread may take a `snapshot` and read from it.
     """
 
-    def __init__(self, directory: Path, dimension: int, store: str, model: str) -> None:
+    def __init__(
+        self, directory: Path, dimension: int, store: str, model: str, source: ModelSource = PACKAGED_MODEL
+    ) -> None:
         self._directory = directory
         self._dimension = dimension
-        self._empty_state = IndexState(LAYOUT_VERSION, store, model)
+        self._empty_state = IndexState(LAYOUT_VERSION, store, model, source=source)
         self._schema = _schema(dimension)
         # The table and its state change in one assignment: a reader never has the one without the other.
         self._current = self._open()
@@ -287,14 +307,14 @@ class VectorIndex:
                 return self._recreate("its columns are of another version")
             self._schema = table.schema
             found = IndexSnapshot(table, self._schema, self._empty_state)
-            row = found.read(one_of("id", [STATE_ROW_ID]), ["state"], 1).to_pylist()[0]
-            state = msgspec.json.decode(row["state"], type=IndexState)
+            state = _read_state(table)
         except Exception as error:  # noqa: BLE001 - LanceDB raises any type for a damaged file, and all mean the same
             return self._recreate(f"it cannot be read ({error})")
         empty = self._empty_state
         if (state.layout, state.store, state.model) != (empty.layout, empty.store, empty.model):
             return self._recreate("it is of another model, store or version")
-        return replace(found, state=state)
+        # The folder of a model may have another path by now.
+        return replace(found, state=msgspec.structs.replace(state, source=empty.source))
 
     def rebuild(self, reason: str) -> None:
         """Begin again with an empty table."""
@@ -424,6 +444,20 @@ class VectorIndex:
         return len(self._table.list_versions()) == 1
 
 
+def stored_state(directory: Path) -> IndexState | None:
+    """Return the state of the index in a directory; ``None`` where none can be read."""
+    try:
+        return _read_state(lancedb.connect(directory).open_table(_TABLE))
+    except Exception:  # noqa: BLE001 - LanceDB raises any type for a damaged file, and all mean the same
+        _log.info("the index in %s cannot be read", directory, exc_info=True)
+        return None
+
+
+def _read_state(table: Any) -> IndexState:  # noqa: ANN401 - LanceDB has no types
+    found = table.search().where(one_of("id", [STATE_ROW_ID])).select(["state"]).limit(1).to_arrow().to_pylist()
+    return msgspec.json.decode(found[0]["state"], type=IndexState)
+
+
 def remove_vectors(directory: Path, ids: Sequence[str]) -> None:
     """Take the vectors of some memories, and all that were replaced or removed before, out of the files of an index.
 
@@ -438,8 +472,7 @@ def remove_vectors(directory: Path, ids: Sequence[str]) -> None:
     database = lancedb.connect(directory)
     table = database.open_table(_TABLE)
     schema = table.schema
-    found = table.search().where(one_of("id", [STATE_ROW_ID])).select(["state"]).limit(1).to_arrow().to_pylist()
-    state = msgspec.structs.replace(msgspec.json.decode(found[0]["state"], type=IndexState), trained=0)
+    state = msgspec.structs.replace(_read_state(table), trained=0)
     kept = table.search().where(f"NOT ({one_of('id', [*ids, STATE_ROW_ID])})")
     batches = kept.select(schema.names).to_batches(batch_size=_ROWS_PER_BATCH)
     vector = np.zeros(schema.field("vector").type.list_size, dtype=np.float32)

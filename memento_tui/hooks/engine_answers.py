@@ -24,7 +24,7 @@ from memento_tui.storage.hook_store import HookStore
 __all__ = ["HookAnswers"]
 
 if TYPE_CHECKING:
-    from memento_tui.embedding.models import Vectors
+    from memento_tui.embedding.index_worker import EmbeddedQuery
 
 
 _MEANING_SECONDS = 0.08
@@ -65,8 +65,8 @@ class EngineCall:
         self._worker = worker
         self._pool = pool
         self._call = call
-        self._vector: Future[Vectors | None] | None = None
-        self._vector_until = 0.0
+        self._query: Future[EmbeddedQuery | None] | None = None
+        self._query_until = 0.0
         self._prepared = PreparedContext()
 
     @property
@@ -88,8 +88,8 @@ class EngineCall:
         if not is_answered(call):
             return ""
         if call.moment == "prompt":  # on the other processor, while this one reads the words
-            self._vector_until = time.monotonic() + _MEANING_SECONDS
-            self._vector = self._pool.submit(self._worker.embed, call.prompt, _MEANING_SECONDS)
+            self._query_until = time.monotonic() + _MEANING_SECONDS
+            self._query = self._pool.submit(self._worker.embed, call.prompt, _MEANING_SECONDS)
         store = HookStore(self._paths.database)
         try:
             context = HookContext(call, self._paths, store, settings, clock.now(), self._nearest)
@@ -108,17 +108,17 @@ class EngineCall:
 
     def _nearest(self, _: str, scope: SessionScope, limit: int) -> Mapping[str, float]:
         """Return the memories nearest to the prompt by id, with their similarity; none while the model is busy."""
-        if self._vector is None:
+        if self._query is None:
             return {}
         try:
-            vector = self._vector.result(max(0.0, self._vector_until - time.monotonic()))
+            query = self._query.result(max(0.0, self._query_until - time.monotonic()))
         except TimeoutError:
             return {}
-        if vector is None:
+        if query is None:
             return {}
-        near = self._worker.nearest_resident(vector, scope.concerns, limit)
+        near = self._worker.nearest_resident(query, scope.concerns, limit)
         if near is None:
-            found = self._worker.nearest(vector, _condition(scope), limit)
+            found = self._worker.nearest(query, _condition(scope), limit)
             near = [] if found is None else found.hits
         return dict(near)
 

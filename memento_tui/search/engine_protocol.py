@@ -38,6 +38,8 @@ class EngineStatus:
     """The version of memento that it runs."""
     model: str = ""
     """The name of the embedding model; empty until it is loaded."""
+    serving: str = ""
+    """The name of the model before, where its vectors answer until those of ``model`` are complete."""
     seq: int = 0
     """The journal entry that its index reflects."""
     pending: int = 0

@@ -1,4 +1,7 @@
-"""A model that knows no meaning: texts are near each other by the beginnings of longer words that they share."""
+"""A model that knows no meaning: texts are near each other by the beginnings of longer words that they share.
+
+Its folder may name another dimension in ``dimension.txt``; while it holds a file ``hold`` no document is embedded.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import re
 import time
 import zlib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -23,15 +27,19 @@ class SentenceTransformer:
     max_seq_length = 256
 
     def __init__(self, folder: str, **_: object) -> None:
-        self.folder = folder
+        self.folder = Path(folder)
+        named = self.folder / "dimension.txt"
+        self.dimension = int(named.read_text()) if named.exists() else _DIMENSION
 
     def __iter__(self) -> Iterator[object]:
         return iter(())  # of no parts that could read a text with what stands before it
 
     def encode_query(self, texts: Sequence[str], **_: object) -> npt.NDArray[np.float32]:
-        return np.array([_vector(text) for text in texts], dtype=np.float32)
+        return np.array([_vector(text, self.dimension) for text in texts], dtype=np.float32)
 
     def encode_document(self, texts: Sequence[str], **_: object) -> npt.NDArray[np.float32]:
+        while (self.folder / "hold").exists():
+            time.sleep(0.01)
         time.sleep(_PAUSE_SECONDS)
         return self.encode_query(texts)
 
@@ -41,9 +49,9 @@ class CrossEncoder:
         raise OSError(f"{folder} is of no use here")
 
 
-def _vector(text: str) -> npt.NDArray[np.float32]:
-    vector = np.full(_DIMENSION, 1e-3, dtype=np.float32)
+def _vector(text: str, dimension: int) -> npt.NDArray[np.float32]:
+    vector = np.full(dimension, 1e-3, dtype=np.float32)
     for word in re.findall(r"\d+|\b\w{4,5}", text.lower()):
         for number in range(_PLACES_OF_A_WORD):
-            vector[zlib.crc32(f"{number} {word}".encode()) % _DIMENSION] += 1
+            vector[zlib.crc32(f"{number} {word}".encode()) % dimension] += 1
     return vector
