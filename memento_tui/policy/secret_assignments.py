@@ -125,7 +125,7 @@ def _lowered(text: str) -> str:
 def _assignments(text: str, read: str) -> Iterator[SecretSpan]:
     for word in _PASSWORD_WORD.finditer(read):
         match = _ASSIGNED.match(read, word.end())
-        if match is None or not _means_secret(text, read, word, match["about"] or ""):
+        if match is None or not _means_secret(text, read, word, match["about"] or "") or _is_open(read, word):
             continue
         if text.startswith("?", match.end()) and text.rfind("${", max(0, word.start() - 40), word.start()) >= 0:
             continue  # ${NAME:?message}
@@ -167,6 +167,19 @@ def _is_login(read: str, word: re.Match[str], match: re.Match[str]) -> bool:
     # "7/7 phases PASS: explore" and "Monthly pass: yes" name no password.
     before = read[max(0, word.start() - _NEARBY_CHARACTERS) : word.start()]
     return match["sign"] in ("=", ":=", "=>") or _USER_NEARBY.search(before) is not None
+
+
+_OPEN_BEFORE = re.compile(
+    r"(?:public|publishable|search-only|anon|next_?page|cursor|continuation|sealed|site)[ _-]{0,2}"
+    r"(?:(?:api|project|client)[ _-])?$",
+    re.ASCII,
+)
+"""What stands before the word for a key or a token that everybody may see."""
+
+
+def _is_open(read: str, word: re.Match[str]) -> bool:
+    start = word.start()
+    return word[0] in _KEYS and _OPEN_BEFORE.search(read, max(0, start - _NEARBY_CHARACTERS), start) is not None
 
 
 def _means_secret(text: str, read: str, word: re.Match[str], about: str) -> bool:

@@ -14,6 +14,7 @@ __all__ = [
     "is_password",
     "is_phrase",
     "is_placeholder",
+    "is_telling",
     "is_uuid",
 ]
 
@@ -204,6 +205,18 @@ def is_chosen(value: str) -> bool:
 
 _MIN_DRAWN_CHARACTERS = 10
 """Characters of a drawn password; a shorter mixture is the name of a product."""
+
+
+def is_telling(value: str) -> bool:
+    """Tell whether a value in the place of a secret is one, though nothing names it."""
+    if is_chosen(value) and len(value) >= _MIN_DRAWN_CHARACTERS - 2:
+        return True
+    return len(value) >= _MIN_HEX_CHARACTERS and is_key(value) and _NAMED_THING.search(value) is None
+
+
+_MIN_HEX_CHARACTERS = 20
+_NAMED_THING = re.compile(r"[/:@.,=]", re.ASCII)
+"""A sign of a path, an address, an image of a container or a setting."""
 
 
 _FUNCTION_WORDS = frozenset(

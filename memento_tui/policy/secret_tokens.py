@@ -128,7 +128,7 @@ TOKEN_RULES: tuple[TokenRule, ...] = (
     _begins("Postman key", "PMAK-", rf"{_HEX}{{24}}-{_HEX}{{34}}"),
     _begins("New Relic key", "NRAK- NRII- NRJS- NRAA-", r"[0-9A-Za-z_-]{19,}+"),
     TokenRule("Discord webhook", ("/webhooks/",), r"/api/webhooks/\d{10,25}/(?P<secret>[\w-]{40,}+)"),
-    TokenRule("JSON Web Token", ("eyJ",), r"(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]++){0,3}"),
+    TokenRule("JSON Web Token", ("eyJ",), r"(?<![\w-])(?<!pk\.)eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]++){0,3}"),
     TokenRule("Slack webhook", ("/services/T",), r"/services/(?P<secret>T\w{6,40}/B\w{6,40}/\w{16,}+)"),
     TokenRule(
         "Slack webhook",
@@ -455,7 +455,7 @@ _ID_NAME = re.compile(rf"(?:{'|'.join(sorted(_ID_NAMES))}|pk[_-](?:live|test))(?
 def _named_spans(text: str) -> Iterator[SecretSpan]:
     for match in _NAMED_TOKEN.finditer(text):
         name, body = match["name"] or match["name2"], match["body"] or match["body2"]
-        if _ID_NAME.match(name.lower()) is not None or is_example(body):
+        if _ID_NAME.match(name.lower()) is not None or name.lower() == "phc" or is_example(body):
             continue
         is_named = _KEY_NAME.search(name.lower()) is not None
         if (is_drawn(body) and (is_named or len(body) >= 32)) or (is_named and len(body) >= 32 and is_key(body)):  # noqa: PLR2004 - 128 bits

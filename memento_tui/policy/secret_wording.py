@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-# ruff: noqa: E501, RUF001 - a form is read most easily in one line; words of other alphabets are part of it
+# ruff: noqa: E501 - a form is read most easily in one line; words of other alphabets are part of it
 import re
 from collections.abc import Callable, Iterator
 
-from memento_tui.policy.secret_patterns import SecretSpan, is_chosen, is_drawn, is_example, is_password, is_placeholder
+from memento_tui.policy.secret_keys import MIN_KEY_CHARACTERS, key_spans
+from memento_tui.policy.secret_logins import answer_spans, login_spans, seed_spans
+from memento_tui.policy.secret_patterns import SecretSpan, is_password, is_placeholder
 
 __all__ = ["level_signs", "wording_spans"]
 
@@ -27,6 +29,9 @@ def wording_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     read = lower if len(lower) == len(text) else text.replace("\u0130", "\u0131").lower()
     mixed = [word for word in text.split() if len(word) >= _MIN_MIXED_CHARACTERS and _DIGIT.search(word) is not None]
     if mixed:
+        if not gated or max(map(len, mixed)) >= MIN_KEY_CHARACTERS:
+            yield from key_spans(text, read)
+        yield from login_spans(text, read, mixed)
         for words, finder in _FINDERS_OF_WORDS:
             if not gated or _any_of(words, read):
                 yield from finder(text, read, mixed)
@@ -34,8 +39,9 @@ def wording_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
         for words, find in _FINDERS:
             if not gated or _any_of(words, read):
                 yield from find(text, read)
-    if not gated or _any_of(_KINDS_OF_SECRET, read):
-        yield from _kubernetes_secrets(text)
+    for words, find in _FINDERS_OF_PHRASES:
+        if not gated or _any_of(words, read):
+            yield from find(text, read)
 
 
 _DIGIT = re.compile(r"[0-9]", re.ASCII)
@@ -55,34 +61,6 @@ def _any_of(words: tuple[str, ...], text: str) -> bool:
 _MAX_GAP = 64
 """Characters between a word for secrets and the secret, in one line."""
 
-_PASSWORD_NEAR = re.compile(
-    r"""(?x) passw | passcode | passphrase | (?<![a-z]) pwd? (?![a-z]) | kennwort | mot\ de\ passe | (?<![a-z]) mdp
-    | contrase | (?<![a-z]) clave (?![a-z]) | senha | palavra-passe | парол | 密码 | 密碼 | 口令 | パスワード
-    | wachtwoord | credential | (?<![a-z]) creds | zugangsdaten | identifiants | log(?:ged)?[ -]?(?:in|on) (?![a-z])
-    | sign(?:ed)?[ -]in (?![a-z]) | _pass (?![a-z]) | ログイン | アカウント | 登录 | 账号 | 帳號 | 로그인 | 계정""",
-    re.ASCII,
-)
-_CHOSEN = re.compile(r"(?<![\w!@#$^*%&=/.:+-])[A-Za-z0-9][\w!@#$^*%.-]{6,63}(?![\w=(\[/@:])", re.ASCII)
-
-
-def _near_passwords(text: str, read: str, mixed: list[str]) -> Iterator[SecretSpan]:
-    """Yield what looks like a password by itself, in the line of a word for one."""
-    if any(any(True for _ in _chosen(word, 0, len(word))) for word in mixed if len(word) >= _MIN_CHOSEN_CHARACTERS):
-        for start, end in _near(_PASSWORD_NEAR, read, text):
-            for first, last in _chosen(text, start, end):
-                yield first, last, "password"
-
-
-def _chosen(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for match in _CHOSEN.finditer(text, start, end):
-        value = match[0].rstrip(".-_")
-        if len(value) >= _MIN_CHOSEN_CHARACTERS and is_chosen(value):
-            yield match.start(), match.start() + len(value)
-
-
-_MIN_CHOSEN_CHARACTERS = 8
-"""Characters of a password that nothing but a word nearby gives away."""
-
 
 def _near(word: re.Pattern[str], read: str, text: str) -> Iterator[tuple[int, int]]:
     """Yield the stretches that follow a word in its line, none of them twice."""
@@ -94,49 +72,6 @@ def _near(word: re.Pattern[str], read: str, text: str) -> Iterator[tuple[int, in
         if last > start:
             yield start, last
 
-
-_KEY_NEAR = re.compile(
-    r"""(?x) (?<![a-z]) (?: key | token | secret | cr[ée]dential | credential | jeton | cl[ée]f? | clave | chave | chiave
-        | sleutel | klucz | nyckel ) (?![a-z]) | schlüssel | (?<![а-я]) (?: ключ | токен ) | キー | トークン | 密钥 | 令牌
-    | 키 (?![가-힣])""",
-    re.ASCII,
-)
-_DRAWN = re.compile(r"(?<![^\s\"'`(:=>«“「])[A-Za-z0-9_-]{20,128}(?![\w=(\[/@.:+-]*[\w=(\[/@])", re.ASCII)
-_OPEN_KEY = re.compile(
-    r"publi|pubkey|fingerprint|primary|foreign|cache|partition|anon|site|digest|hash|checksum|integrity|sha\d|ssh-|sort"
-    r"|commit|object|idempoten|continuation|page|cursor|etag|primär|fremd|primaria|primaire|primária|主键",
-    re.ASCII,
-)
-"""Words before a key that opens nothing."""
-_NAME = re.compile(r"[A-Za-z]{2,12}[_-]", re.ASCII)
-
-
-def _near_keys(text: str, read: str, mixed: list[str]) -> Iterator[SecretSpan]:
-    """Yield what was drawn from letters and digits, in the line of a word for a key."""
-    if any(any(True for _ in _drawn(word, 0, len(word))) for word in mixed if len(word) >= _MIN_DRAWN_CHARACTERS):
-        for start, end in _near(_KEY_NEAR, read, text):
-            for first, last in _drawn(text, start, end):
-                if _OPEN_KEY.search(read, max(0, start - 40), first) is None:
-                    yield first, last, "key"
-
-
-_HEX_KEY = re.compile(r"(?<!\w)0x[0-9a-fA-F]{64}(?!\w)", re.ASCII)
-"""The private key of a blockchain's account; the id of a transaction looks the same."""
-
-
-def _drawn(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for match in _DRAWN.finditer(text, start, end):
-        value = match[0]
-        body = value.replace("-", "").replace("_", "")
-        is_long = len(body) >= _MIN_DRAWN_CHARACTERS
-        if is_long and is_drawn(body) and not (_NAME.match(value) or is_example(value) or is_placeholder(value)):
-            yield match.span()
-    for match in _HEX_KEY.finditer(text, start, end):
-        yield match.span()
-
-
-_MIN_DRAWN_CHARACTERS = 20
-"""Characters of a key that nothing but a word nearby gives away: 119 bits."""
 
 _NAMES = ("passw", "passphrase", "passcode", "(pw)", "kennwort", "mot de passe", "contraseña", "senha")
 _CALLED = re.compile(
@@ -178,17 +113,19 @@ def _called(text: str, read: str, place: int) -> Iterator[SecretSpan]:
 
 _CODE_NEAR = re.compile(
     r"""(?x) (?<![\w-])
-    (?: (?P<sure> pin(?:[ -]?code)? | puk | passcode | (?:sms|verification|one-time|2fa|login)[ -](?:code|password) ) | otp
-      | (?: door | gate | alarm | vault | locker | access | entry | lock | safe | security | unlock | garage | building | keypad | sim
+    (?: (?P<sure> (?P<pin> pin\d? ) | pin[ -]?code | puk\d? | passcode | (?:sms|verification|one-time|2fa|login)[ -](?:code|password) ) | otp
+      | (?: door | gate | alarm | vault | locker | access | entry | disarm | arm | panic | duress | gun | padlock | bike | parking | elevator | lift | intercom | server\ room | office | house | front | back | lock | safe | security | unlock | garage | building | keypad | sim
         | otp | backup | recovery | card | combination | tür | tor )
         (?:'s)? [ -]? (?: code | pin | combination ) s?
+      | (?: garage | door | gate | entry | alarm | safe | bike )[ ] (?: keypad | lock | combo ) | combination | combo | lock ?box | (?: phone | tablet | screen | ipad | iphone | handy ) (?:'s)? [ ] unlock
       | zugangscode | türcode | torcode | sperrcode | alarmcode
       | code\ (?:d'accès|pin|de\ (?:la\ |l')?(?:porte|alarme|entrée|carte|serrure)|du\ (?:portail|coffre))
       | código\ (?:pin|(?:de|da|do|del)\ (?:la\ )?(?:acceso|acesso|puerta|porta|alarma?e?|entrada|portão|cofre)) | 暗証番号
       | passw(?:or)?d | passwort | kennwort | mot\ de\ passe | contraseña | senha | 密码 | パスワード )
     (?: \s (?: for | of | on | to | at | in | für | fürs | vom | zum | zur | am | an | der | des | de | du | del | da | do ) \s
         [^\n:="'`\d]{1,40}? )?
-    (?: \s{0,2} (?: [:=#] | -> | → ) \s{0,2} | \s (?: is | was | are | ist | lautet | est | es | é | è ) (?:\ now)? \s
+    (?: \s{0,2} (?: [:=#] | -> | → ) \s{0,2} | \s (?: is | opens\ with | was | are | ist | lautet | est | es | é | è ) (?:\ now)? \s
+      | \s (?: (?: is | was | has\ been ) \s )? (?: changed | reset | set | now ) \s (?: to \s )? | \s auf \s (?: geändert \s )?
       | \s? (?: は | 是 | \uff1a ) \s? | (?P<space> \s ) )
     ["'`*]{0,3} (?P<code> \d (?: [ -]? \d ){3,11} ) (?! [\w:/%] | [.,-] \w | \s (?: chars? | characters | digits? | bits?
         | bytes | ms | milliseconds | s | sec\w* | min\w* | hours? | days? | weeks? | times | users? | tokens? | rows
@@ -201,7 +138,8 @@ _CODE_NEAR = re.compile(
 
 _DIGITS = re.compile(r"[0-9](?<![\w.:/-][0-9])(?:[ -]?[0-9]){3,11}(?![\w:/%-])", re.ASCII)
 _CODE_WORD = re.compile(
-    r"pin|puk|pass|otp|code|código|combination|kennwort|contrase|senha|密码|パスワード|暗証番号", re.ASCII
+    r"pin|puk|pass|otp|code|código|combination|combo|keypad|lock|kennwort|contrase|senha|密码|パスワード|暗証番号",
+    re.ASCII,
 )
 _MAX_BEFORE_CODE = 90
 """Characters from the beginning of the word for a code to its digits."""
@@ -215,14 +153,32 @@ def _codes(text: str, read: str) -> Iterator[SecretSpan]:
             continue
         for match in _CODE_NEAR.finditer(read, start, run.end() + _MAX_AFTER_CODE):
             sure = match["sure"] is not None
-            if match["space"] is not None and not (
-                sure and (text[match.start("sure")].isupper() or " " in match["sure"])
-            ):
+            typed = sure and (match["pin"] or match["sure"] == "passcode" or " " in match["sure"])
+            if match["space"] is not None and not (typed or (sure and text[match.start("sure")].isupper())):
                 continue
             digits = sum(map(str.isdigit, match["code"]))
             long_enough = digits >= (4 if sure or "pass" not in match[0] else _MIN_DIGITS_OF_PASSWORD)
             if long_enough and len(set(match["code"])) > 1:
                 yield *match.span("code"), "code"
+
+
+_DOOR = r"(?:front\ door|door|gate|garage|alarm|entrance|keypad|safe|haustür|tür|tor|eingang|porte|digicode|interphone|immeuble|portail|puerta|portal|porta|portone|portão|cancello|dörren|dörr|port|deur|ovi|drzwi\w{0,2}|bramy|dveří|дверь|двери|домофона?|подъезда?|kap\u0131|ajtó)"
+_DOOR_CODE = re.compile(
+    rf"""(?x) (?<![a-z]) (?: code | kod(?:en)? | codice | código | codigo | kód | koodi | kode | код | пин | pincode | zahlencode ) (?![a-z]) [^\n\d]{{0,24}} (?<![a-z]) {_DOOR} (?![a-z])
+        [^\n\d]{{0,20}} (?P<coded> \d{{4,8}} | \d{{2,4}}[a-f]\d{{2,4}} ) (?![\w./-])
+    | (?<![a-z]) (?: {_DOOR}[ -]?(?:code|kod|kode|koodi|kód|pin) | ovikoodi | portkod(?:en)? | deurcode | digicode | pincode | kap\u0131\ kodu ) (?![a-z]) [^\n\d]{{0,24}} (?P<named> \d{{4,8}} | \d{{2,4}}[a-f]\d{{2,4}} ) (?![\w./-])
+    | (?<![a-z]) (?: door | gate | garage | alarm | entrance | entry | keypad | tür | haustür | tor | eingang | porte | portail | puerta | porta
+        | portão | dörr | deur | ovi | drzwi | дверь | двери | домофон ) (?![a-z]) [^\n\d]{{0,40}} (?P<code> \#? \d{{4,8}} (?: \# | \* ) )
+    | (?: combination | combo | padlock | (?: safe | locker | vault )[ ]code ) (?![a-z]) [^\n\d]{{0,24}}? (?: [:=→] | \b(?: is | with | to | are | now ) | (?: combination | combo ) )
+        \s (?P<turns> \d{{1,2}} (?: -\d{{1,2}} ){{2,3}} ) (?![\d-])""",
+    re.ASCII,
+)
+
+
+def _door_codes(_text: str, read: str) -> Iterator[SecretSpan]:
+    """Yield what is typed at a door, with the sign that ends it, and the turns of a lock."""
+    for match in _DOOR_CODE.finditer(read):
+        yield *match.span(match.lastgroup or "code"), "code"
 
 
 _MAX_AFTER_CODE = 12
@@ -282,7 +238,7 @@ _JSON_PAIR = re.compile(
 _MAX_PAIRS = 200
 
 
-def _kubernetes_secrets(text: str) -> Iterator[SecretSpan]:
+def _kubernetes_secrets(text: str, _read: str) -> Iterator[SecretSpan]:
     """Yield the values of a manifest whose kind is Secret, whatever their names."""
     for part in re.finditer(r"(?:(?!\n---)[^\n]*\n?)(?:(?!---)[^\n]*\n?){0,400}", text) if "---" in text else (None,):
         first, last = (0, len(text)) if part is None else part.span()
@@ -304,34 +260,6 @@ _KINDS_OF_SECRET = ("kind: secret", 'kind": "secret', 'kind":"secret', "kind': '
 
 _FINDERS_OF_WORDS: tuple[tuple[tuple[str, ...], Callable[[str, str, list[str]], Iterator[SecretSpan]]], ...] = (
     (
-        (
-            *(
-                "pass",
-                "pw",
-                "kennwort",
-                "mdp",
-                "contrase",
-                "clave",
-                "senha",
-                "парол",
-                "密码",
-                "密碼",
-                "口令",
-                "パスワード",
-            ),
-            *("wachtwoord", "cred", "zugangsdaten", "identifiants", "log", "sign"),
-            *("ログイン", "アカウント", "登录", "账号", "帳號", "로그인", "계정"),
-        ),
-        _near_passwords,
-    ),
-    (
-        (
-            *("key", "token", "secret", "credential", "crédential", "jeton", "clé", "cle", "clave", "chave", "chiave"),
-            *("sleutel", "klucz", "nyckel", "schlüssel", "ключ", "токен", "キー", "トークン", "密钥", "令牌", "키"),
-        ),
-        _near_keys,
-    ),
-    (
         _NAMES,
         _before_words,
     ),
@@ -340,12 +268,48 @@ _FINDERS_OF_WORDS: tuple[tuple[tuple[str, ...], Callable[[str, str, list[str]], 
 _FINDERS: tuple[tuple[tuple[str, ...], Callable[[str, str], Iterator[SecretSpan]]], ...] = (
     (
         (
-            *("pin", "puk", "pass", "otp", "code", "código", "combination", "kennwort", "contrase", "senha", "密码"),
+            *(
+                "pin",
+                "puk",
+                "pass",
+                "otp",
+                "code",
+                "código",
+                "combination",
+                "combo",
+                "keypad",
+                "lock",
+                "kennwort",
+                "contrase",
+                "senha",
+                "密码",
+            ),
             *("パスワード", "暗証番号"),
         ),
         _codes,
     ),
     (("cvv", "cvc"), _card_codes),
+    (
+        (
+            "code",
+            "kod",
+            "codice",
+            "código",
+            "kód",
+            "koodi",
+            "код",
+            "пин",
+            "#",
+            "*",
+            "combination",
+            "combo",
+            "padlock",
+            "safe",
+            "locker",
+            "vault",
+        ),
+        _door_codes,
+    ),
     (("otp", "2fa", "mfa", "two-factor", "authenticator", "one-time"), _seeds),
     (
         ("y code", "y-code", "p code", "p-code", "h code", "2fa code"),
@@ -353,3 +317,43 @@ _FINDERS: tuple[tuple[tuple[str, ...], Callable[[str, str], Iterator[SecretSpan]
     ),
 )
 """Each other finder, with the words of which each of its matches holds at least one."""
+_QUESTION_WORDS = (
+    "question",
+    "frage",
+    "pregunta",
+    "pergunta",
+    "domanda",
+    "fråga",
+    "vraag",
+    "otázka",
+    "вопрос",
+    "質問",
+    "问题",
+    "maiden",
+    "geburtsname",
+)
+_SEED_WORDS = (
+    "seed",
+    "mnemonic",
+    "wallet",
+    "ledger",
+    "trezor",
+    "metamask",
+    "bip",
+    "recovery",
+    "phrase",
+    "words",
+    "wörter",
+    "mots",
+    "palabras",
+    "monero",
+    "phantom",
+    "keplr",
+    "electrum",
+)
+_FINDERS_OF_PHRASES: tuple[tuple[tuple[str, ...], Callable[[str, str], Iterator[SecretSpan]]], ...] = (
+    (_QUESTION_WORDS, answer_spans),
+    (_SEED_WORDS, seed_spans),
+    (_KINDS_OF_SECRET, _kubernetes_secrets),
+)
+"""Each finder of secrets that need not hold a digit, with the words of which each of its matches holds at least one."""

@@ -12,7 +12,7 @@ import msgspec
 
 from memento_tui.policy.secret_assignments import assignment_spans, secret_kind_of_field, secret_word_in
 from memento_tui.policy.secret_formats import format_spans
-from memento_tui.policy.secret_patterns import SecretSpan
+from memento_tui.policy.secret_patterns import SecretSpan, is_drawn, is_key
 from memento_tui.policy.secret_tokens import may_hold_tokens, token_spans
 from memento_tui.policy.secret_wording import level_signs, wording_spans
 from memento_tui.policy.text_views import (
@@ -120,7 +120,7 @@ def redact_text(text: str) -> tuple[str, list[tuple[str, int]]]:
     """Return the text with a marker in place of every secret, and the kind and line of each, in their order."""
     removed: list[tuple[str, int]] = []
     for _ in range(_MAX_PASSES):
-        spans = _merge_spans(_secret_spans(text), text)
+        spans = _merge_spans(_with_rest(_secret_spans(text), text), text)
         if not spans:
             break
         breaks = [match.start() for match in re.finditer("\n", text)]
@@ -298,6 +298,21 @@ def _broken_tokens(view: TextView) -> Iterator[SecretSpan]:
         if _WHOLE_WORD.fullmatch(tail.strip(" \t>")) and any(True for _ in token_spans(head)):
             continue
         yield first, last, kind
+
+
+_GOES_ON = re.compile(
+    r"""["'`]?\s{0,2}(?:\\\r?\n[^\S\n]{0,8}|\\\\?n|[+.]?\s{0,2}\r?\n?\s{0,8}[+.&]?\s{0,2}(?=["'`]))["'`]?(?P<rest>[A-Za-z0-9+/=_-]{6,})(?![\w.])""",
+    re.ASCII,
+)
+"""The rest of a value that goes on in the next line, after a sign that says so."""
+
+
+def _with_rest(spans: Iterator[SecretSpan], text: str) -> Iterator[SecretSpan]:
+    """Yield the spans, those whose value goes on in the next line to its end."""
+    for start, end, kind in spans:
+        rest = _GOES_ON.match(text, end)
+        goes_on = rest is not None and (is_key(rest["rest"]) or is_drawn(rest["rest"]))
+        yield start, rest.end() if rest is not None and goes_on else end, kind
 
 
 def _merge_spans(found: Iterator[SecretSpan], text: str) -> list[SecretSpan]:
