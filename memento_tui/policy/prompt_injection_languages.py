@@ -10,7 +10,7 @@ from __future__ import annotations
 
 # ruff: noqa: E501, RUF001 - lists of words, in letters of other alphabets
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 import msgspec
@@ -488,10 +488,17 @@ def _rules_of(words: InjectionLanguage) -> Iterator[tuple[InjectionRule, tuple[s
     def group(part: str) -> str:
         return f"{start}(?:{part})"
 
+    def first(*ways: tuple[str, str]) -> str:
+        return _anchored(ways) if start else "|".join(f"(?:{part}){rest}" for part, rest in ways)
+
     folded = {name: fold_pattern(getattr(words, name)) for name in words.__struct_fields__ if name != "name"}
-    verb, earlier, noun = (group(folded[name]) for name in ("ignore", "earlier", "rules"))
+    verb, earlier, noun = (folded[name] for name in ("ignore", "earlier", "rules"))
     orders = ((verb, earlier, noun), (verb, noun, earlier), (earlier, noun, verb), (noun, earlier, verb))
-    drops = "|".join(_GAP.join(order) for order in orders)
+    drops = first(*((one, f"{_GAP}{group(two)}{_GAP}{group(three)}") for one, two, three in orders))
+
+    def either(one: str, other: str) -> str:
+        return first((one, f"{_GAP}{group(other)}"), (other, f"{_GAP}{group(one)}"))
+
     hush, user, send, secrets = (folded[name] for name in ("do_not_tell", "user", "send", "secrets"))
     named = f", in {words.name}"
     yield (
@@ -499,11 +506,11 @@ def _rules_of(words: InjectionLanguage) -> Iterator[tuple[InjectionRule, tuple[s
         (folded["ignore"], folded["rules"], folded["earlier"]),
     )
     yield (
-        _rule("hides_from_user", 0.5, f"asks to keep something from the person{named}", _either(hush, user, group)),
+        _rule("hides_from_user", 0.5, f"asks to keep something from the person{named}", either(hush, user)),
         (hush, user),
     )
     yield (
-        _rule("sends_secrets", 0.4, f"asks to hand over secrets{named}", _either(send, secrets, group)),
+        _rule("sends_secrets", 0.4, f"asks to hand over secrets{named}", either(send, secrets)),
         (send, secrets),
     )
     for name, says in (
@@ -511,11 +518,61 @@ def _rules_of(words: InjectionLanguage) -> Iterator[tuple[InjectionRule, tuple[s
         ("forges_approval", "claims that the person has approved"),
     ):
         part = folded["new_role" if name == "new_role" else "approved"]
-        yield _rule(name, 0.4, f"{says}{named}", group(part)), (part,)
+        yield _rule(name, 0.4, f"{says}{named}", first((part, ""))), (part,)
 
 
-def _either(first: str, second: str, group: Callable[[str], str]) -> str:
-    return f"{group(first)}{_GAP}{group(second)}|{group(second)}{_GAP}{group(first)}"
+def _anchored(ways: Iterable[tuple[str, str]]) -> str:
+    """Return the pattern of a list of words at the beginning of a word and what follows, in one of several ways.
+
+    It begins with a set of letters, which the regular expressions' engine looks for much faster than it tries a list at
+    every place of a text; the letter that was found is then one that was passed.
+    """
+    letters: dict[str, None] = {}
+    branches = []
+    for words, rest in ways:
+        alternatives = [one for alternative in _split(words) for one in _after_first_letter(alternative)]
+        letters.update((letter.strip("[]"), None) for letter, _ in alternatives)
+        listed = "|".join(f"(?<={letter}){after}" for letter, after in alternatives)
+        branches.append(f"(?:{listed}){rest}")
+    return f"[{''.join(letters)}](?<![^\\W\\d_].)(?:{'|'.join(branches)})"
+
+
+def _after_first_letter(alternative: str) -> Iterator[tuple[str, str]]:
+    """Yield each letter, or set of letters, that an alternative may begin with, and what follows it.
+
+    Raises:
+        ValueError: it begins with what this does not know.
+
+    """
+    if alternative.startswith("(?:"):
+        end = _closing(alternative)
+        inside, after = alternative[3:end], alternative[end + 1 :]
+        may_lack = after.startswith("?")
+        after = after.removeprefix("?")
+        beginnings = [one for part in _split(inside) for one in _after_first_letter(part)]
+        yield from ((letter, rest + after) for letter, rest in beginnings)
+        if may_lack:
+            yield from _after_first_letter(after)
+        return
+    end = alternative.index("]") + 1 if alternative.startswith("[") else 1
+    letter, after = alternative[:end], alternative[end:]
+    if not letter.strip("[]").replace("'", "").isalpha() or after[:1] in ("*", "+", "{"):
+        raise ValueError(f"No list may begin so: {alternative}")
+    if after.startswith("?"):
+        yield letter, after[1:]
+        yield from _after_first_letter(after[1:])
+    else:
+        yield letter, after
+
+
+def _closing(pattern: str) -> int:
+    """Return where the group that a pattern begins with ends."""
+    depth = 0
+    for place, char in enumerate(pattern):
+        depth += (char == "(") - (char == ")")
+        if not depth:
+            return place
+    raise ValueError(f"A group does not end: {pattern}")
 
 
 def _rule(name: str, weight: float, says: str, source: str) -> InjectionRule:

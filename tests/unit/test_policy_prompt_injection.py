@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from memento_tui.policy.prompt_injection import MAX_QUOTE, SUSPICIOUS_SCORE, fold_text, suspicion_of
+from memento_tui.policy.prompt_injection_languages import _anchored
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, InjectionRule
 from tests.benchmarks.guarding import real_memories
 from tests.depth import examples
@@ -500,3 +501,22 @@ def test_of_the_memories_that_real_agents_wrote_fewer_than_one_in_a_hundred_wait
 @pytest.mark.parametrize("text", ["a$b$c$d$e$f$g", "x@y@z@x@y@z@x", "24" * 40])
 def test_letters_that_signs_for_letters_part_are_read_without_an_error(text: str) -> None:
     assert suspicion_of(text).score == 0
+
+
+LISTED = "abc|(?:de|f[gh])\\w{0,2} i|(?:jk )?lmn?o|[pq]r(?:st)?|u?vw|(?:x'|yy)z"
+
+
+@pytest.mark.parametrize("rest", ["", r"[^.]{0,9}?\d"])
+def test_a_list_that_is_looked_for_by_its_first_letters_is_found_at_the_same_places(rest: str) -> None:
+    plain, anchored = re.compile(f"(?<![^\\W\\d_])(?:{LISTED}){rest}"), re.compile(_anchored([(LISTED, rest)]))
+    text = (
+        "abc 1 xabc 2 abcabc_abc3\nde i fgaa i fhaaa i 4 jk lmno lmo.jk lmn pr qrst urst5 uvw vw6 x'z yyz7 abc8"
+    )
+    found = [match.span() for match in plain.finditer(text)]
+    assert len(found) > 6
+    assert [match.span() for match in anchored.finditer(text)] == found
+
+
+def test_a_list_may_not_begin_with_what_is_not_a_letter() -> None:
+    with pytest.raises(ValueError, match=r"\\w\+"):
+        _anchored([(r"abc|\w+", "")])
