@@ -229,8 +229,8 @@ async def test_what_another_writer_changed_is_told_as_a_person_says_it(
         await read(app)
         await app.press("e")
         await app.until(lambda: isinstance(app.app.screen, FormScreen), "the form opens")
-        agent.skips.update(skip.id, expires_at="2031-05-06T07:08Z")
+        agent.skips.update(skip.id, expires_at="2028-05-06T07:08Z")
         app.app.screen.query_one("#field-reason", Input).value = "another reason"
         await app.press("ctrl+s")
         await app.until(lambda: "meanwhile" in app.text("#form-problem"), "the conflict is told")
-        assert 'until is now "2031-05-06 07:08Z"' in app.text("#form-problem")
+        assert 'until is now "2028-05-06 07:08Z"' in app.text("#form-problem")

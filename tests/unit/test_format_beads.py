@@ -262,7 +262,7 @@ def test_working_items_from_elsewhere_are_issues_and_session_notes_are_left_out(
         make_item({"id": "b", "title": "Use tabs", "category": "standing_decision", **made}),
         make_item({"id": "c", "title": "Review", "category": "waiting_for", "status": "completed", **made}),
         make_item({"id": "d", "title": "Monday", "category": "session_note"}),
-        make_skip({"item": "x", "reason": "y", "expires_at": "2090-01-01"}),
+        make_skip({"item": "x", "reason": "y", "expires_at": "2028-01-01"}),
         make_memory({"id": "m", "title": "ports", "content": "8080"}),
         make_memory({"id": "n", "title": "ports", "content": "9090"}),
         make_memory({"content": "no", "status": "rejected"}),

@@ -249,7 +249,7 @@ def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     path = put_lines(tmp_path / "memory.jsonl", ANNA)
     with pytest.raises(InvalidInput, match="there already"):
         mcp_reference.write([], path)
-    skip = make_skip({"item": "x", "reason": "y", "expires_at": "2090-01-01"})
+    skip = make_skip({"item": "x", "reason": "y", "expires_at": "2028-01-01"})
     assert mcp_reference.write([skip], tmp_path / "new.jsonl").left_out == 1
 
 

@@ -509,9 +509,7 @@ LISTED = "abc|(?:de|f[gh])\\w{0,2} i|(?:jk )?lmn?o|[pq]r(?:st)?|u?vw|(?:x'|yy)z"
 @pytest.mark.parametrize("rest", ["", r"[^.]{0,9}?\d"])
 def test_a_list_that_is_looked_for_by_its_first_letters_is_found_at_the_same_places(rest: str) -> None:
     plain, anchored = re.compile(f"(?<![^\\W\\d_])(?:{LISTED}){rest}"), re.compile(_anchored([(LISTED, rest)]))
-    text = (
-        "abc 1 xabc 2 abcabc_abc3\nde i fgaa i fhaaa i 4 jk lmno lmo.jk lmn pr qrst urst5 uvw vw6 x'z yyz7 abc8"
-    )
+    text = "abc 1 xabc 2 abcabc_abc3\nde i fgaa i fhaaa i 4 jk lmno lmo.jk lmn pr qrst urst5 uvw vw6 x'z yyz7 abc8"
     found = [match.span() for match in plain.finditer(text)]
     assert len(found) > 6
     assert [match.span() for match in anchored.finditer(text)] == found
