@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from memento_tui.errors import MementoError
 from memento_tui.maintenance.schedule import LastRun, Runner, due_at, is_due, last_run, note_start
 from memento_tui.processes import module_command, start_detached
 
@@ -21,6 +23,8 @@ __all__ = [
     "maintenance_state",
     "start_maintenance_if_due",
 ]
+
+_log = logging.getLogger(__name__)
 
 _RUNNER_WORDS = {
     "person": "you",
@@ -56,12 +60,19 @@ def is_maintenance_due(workspace: Workspace, by: Runner) -> bool:
 
 
 def start_maintenance_if_due(workspace: Workspace, by: Runner) -> bool:
-    """Start a run in a process of its own where one is due; tell whether. Nobody waits for it."""
-    if not is_maintenance_due(workspace, by) or not note_start(workspace._store):
-        return False
+    """Start a run in a process of its own where one is due; tell whether. Nobody waits for it.
+
+    Never fails: whoever asks has done what it was asked for.
+    """
     root = os.fspath(workspace.paths.root)
     command = module_command("memento_tui", "maintain", "--by", by, "--data-dir", root)
-    start_detached(command, log=os.fspath(workspace.paths.maintenance_log))
+    try:
+        if not is_maintenance_due(workspace, by) or not note_start(workspace._store):
+            return False
+        start_detached(command, log=os.fspath(workspace.paths.maintenance_log))
+    except (OSError, MementoError) as error:
+        _log.warning("maintenance could not be started: %s", error)
+        return False
     return True
 
 

@@ -115,6 +115,19 @@ def test_a_command_starts_a_run_that_is_due_once_an_hour_at_most(
     assert len(started) == 2
 
 
+def test_a_command_does_what_it_was_asked_for_where_no_process_can_be_started(
+    workspace: Workspace, data_dir: Path, later: Later, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> int:
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr(maintenance_schedule, "start_detached", refuse)
+    workspace.remember("The staging database is called heron.")
+    later(21)
+    ended = Program(data_dir).run("list")
+    assert (ended.code, "heron" in ended.out) == (0, True)
+
+
 def test_nothing_starts_where_it_is_switched_off(data_dir: Path, later: Later, started: list[list[str]]) -> None:
     with (data_dir / "config.toml").open("a") as config:
         config.write("[maintenance]\nrun_when_idle = false\n")

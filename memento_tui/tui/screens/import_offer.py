@@ -305,7 +305,7 @@ def _report_text(report: ImportReport) -> str:
         (report.updated, "updated"),
         (report.unchanged, "here already"),
         (report.redacted, "with a secret that was removed"),
-        (report.shortened, "cut to two years"),
+        (report.shortened, "skips cut to two years"),
         (len(report.refused), "refused"),
     ]
     return (", ".join(f"{number:,} {outcome}" for number, outcome in counts if number) or "nothing to import") + "."
