@@ -299,4 +299,6 @@ def _semantic(workspace: Workspace) -> HealthFinding:
         return HealthFinding(name, ok=False, detail=f"the engine cannot work: {status.problem}", hint=hint)
     if status.state == "loading":
         return HealthFinding(name, ok=True, detail="loading its model")
-    return HealthFinding(name, ok=True, detail=f"{status.total:,} memories, {status.pending:,} wait to be embedded")
+    meanwhile = f"; the vectors of {status.serving} answer meanwhile" if status.serving else ""
+    detail = f"{status.total:,} memories, {status.pending:,} wait to be embedded{meanwhile}"
+    return HealthFinding(name, ok=True, detail=detail)
