@@ -13,6 +13,8 @@ from memento_tui.api.search import SearchEngine
 from memento_tui.errors import Conflict, InvalidField, NotAllowed
 from memento_tui.model import Memory, Proposal, make_memory, make_proposal, make_relation
 from memento_tui.model.claims import without_decisions
+from memento_tui.model.filters import AllOf
+from memento_tui.model.inference import AGENT_CONFIDENCE, PERSON_CONFIDENCE, with_inferred_trust
 from memento_tui.model.memory import FOREIGN_ID, RECALLED_STATUSES, RESERVED_EXTRA, SENSITIVITIES, content_digest
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import check_line, new_id
@@ -21,11 +23,18 @@ from memento_tui.policy.policy import AGENT_FIELDS, Verdict, WriteIntent
 from memento_tui.policy.resolution import as_verified, with_changes, withdraw_contradictions
 from memento_tui.storage.store import Store
 from memento_tui.storage.transaction import Transaction
+from memento_tui.text.novelty import Novelty
 
 __all__ = ["ChangeOutcome", "MemoryCreator", "MemoryEditor"]
 
 _MEMORIES_PER_TRANSACTION = 2000
 """Memories in one transaction of a bulk write: other writers wait for tens of milliseconds at most."""
+
+_MOST_COMPARED_IN_A_BATCH = 20
+"""Memories of one bulk write that are each compared with all others, some milliseconds each."""
+
+_RECENT_COMPARED = 20
+"""Memories, the last changed ones, that a new one is compared with where no index can be asked."""
 
 _MAX_COMPARED = 5
 """How many of the memories that share most words are compared with a new one."""
@@ -99,6 +108,7 @@ class MemoryCreator:
         for item in items:
             batch.append(self._arriving(dict(item), before))
             before.append(batch[-1][0].memory)
+        batch = self._with_surprise(batch)
         with self._gate.transaction("remember", batch=name) as tx:
             known = self._known_among(batch)
             fresh: dict[str, _JudgedMemory] = {}
@@ -118,6 +128,20 @@ class MemoryCreator:
                 answers.append(answer)
             written = self._put_fresh(tx, fresh)
         return [written[answer] if isinstance(answer, str) else answer for answer in answers]
+
+    def _with_surprise(self, batch: Sequence[tuple[_JudgedMemory, bool]]) -> list[tuple[_JudgedMemory, bool]]:
+        """Measure how new each memory of a batch is: a few beside all memories, many beside each other alone."""
+        novelty = Novelty()
+        measured = []
+        for arrival, has_id in batch:
+            surprise = novelty.measure(f"{arrival.memory.title}\n{arrival.memory.content}")
+            if len(batch) <= _MOST_COMPARED_IN_A_BATCH:
+                surprise = min(surprise, self._compared(arrival).memory.surprise or surprise)
+            memory = arrival.memory
+            if memory.surprise is None:
+                memory = msgspec.structs.replace(memory, surprise=surprise)
+            measured.append((msgspec.structs.replace(arrival, memory=memory), has_id))
+        return measured
 
     def _arriving(self, fields: dict[str, Any], also: Sequence[Memory]) -> tuple[_JudgedMemory, bool]:
         screened, memory = self._new(fields.pop("content", fields.pop("text", "")), fields)
@@ -147,7 +171,10 @@ class MemoryCreator:
             values["source"] = {"agent": author.agent, "session": author.session}
         if make_id is not None:
             values["id"] = make_id()
-        memory = make_memory(values)
+        writer_confidence = PERSON_CONFIDENCE if self._gate.is_person else AGENT_CONFIDENCE
+        if values["source_type"] == "derived":
+            writer_confidence = AGENT_CONFIDENCE
+        memory = with_inferred_trust(make_memory(values), values, writer_confidence=writer_confidence)
         if not self._gate.is_person:
             memory = without_decisions(None, memory)
         if self._gate.is_person and memory.stability != "draft" and memory.verified_at is None:
@@ -185,17 +212,25 @@ class MemoryCreator:
         from memento_tui.maintenance.duplicates import is_near_duplicate, memory_likeness  # noqa: PLC0415
 
         nearby = self._searching.keyword.similar(arrival.memory.content, _MAX_COMPARED)
-        if nearby is None:
-            return arrival
-        candidates = self._store.memories.get_many([*nearby.ids, *nearby.unindexed])
+        if nearby is None:  # there is no index that could be asked: how new it is can be told from the last ones
+            candidates = list(self._store.memories.page(AllOf(()), limit=_RECENT_COMPARED).items)
+        else:
+            candidates = list(self._store.memories.get_many([*nearby.ids, *nearby.unindexed]).values())
         scored = [
             (memory_likeness(other, arrival.memory), other)
-            for other in candidates.values()
+            for other in candidates
             if other.status in (*RECALLED_STATUSES, "pending")
         ]
         best, other = max(scored, key=lambda pair: pair[0], default=(0.0, None))
-        memory = msgspec.structs.replace(arrival.memory, surprise=round(1.0 - best, 3))
-        is_near = other is not None and other.status in RECALLED_STATUSES and is_near_duplicate(other, memory, best)
+        memory = arrival.memory
+        if memory.surprise is None:
+            memory = msgspec.structs.replace(memory, surprise=round(1.0 - best, 3))
+        is_near = (
+            nearby is not None
+            and other is not None
+            and other.status in RECALLED_STATUSES
+            and is_near_duplicate(other, memory, best)
+        )
         return msgspec.structs.replace(arrival, memory=memory, near=other if is_near else None, likeness=best)
 
     def _put(self, tx: Transaction, arrival: _JudgedMemory) -> Memory:

@@ -107,6 +107,7 @@ class SearchHit(msgspec.Struct, frozen=True, dict=True):
             "use": life.use,
             "certainty": life.certainty,
             "stability": life.stability,
+            "confidence": life.confidence,
             "superseded": life.superseded,
             "held": life.held,
             "score": self.score,

@@ -31,11 +31,13 @@ from memento_tui.model import (
     make_skip,
 )
 from memento_tui.model.claims import as_claimed, without_decisions
+from memento_tui.model.inference import UNKNOWN_CONFIDENCE, with_inferred_trust
 from memento_tui.model.lists import end_in_time
 from memento_tui.model.memory import FOREIGN_ID
 from memento_tui.model.validation import is_reserved_id
 from memento_tui.policy.gate import Gate, ProposalDraft, creation_fingerprint
 from memento_tui.policy.policy import Verdict, WriteIntent
+from memento_tui.text.novelty import Novelty
 
 __all__ = ["ImportGate", "ImportPlanner", "PlannedRecord", "ledger_key", "ledger_row"]
 
@@ -260,6 +262,10 @@ class _StoredState:
     purged: set[str]
 
 
+_OWN_FORMAT = "memento:"
+"""The beginning of the name of a source in memento's own format."""
+
+
 class ImportPlanner:
     """The planner of one import, which decides about each record. It reads the database and never writes."""
 
@@ -272,6 +278,7 @@ class ImportPlanner:
         self._gate = gate
         self._may_have_duplicates = session.count_all() > 0
         """Whether there was anything before; looking for duplicates costs a query for each record."""
+        self._novelty = Novelty()
         self.shortened = 0
         """How many skips were to end later than any may."""
 
@@ -335,13 +342,22 @@ class ImportPlanner:
         if own and getattr(in_source, "status", "") != "pending":
             return PlannedRecord(incoming=incoming, action="create", record=record, in_source=in_source, is_own=True)
         if isinstance(record, Memory):
-            record = self._gate.hold_if_needed(record)
+            record = self._gate.hold_if_needed(self._with_surprise(record))
         elif isinstance(record, Crystal):
             if record.status == "current":
                 verdict = Verdict("propose", ("identity_from_file",))
         elif not isinstance(record, Relation):
             verdict = self._gate.verdict_on("create", record, record)
         return PlannedRecord(incoming=incoming, action="create", record=record, in_source=in_source, verdict=verdict)
+
+    def _with_surprise(self, memory: Memory) -> Memory:
+        """Return a new memory with how new it is beside those of the import before it, where the source says nothing.
+
+        memento's own format leaves out what is as ever, so it has said all; of this and of the trust as well.
+        """
+        surprise = self._novelty.measure(f"{memory.title}\n{memory.content}")
+        is_said = memory.surprise is not None or self._source.startswith(_OWN_FORMAT)
+        return memory if is_said else msgspec.structs.replace(memory, surprise=surprise)
 
     def _make(self, incoming: ImportRecord, record_id: str | None) -> AnyRecord:
         fields = {**_with_origin(incoming), "version": 1}
@@ -352,6 +368,8 @@ class ImportPlanner:
     def _record_of(self, incoming: ImportRecord, fields: Mapping[str, Any]) -> AnyRecord:
         """Return the record that fields of the source make, without secrets; a skip ends as early as one must."""
         record = _MAKERS[incoming.record](fields)
+        if isinstance(record, Memory) and not self._source.startswith(_OWN_FORMAT):
+            record = with_inferred_trust(record, incoming.fields, writer_confidence=UNKNOWN_CONFIDENCE)
         if isinstance(record, Skip) and (in_time := end_in_time(record)) is not record:
             self.shortened += 1
             record = in_time

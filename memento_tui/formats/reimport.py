@@ -26,9 +26,10 @@ __all__ = [
 ]
 
 _NOT_COMPARED = frozenset(
-    {"version", "created_at", "updated_at", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at", "extra"}
+    {"version", "created_at", "updated_at", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at"}
+    | {"surprise", "extra"}
 )
-"""Fields of bookkeeping, which are not content, and ``extra``, whose parts are compared one by one."""
+"""Fields of bookkeeping and measurement, which are not content, and ``extra``, whose parts are compared one by one."""
 
 _EXTRA_PREFIX = "extra."
 _ABSENT = object()

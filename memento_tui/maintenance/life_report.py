@@ -69,6 +69,7 @@ def life_report_lines(
     lines += _describe_step("use", life.use, _use_words(memory, preset), width)
     lines += _describe_step("certainty", life.certainty, _certainty_words(memory), width)
     lines += _describe_step("stability", life.stability, _stability_words(memory), width)
+    lines += _describe_step("confidence", life.confidence, "How far its source is trusted; a person sets it.", width)
     if life.superseded:
         lines += _describe_step(
             "replaced", SUPERSEDED_FACTOR, "Another memory takes its place, which halves the factor.", width
@@ -163,7 +164,7 @@ def _outlook(memory: Memory, steps: list[AgingStep], width: int) -> list[str]:
 
 
 def _describe_step(name: str, value: float, words: str, width: int) -> list[str]:
-    return _wrapped(f"{name:<9}  {value:.2f}  {words}", width, indent=17)
+    return _wrapped(f"{name:<10}  {value:.2f}  {words}", width, indent=18)
 
 
 def _wrapped(text: str, width: int, *, indent: int = 0) -> list[str]:
@@ -179,7 +180,8 @@ def _age_words(memory: Memory, preset: DecayPreset) -> str:
         if memory.used_count >= BANK_USES or memory.stability != "draft":
             return f"{touched}; it keeps its full weight, since it was used {BANK_USES} times or verified."
         return f"{touched}; full for {BANK_DAYS} days, then it halves every {BANK_DAYS}. Use or an edit makes it fresh."
-    half_life = half_life_days(memory.certainty)
+    of_memory = (memory.tier, memory.surprise) if preset == "balanced" else ()
+    half_life = half_life_days(memory.certainty, *of_memory)
     if half_life is None:
         return f"{created}; with certainty 4 or 5 it does not age."
     halves = f"it halves every {half_life:.0f} days at certainty {memory.certainty}"

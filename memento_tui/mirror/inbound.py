@@ -14,6 +14,7 @@ from memento_tui.mirror.notes import NOTE_FIELDS, NoteFile, changed_fields, with
 from memento_tui.mirror.state import GONE_DIGEST, MirrorContext, SyncPoint
 from memento_tui.model import Memory, Proposal, make_memory
 from memento_tui.model.claims import as_claimed, without_decisions
+from memento_tui.model.inference import UNKNOWN_CONFIDENCE, with_inferred_trust
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.policy.gate import ProposalDraft, creation_fingerprint, fingerprint_of
 from memento_tui.policy.policy import Verdict, WriteIntent
@@ -25,7 +26,8 @@ __all__ = ["InboundChanges"]
 
 def _memory_of(file: NoteFile, namespace: str) -> Memory:
     """Return the memory that a new note would be. Who wrote a file is not known, so it is not in the person's words."""
-    return make_memory({"source_type": "derived", **file.fields(namespace)})
+    fields = {"source_type": "derived", **file.fields(namespace)}
+    return with_inferred_trust(make_memory(fields), fields, writer_confidence=UNKNOWN_CONFIDENCE)
 
 
 class InboundChanges:

@@ -1,8 +1,8 @@
 """Keep apart the trust that a person gave and the trust that a text claims for itself.
 
-Stability, verification, pins, certainty above `HIGHEST_CLAIMED_CERTAINTY`, the shared tier and the person's own words
-are decisions. A file or an agent that states one makes a claim, which stands beside the memory in ``extra["claims"]``
-and changes nothing until a person accepts the memory.
+Stability, verification, pins, certainty above `HIGHEST_CLAIMED_CERTAINTY`, confidence above that of an agent, the
+shared tier and the person's own words are decisions. A file or an agent that states one makes a claim, which stands
+beside the memory in ``extra["claims"]`` and changes nothing until a person accepts the memory.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from memento_tui.errors import InvalidField
+from memento_tui.model.inference import AGENT_CONFIDENCE, OUTSIDE_CONFIDENCE
 from memento_tui.model.lists import UNVERIFIED_KEY, Crystal, Skip, WorkingItem
 from memento_tui.model.memory import CLAIMS_KEY, Memory
 from memento_tui.model.memory_fields import FIELDS_BY_NAME, SOURCE_TYPES, STABILITIES
@@ -32,12 +33,15 @@ __all__ = [
 HIGHEST_CLAIMED_CERTAINTY = 3
 """Certainty, from 1 to 5, that needs no person."""
 
-DECIDED_FIELDS = ("stability", "verified_at", "verified_by", "pinned", "certainty", "tier", "source_type")
+HIGHEST_CLAIMED_CONFIDENCE = AGENT_CONFIDENCE
+"""Confidence, from 0 to 1, that needs no person."""
+
+DECIDED_FIELDS = ("stability", "verified_at", "verified_by", "pinned", "certainty", "confidence", "tier", "source_type")
 """The fields of a memory whose higher values only a person's decision sets."""
 
 _LASTING_TIERS = ("long_term", "shared")
 
-_ADOPTED_FIELDS = ("stability", "certainty", "tier")
+_ADOPTED_FIELDS = ("stability", "certainty", "confidence", "tier")
 """The claims that hold once a person has accepted the memory. A pin, and whose words they are, are decisions apart."""
 
 _ANSWERED_FIELDS = (*_ADOPTED_FIELDS, "verified_at", "verified_by")
@@ -56,8 +60,10 @@ def _is_value(name: str, value: Any) -> bool:  # noqa: ANN401 - JSON
     field = FIELDS_BY_NAME[name]
     if field.choices:
         return value in field.choices
-    if name == "certainty":
-        return type(value) is int and 1 <= value <= 5  # noqa: PLR2004 - the field's bounds
+    if field.bounds is not None:
+        least, greatest = field.bounds
+        kinds = (int, float) if field.filter == "share" else (int,)
+        return type(value) in kinds and least <= value <= (greatest or value)
     return isinstance(value, bool if name == "pinned" else str)
 
 
@@ -67,8 +73,11 @@ def without_decisions(before: Memory | None, after: Memory) -> Memory:
     What a person decided before stays, unless the change takes it back: trust can fall without a person, never rise.
     """
     values = {name: _undecided(name, before, after) for name in DECIDED_FIELDS}
-    if (values["stability"], values["source_type"]) == ("draft", "external") and values["tier"] in _LASTING_TIERS:
-        values["tier"] = "short_term"  # what is from outside and unverified is kept no longer
+    if (values["stability"], values["source_type"]) == ("draft", "external"):
+        if values["tier"] in _LASTING_TIERS:
+            values["tier"] = "short_term"  # what is from outside and unverified is kept no longer
+        standing = 0.0 if before is None else before.confidence
+        values["confidence"] = min(values["confidence"], max(standing, OUTSIDE_CONFIDENCE))
     claims = {**(claims_of(before) if before is not None else {}), **claims_of(after)}
     for name, value in values.items():
         stated = getattr(after, name)
@@ -84,7 +93,7 @@ def without_decisions(before: Memory | None, after: Memory) -> Memory:
     return msgspec.structs.replace(after, **values, extra=extra)
 
 
-def _undecided(name: str, before: Memory | None, after: Memory) -> Any:  # noqa: ANN401 - a field's value
+def _undecided(name: str, before: Memory | None, after: Memory) -> Any:  # noqa: ANN401, PLR0911 - one for each field
     """Return the value of a field that a change may set without a person."""
     stated = getattr(after, name)
     standing = None if before is None else getattr(before, name)
@@ -98,6 +107,8 @@ def _undecided(name: str, before: Memory | None, after: Memory) -> Any:  # noqa:
             return bool(stated and standing)
         case "certainty":
             return min(stated, max(standing or 0, HIGHEST_CLAIMED_CERTAINTY))
+        case "confidence":
+            return min(stated, max(standing or 0.0, HIGHEST_CLAIMED_CONFIDENCE))
         case "tier":
             return stated if stated != "shared" or standing == "shared" else (standing or "long_term")
         case _:

@@ -43,7 +43,18 @@ _MAX_WORD_CHARS = 80
 _CHARS_PER_TOKEN = 4
 """An estimate for English prose; the true number depends on the model."""
 
-_LEDGER_SCORES = ("keyword", "semantic", "relevance", "life", "age", "use", "certainty", "stability", "superseded")
+_LEDGER_SCORES = (
+    "keyword",
+    "semantic",
+    "relevance",
+    "life",
+    "age",
+    "use",
+    "certainty",
+    "stability",
+    "confidence",
+    "superseded",
+)
 """The numbers of `SearchHit.explain` that the ledger keeps."""
 
 _log = logging.getLogger(__name__)

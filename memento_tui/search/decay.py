@@ -26,6 +26,8 @@ from memento_tui.search.ranking import (
     SHARE_OF_SUCCESSOR,
     STABILITY_SHARES,
     SUPERSEDED_FACTOR,
+    SURPRISE_PART,
+    TIER_HALF_LIVES,
     USE_PART,
     USES_LOG,
 )
@@ -53,6 +55,18 @@ if TYPE_CHECKING:
         @property
         def certainty(self) -> int:
             """From 1 to 5."""
+
+        @property
+        def confidence(self) -> float:
+            """From 0 to 1."""
+
+        @property
+        def surprise(self) -> float | None:
+            """From 0 to 1, where it was measured."""
+
+        @property
+        def tier(self) -> str:
+            """How long it is meant to live."""
 
         @property
         def stability(self) -> str:
@@ -151,14 +165,15 @@ def _bank(memory: DecayingMemory, now: datetime) -> DecayWeight:
 
 
 def _balanced(memory: DecayingMemory, now: datetime) -> DecayWeight:
-    """Return the weight of freshness, with Memento Vault's half-lives, and use, with Memento Protocol's logarithm.
+    """Return the weight of freshness, with half-lives by tier, and use, with Memento Protocol's logarithm.
 
     Freshness counts from the last change, or from a person's verification where that is later: it confirms that the
     memory still holds. Use grows with log2(1 + n), full at 15 times, and halves every 90 days from the last time. The
     weight is (0.10 freshness + 0.06 use) / 0.16: a sum, so that old and much used is not nothing.
     """
     confirmed = max(memory.updated_at, memory.verified_at or memory.updated_at)
-    age = _decay_by_certainty(_days(confirmed, now), memory.certainty)
+    half_life = half_life_days(memory.certainty, memory.tier, memory.surprise)
+    age = 1.0 if half_life is None else _exponential_decay(_days(confirmed, now), half_life)
     use = 0.0
     if memory.last_used_at is not None:
         use = min(1.0, math.log2(1 + memory.used_count) / USES_LOG)
@@ -176,11 +191,16 @@ def last_touched(memory: DecayingMemory) -> datetime:
     return max(moment for moment in moments if moment is not None)
 
 
-def half_life_days(certainty: int) -> float | None:
-    """Return Memento Vault's half-life in days for a grade of certainty; ``None`` for one that does not age."""
+def half_life_days(certainty: int, tier: str = "short_term", surprise: float | None = None) -> float | None:
+    """Return the half-life in days for a grade of certainty, or ``None`` for one that does not age.
+
+    It is Memento Vault's for ``short_term``. The balanced weight gives the other tiers theirs, and up to half as much
+    again to what was new when it was written: what could be guessed from the rest is the first that may fade.
+    """
     if certainty >= CERTAINTY_WITHOUT_DECAY:
         return None
-    return HALF_LIFE_DAYS * (2 if certainty == CERTAINTY_OF_DOUBLE_HALF_LIFE else 1)
+    days = TIER_HALF_LIVES[tier] * (2 if certainty == CERTAINTY_OF_DOUBLE_HALF_LIFE else 1)
+    return days * (1 + SURPRISE_PART * (surprise or 0.0))
 
 
 def _days(moment: datetime, now: datetime) -> float:
@@ -204,6 +224,7 @@ class DecayFactor(NamedTuple):
     use: float
     certainty: float
     stability: float
+    confidence: float
     superseded: bool
     weight: float
     """The weight by the preset's own formula, on its own scale; see `preset_weight`."""
@@ -222,19 +243,21 @@ def decay_factor(
 
     ``superseded`` means that another memory declares to take its place; the memory's own status may mean it as well.
 
-    The preset's weight, brought to a scale from 0 to 1, counts 0.16, certainty 0.06 and stability 0.04. The sum maps to
+    The preset's weight, brought to a scale from 0 to 1, counts 0.16, certainty 0.06, stability 0.04 and confidence
+    0.04. The sum maps to
     0.85-1.15 under every preset; a memory that another supersedes is halved on top. Two factors differ by 1.15 / 0.85
     at most, so a memory that is 1.36 times as relevant comes first, however old it is, unless it is superseded.
     """
     aged = decay_weight(preset, memory, now)
     certainty = (memory.certainty - 1) / 4
     stability = STABILITY_SHARES[memory.stability]
-    values = {"ageing": aged.share, "certainty": certainty, "stability": stability}
+    confidence = memory.confidence
+    values = {"ageing": aged.share, "certainty": certainty, "stability": stability, "confidence": confidence}
     share = sum(FACTOR_WEIGHTS[name] * value for name, value in values.items()) / sum(FACTOR_WEIGHTS.values())
     factor = LOWEST_FACTOR + (HIGHEST_FACTOR - LOWEST_FACTOR) * share
     superseded = superseded or memory.status in ("superseded", "consolidated")
     factor *= SUPERSEDED_FACTOR if superseded else 1.0
-    return DecayFactor(factor, aged.age, aged.use, certainty, stability, superseded, aged.weight)
+    return DecayFactor(factor, aged.age, aged.use, certainty, stability, confidence, superseded, aged.weight)
 
 
 def decay_curve(

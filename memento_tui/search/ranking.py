@@ -117,7 +117,7 @@ FEWEST_RESULTS_TO_DIVERSIFY = 5
 LOWEST_FACTOR, HIGHEST_FACTOR = 0.85, 1.15
 """The bounds of the factor: an old exact match keeps at least 85 % of its relevance, a fresh vague one gains 15 %."""
 
-FACTOR_WEIGHTS = {"ageing": 0.16, "certainty": 0.06, "stability": 0.04}
+FACTOR_WEIGHTS = {"ageing": 0.16, "certainty": 0.06, "stability": 0.04, "confidence": 0.04}
 """How much each part of the factor counts, relative to their sum."""
 
 STABILITY_SHARES = {"draft": 0.0, "verified": 0.7, "stable": 1.0}
@@ -145,6 +145,12 @@ HALF_LIFE_DAYS = 90.0
 
 CERTAINTY_OF_DOUBLE_HALF_LIFE, CERTAINTY_WITHOUT_DECAY = 3, 4
 """The grade of certainty that doubles the half-life, and the least that does not age; published by Memento Vault."""
+
+TIER_HALF_LIVES = {"working": 30.0, "short_term": HALF_LIFE_DAYS, "long_term": 180.0, "shared": 360.0}
+"""Days in which a memory of each tier loses half its freshness in the balanced weight: how long it is meant to live."""
+
+SURPRISE_PART = 0.5
+"""How much longer, as a share of it, the half-life of the balanced weight is for what was like nothing known."""
 
 BANK_DAYS, BANK_USES = 90, 2
 """Days untouched after which agent-memory demotes a memory used fewer times than this; published."""

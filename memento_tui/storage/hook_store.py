@@ -52,7 +52,8 @@ _MOST_LOOKED_THROUGH = 5_000
 _MEMORY_COLUMNS = (
     "id, version, namespace, title, substr(content, 1, 20000), kind, tags, certainty, stability, source_type,"
     " json_extract(source, '$.session', '$.agent', '$.url'), status, created_at, updated_at, verified_at, expires_at,"
-    " pinned, coalesce(used, 0), last_used_at, sensitivity, valid_from, valid_to, validity_context"
+    " pinned, coalesce(used, 0), last_used_at, sensitivity, valid_from, valid_to, validity_context,"
+    " confidence, surprise, tier"
     " FROM memory LEFT JOIN usage ON usage.record = 'memory' AND usage.record_id = memory.id"
 )
 
@@ -99,6 +100,9 @@ class MemoryRow(NamedTuple):
     valid_from: datetime | None
     valid_to: datetime | None
     validity_context: str
+    confidence: float
+    surprise: float | None
+    tier: str
 
 
 class SkipRow(NamedTuple):

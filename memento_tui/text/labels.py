@@ -36,8 +36,11 @@ _DAYS_A_MONTH, _DAYS_A_YEAR = 30, 365
 _CONDITION_CHARS, _SIDE_CHARS = 160, 80
 """Characters of a condition, and of the other side of a contradiction."""
 
-_AGENT_NAME = re.compile(r"[\w.+ -]{1,40}", re.ASCII)
-"""The names of agents that are repeated: an agent gives its own, which may be any text."""
+_AGENT_NAME = re.compile(r"[\w.+-]{1,24}(?: [\w.+-]{1,16})?", re.ASCII)
+"""The names of agents that are repeated, ``Claude Code`` among them: an agent gives its own, which may be any text.
+
+A name stands outside of the fence, so it has no room for a sentence.
+"""
 
 _HOST = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^/?#@]*@)?([a-z0-9.-]{1,80})", re.IGNORECASE)
 """The host of an address."""

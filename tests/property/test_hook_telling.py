@@ -77,6 +77,9 @@ def memories(draw: st.DrawFn) -> MemoryRow:
         valid_from=None,
         valid_to=draw(st.none() | st.just(NOW)),
         validity_context=draw(texts),
+        confidence=0.5,
+        surprise=None,
+        tier="short_term",
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.api.maintenance import maintain_workspace
+from memento_tui.model.claims import claims_of
 from tests.journeys.mcp_agent import Agent
 from tests.unit.profile_agent import seated
 
@@ -27,8 +28,10 @@ def test_a_memory_is_retained_recalled_and_read(bank: Agent, workspace: Workspac
     kept = bank.call("retain", bank_id=BANK, content=RULE, kind="anti-pattern", tags=["payments"], confidence=0.9)
     assert kept == {"id": kept["id"], "bank_id": BANK, "kind": "anti-pattern"}
     memory = workspace.get(kept["id"])
-    assert (memory.kind, memory.namespace, memory.confidence, memory.tags) == ("anti_pattern", BANK, 0.9, ("payments",))
-    assert (memory.stability, memory.tier, memory.source.agent) == ("draft", "short_term", "claude")
+    assert (memory.kind, memory.namespace, memory.tags) == ("anti_pattern", BANK, ("payments",))
+    # How far an agent trusts itself is a claim.
+    assert (memory.confidence, claims_of(memory)) == (0.6, {"confidence": 0.9})
+    assert (memory.stability, memory.tier, memory.source.agent) == ("draft", "long_term", "claude")
 
     found = bank.call("recall", bank_id=BANK, query="retry payments")
     assert [(one["id"], one["kind"]) for one in found["memories"]] == [(kept["id"], "anti-pattern")]
@@ -40,7 +43,7 @@ def test_a_memory_is_retained_recalled_and_read(bank: Agent, workspace: Workspac
     assert (whole["content"], whole["kind"], whole["tier"], whole["stability"]) == (
         RULE,
         "anti-pattern",
-        "short_term",
+        "long_term",
         "draft",
     )
     assert workspace.get(kept["id"]).used_count == 1

@@ -144,7 +144,8 @@ def test_a_preview_leaves_for_other_programs_in_full(
         run_import(workspace, format_name, tmp_path / FROM_FILES[format_name])
     else:
         put(workspace._store, note(LONG, title="Deploys"))
-    aged(workspace, the_memory(workspace).id, *steps)
+    before = ("demote",) if the_memory(workspace).tier == "long_term" else ()
+    aged(workspace, the_memory(workspace).id, *before, *steps)
     run_export(workspace, tmp_path / "x", format_name=format_name)
     with memento_tui.open(without_engine(tmp_path / "other")) as other:
         run_import(other, format_name, tmp_path / "x")

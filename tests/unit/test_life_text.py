@@ -30,12 +30,13 @@ def plotted(lines: str) -> list[str]:
 
 def test_a_life_is_told_with_its_number_its_parts_and_what_awaits_it() -> None:
     told = life_report_lines(aged(45, tier="long_term"), NOW, "balanced", 80)
-    factor = decay_factor(aged(45), NOW).factor
+    factor = decay_factor(aged(45, tier="long_term"), NOW).factor
     assert f"Factor in search: {factor:.3f} today, preset balanced." in told
-    assert "age        0.84  Changed or verified on 2025-12-01; it halves every 180 days" in told
-    assert "use        0.00  Never used;" in told
-    assert "certainty  0.50  3 of 5;" in told
-    assert "stability  0.00  draft; use in 3 sessions" in told
+    assert "age         0.92  Changed or verified on 2025-12-01; it halves every 360 days" in told
+    assert "use         0.00  Never used;" in told
+    assert "certainty   0.50  3 of 5;" in told
+    assert "stability   0.00  draft; use in 3 sessions" in told
+    assert "confidence  0.50  How far its source is trusted" in told
     assert "2026-03-01  It is demoted to short_term." in told
     assert "2026-05-30  It is shortened to its first sentence" in told
     assert "2026-08-28  It is archived" in told

@@ -244,10 +244,10 @@ def test_what_one_step_of_a_sleep_cannot_do_keeps_no_other_from_its_work(
     def broken(*_: object, **__: object) -> object:
         raise RuntimeError("an index is gone")
 
-    monkeypatch.setattr(type(workspace.search_engine.keyword), "similar", broken)
     workspace.remember_many(
         [{"content": "One thing that is long over.", "expires_at": clock.now() - timedelta(days=1)}]
     )
+    monkeypatch.setattr(type(workspace.search_engine.keyword), "similar", broken)
     report = maintain_workspace(workspace)
     assert [deed.action for deed in report.actions] == ["expire"]
 

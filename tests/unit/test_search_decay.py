@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -96,17 +96,39 @@ def test_what_a_person_verified_is_as_fresh_as_if_it_had_been_changed_then() -> 
     assert decay_factor(confirmed, NOW).age == 1
 
 
+def test_the_tier_sets_the_half_life_and_what_was_new_fades_more_slowly() -> None:
+    def age(**fields: Any) -> float:  # noqa: ANN401 - the fields of a memory
+        return decay_factor(note(created_at=NOW - timedelta(days=90), certainty=2, **fields), NOW).age
+
+    assert age() == pytest.approx(0.5)
+    assert age(tier="working") == pytest.approx(0.5**3)
+    assert age(tier="long_term") == pytest.approx(0.5**0.5)
+    assert age(tier="shared") == pytest.approx(0.5**0.25)
+    assert age(surprise=0.0) == pytest.approx(0.5)
+    assert age(surprise=1.0) == pytest.approx(0.5 ** (1 / 1.5))
+    of_vault = note(created_at=NOW - timedelta(days=90), certainty=2, tier="shared", surprise=1.0)
+    assert preset_weight("vault", of_vault, NOW) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_trusted_source_counts_for_more_within_the_bounds(preset: DecayPreset) -> None:
+    factors = [decay_factor(note(created_at=NOW, confidence=one), NOW, preset=preset).factor for one in (0.0, 0.5, 1.0)]
+    assert factors == sorted(factors)
+    assert 0 < factors[2] - factors[0] < (HIGHEST_FACTOR - LOWEST_FACTOR) / 5
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_weight_that_is_as_high_or_as_low_as_can_be_reaches_the_bounds_and_no_further(preset: DecayPreset) -> None:
     best = note(
         created_at=NOW,
         certainty=5,
+        confidence=1.0,
         stability="stable",
         used_count=2**40,
         last_used_at=NOW.isoformat(),
         verified_at="2026-01-01",
     )
-    worst = note(created_at=NOW - timedelta(days=30_000), certainty=1)
+    worst = note(created_at=NOW - timedelta(days=30_000), certainty=1, confidence=0.0)
     assert decay_factor(best, NOW, preset=preset).factor == pytest.approx(HIGHEST_FACTOR)
     assert decay_factor(worst, NOW, preset=preset).factor == pytest.approx(LOWEST_FACTOR)
 

@@ -14,6 +14,7 @@ from memento_tui.maintenance.distillation.model_extraction import MODEL_RULE
 from memento_tui.maintenance.distillation.statements import Candidate
 from memento_tui.maintenance.duplicates import NEAR_DUPLICATE_LIKENESS, likeness
 from memento_tui.model import Memory, Skip, WorkingItem, make_item, make_memory, make_skip
+from memento_tui.model.inference import AGENT_CONFIDENCE, with_inferred_trust
 from memento_tui.model.memory import RECALLED_STATUSES, content_digest
 from memento_tui.model.validation import account_of
 from memento_tui.policy.gate import Gate, ProposalDraft, Screened, creation_fingerprint, fingerprint_of
@@ -109,7 +110,8 @@ class DistillationProposer:
             "span": _span(candidate),
         }
         fields = {"source": source, "system_tags": ["source:distill"], **candidate.fields}
-        screened = self._gate.screen(make_memory(fields))
+        made = with_inferred_trust(make_memory(fields), fields, writer_confidence=AGENT_CONFIDENCE)
+        screened = self._gate.screen(made)
         memory: Memory = screened.record
         verdict = self._gate.judge(self._intent(screened, external=memory.source_type == "external"))
         # Within the write, so that of two readers of one transcript the second finds the memory of the first.
