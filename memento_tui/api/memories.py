@@ -442,6 +442,8 @@ class MemoryEditor:
                 return memory
             status = self._status_before(memory)
             back = msgspec.structs.replace(memory, status=status, updated_at=tx.now)
+            if status == "compacted" and memory.status == "archived":
+                back = _with_original_text(back)  # nobody who brings back what age took away wants the preview
             written = tx.put(back, base=memory.version)
             if status == "pending":
                 self._ask_again(tx, written)

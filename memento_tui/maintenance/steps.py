@@ -22,6 +22,7 @@ from memento_tui.maintenance.duplicates import (
 from memento_tui.maintenance.neighbours import neighbours_by_words
 from memento_tui.maintenance.trust import SESSIONS_A_GRADE, ConfirmedUse, certainty_after_use, earned_stability
 from memento_tui.model import Memory, Proposal, Skip
+from memento_tui.model.claims import HIGHEST_CERTAINTY, HIGHEST_CLAIMED_CERTAINTY
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.moments import format_moment, parse_moment
 from memento_tui.policy.gate import ProposalDraft, fingerprint_of
@@ -392,9 +393,12 @@ def _propose_promotion(context: MaintenanceContext, memory: Memory, use: Confirm
         return
     verdict = context.gate.judge(WriteIntent("edit", origin="trust", target_verified=memory.stability != "draft"))
     why = f"It was of use in {use.sessions} sessions: {memory.stability} would become {stability}."
-    context.propose(
-        _promotion_action(memory, why), memory, "edit", {"stability": stability}, verdict, {"sessions": use.sessions}
-    )
+    payload: dict[str, object] = {"stability": stability}
+    if HIGHEST_CLAIMED_CERTAINTY <= memory.certainty < HIGHEST_CERTAINTY:
+        # Use alone raises certainty no further; the person who confirms the memory does.
+        payload["certainty"] = memory.certainty + 1
+        why = f"{why[:-1]}, certainty {memory.certainty} {memory.certainty + 1}."
+    context.propose(_promotion_action(memory, why), memory, "edit", payload, verdict, {"sessions": use.sessions})
 
 
 def _promotion_action(memory: Memory, why: str) -> MaintenanceAction:

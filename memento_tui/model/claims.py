@@ -22,6 +22,7 @@ from memento_tui.model.texts import texts_image
 from memento_tui.moments import format_moment, parse_moment
 
 __all__ = [
+    "HIGHEST_CERTAINTY",
     "HIGHEST_CLAIMED_CERTAINTY",
     "adopt_claims",
     "as_claimed",
@@ -32,6 +33,9 @@ __all__ = [
 
 HIGHEST_CLAIMED_CERTAINTY = 3
 """Certainty, from 1 to 5, that needs no person."""
+
+HIGHEST_CERTAINTY = 5
+"""The highest grade of certainty."""
 
 HIGHEST_CLAIMED_CONFIDENCE = AGENT_CONFIDENCE
 """Confidence, from 0 to 1, that needs no person."""

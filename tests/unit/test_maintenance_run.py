@@ -219,6 +219,21 @@ def test_confirmed_use_in_three_sessions_asks_a_person_and_verifies_nothing_by_i
     assert workspace.get(memory.id).stability == "verified"
 
 
+def test_a_person_who_confirms_a_draft_of_use_makes_it_surer_than_use_alone_does(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    memory = agent.remember("Use the staging proxy for every test of the payment flow.", certainty=3)
+    for number in range(9):
+        workspace._store.usage.count("memory", [memory.id], used=1, session=f"later-{number}")
+    maintain_workspace(workspace)
+    assert workspace.get(memory.id).certainty == 3
+    (pending,), _ = workspace.review.list()
+    assert pending.proposal.payload == {"stability": "verified", "certainty": 4}
+    workspace.review.approve(pending.proposal.id)
+    grown = workspace.get(memory.id)
+    assert (grown.certainty, grown.stability) == (4, "verified")
+
+
 def test_use_in_one_session_and_being_shown_earn_nothing(workspace: Workspace, agent: Workspace) -> None:
     memory = agent.remember("Use the staging proxy for every test of the payment flow.", certainty=1)
     for _ in range(50):

@@ -11,7 +11,7 @@ from memento_tui.maintenance.aging import ORIGINAL_TEXT_KEY, whole_text
 from memento_tui.model import Memory
 from memento_tui.operations.memories import visible_memory
 from memento_tui.text.sentences import first_sentence
-from tests.made import note, put
+from tests.made import PERSON, note, put, unguarded
 from tests.unit.profile_agent import seated
 
 ORIGINAL = "Deploys run from main. Run make ship, then watch the queue for ten minutes before you leave."
@@ -44,6 +44,16 @@ def test_every_profile_gives_the_original_by_id(
 
 def test_a_row_of_the_rest_holds_the_original() -> None:
     assert visible_memory(compacted(), clock.now()).content == ORIGINAL
+
+
+@pytest.mark.parametrize("status", ["compacted", "archived"])
+def test_one_restore_brings_back_the_whole_of_what_age_took_away(workspace: Workspace, status: str) -> None:
+    stored, *_ = put(workspace._store, compacted(id="m1"))
+    if status == "archived":
+        with unguarded(workspace._store, PERSON, "sleep") as tx:
+            tx.put(msgspec.structs.replace(stored, status="archived"), base=stored.version)
+    restored = workspace.restore("m1")
+    assert (restored.status, restored.content) == ("active", ORIGINAL)
 
 
 def test_a_preview_that_somebody_edited_is_the_text() -> None:
