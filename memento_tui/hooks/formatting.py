@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memento_tui.hooks.host_events import MAX_ANSWER_CHARS
 from memento_tui.named_tuple import NamedTuple
-from memento_tui.storage.hook_store import ContradictionRow, IdentityRow, ItemRow, MemoryRow, SkipRow
+from memento_tui.storage.hook_store import ContradictionRow, IdentityRow, ItemRow, LessonRow, MemoryRow, SkipRow
 from memento_tui.text.fence import fenced, quoted_id, visible_line, without_invisible
 from memento_tui.text.labels import OtherSide, bracketed, caution_labels, condition_labels, entry_labels
 
@@ -19,6 +19,7 @@ __all__ = [
     "fenced_block",
     "identity_line",
     "item_line",
+    "lesson_line",
     "memory_line",
     "skip_line",
 ]
@@ -46,6 +47,10 @@ _REASON_CHARS = 160
 
 _ITEM_CHARS = 240
 """Characters of each text of a working item."""
+
+
+_KIND_CHARS = 40
+"""Characters of what something learned would be."""
 
 
 class CostedLine(NamedTuple):
@@ -135,6 +140,12 @@ def item_line(item: ItemRow) -> CostedLine:
     text = " | ".join(part for part in parts if part)
     marks = _list_marks(is_unverified=item.is_unverified)
     return _costed_line(f"{item.category.replace('_', ' ')}{marks}: {text}")
+
+
+def lesson_line(lesson: LessonRow) -> CostedLine:
+    """Return what a session's own transcript taught as one line."""
+    marks = _list_marks(is_unverified=True)
+    return _costed_line(f"{visible_line(lesson.kind, _KIND_CHARS)}{marks}: {visible_line(lesson.text, _ITEM_CHARS)}")
 
 
 def contradiction_line(

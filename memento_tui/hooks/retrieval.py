@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS, RetrievedMemory, SessionScope
+from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS, RetrievedMemory, SessionScope, limited_writer
 from memento_tui.hooks.settings import HookSettings
 from memento_tui.paths import DataPaths
 from memento_tui.search.decay import decay_factor
@@ -205,12 +205,12 @@ def _without_alike(store: HookStore, near: Sequence[RetrievedMemory]) -> list[Re
     written_by = store.writers("memory", [found.memory.id for found in alike])
     # What differs in its marks alone is told once.
     different = {_wording(found.memory.content): found for found in alike}.values()
-    counts = Counter(_limited_writer(found.memory, written_by) for found in different)
+    counts = Counter(limited_writer(found.memory, written_by) for found in different)
     if counts[""] + len(counts.keys() - {""}) > MOST_MEMORIES_SHOWN:
         left_out = {found.memory.id for found in alike}
     else:
         crowded = {writer for writer, count in counts.items() if count > MOST_MEMORIES_SHOWN}
-        left_out = {found.memory.id for found in alike if _limited_writer(found.memory, written_by) in crowded}
+        left_out = {found.memory.id for found in alike if limited_writer(found.memory, written_by) in crowded}
     return [found for found in near if found.memory.id not in left_out]
 
 
@@ -221,7 +221,7 @@ def _shared_fairly(store: HookStore, ranked: Sequence[RetrievedMemory]) -> list[
     first = {_wording(found.memory.content): found for found in reversed(ranked)}
     different = [found for found in ranked if first[_wording(found.memory.content)] is found]
     writers = store.writers("memory", [found.memory.id for found in different])
-    return fair_places(different, MOST_MEMORIES_SHOWN, lambda found: _limited_writer(found.memory, writers))
+    return fair_places(different, MOST_MEMORIES_SHOWN, lambda found: limited_writer(found.memory, writers))
 
 
 _UNTELLING = STOP_WORDS - frozenset("no nor not on off up down in out over under before after above below".split())  # noqa: SIM905 - a list would be longer
@@ -231,11 +231,6 @@ _UNTELLING = STOP_WORDS - frozenset("no nor not on off up down in out over under
 def _wording(text: str) -> tuple[str, ...]:
     """Return the stems of a text in their order: two texts with the same differ in marks, case and fillers at most."""
     return tuple(stem for stem in terms(text) if stem not in _UNTELLING)
-
-
-def _limited_writer(memory: MemoryRow, writers: Mapping[str, str]) -> str:
-    """Return who wrote a memory; empty for one that a person stands behind, which is not limited."""
-    return writers.get(memory.id, "") if memory.stability == "draft" else ""
 
 
 def memories_for_file(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.storage.hook_store import MemoryRow
 
-__all__ = ["SCOPED_NAMESPACE_ROOTS", "RetrievedMemory", "SessionScope"]
+__all__ = ["SCOPED_NAMESPACE_ROOTS", "RetrievedMemory", "SessionScope", "limited_writer"]
 
 
 class SessionScope(NamedTuple):
@@ -42,3 +44,8 @@ class RetrievedMemory(NamedTuple):
     """A word of caution about the code that it cites."""
     against: tuple[str, ...] = ()
     """The ids of the memories that contradict it, until a person resolves that."""
+
+
+def limited_writer(memory: MemoryRow, writers: Mapping[str, str]) -> str:
+    """Return who wrote a memory; empty for one that a person stands behind, which is not limited."""
+    return writers.get(memory.id, "") if memory.stability == "draft" else ""

@@ -7,8 +7,17 @@ from collections.abc import Sequence
 from memento_tui.hooks.block import lines_within_budget, open_contradictions, with_contradictions
 from memento_tui.hooks.code_notes import start_code_check, with_code_notes
 from memento_tui.hooks.events import HookContext, PreparedContext
-from memento_tui.hooks.formatting import CostedLine, TokenBudget, fenced_block, identity_line, item_line, skip_line
-from memento_tui.hooks.scope import RetrievedMemory, SessionScope
+from memento_tui.hooks.formatting import (
+    CostedLine,
+    TokenBudget,
+    fenced_block,
+    identity_line,
+    item_line,
+    lesson_line,
+    skip_line,
+)
+from memento_tui.hooks.scope import RetrievedMemory, SessionScope, limited_writer
+from memento_tui.search.decay import decay_factor
 from memento_tui.search.fair_share import fair_places
 from memento_tui.storage.hook_store import HookStore, ItemRow, ShownMemory, SkipRow
 
@@ -20,16 +29,23 @@ _ESSENTIAL_CHARS = 400
 _NOTE_CHARS = 160
 """Characters of each further memory of the project."""
 
-_MAX_ITEMS, _MAX_SKIPS, _MAX_ESSENTIALS, _MAX_NOTES = 8, 8, 12, 5
-"""Working items, skips, essential memories and further ones of the project at the start of a session."""
+_MAX_ITEMS, _MAX_SKIPS, _MAX_ESSENTIALS, _MAX_NOTES, _MAX_LESSONS = 8, 8, 12, 5, 8
+"""Working items, skips, essential memories, further ones of the project, and lessons of the session itself."""
+
+_NOTES_WEIGHED = 100
+"""The last changed memories of a project of which the best are told when a session starts."""
+
+_NOTE_KINDS = ("decision", "instruction", "preference", "bugfix", "anti_pattern", "heuristic", "pattern", "discovery")
+"""The kinds of memories that matter at a start though nobody verified them: decisions, and what to look out for."""
 
 _START_HEADING = "memento, the user's memory"
-_IDENTITY_HEADING, _ESSENTIALS_HEADING, _ITEMS_HEADING, _SKIPS_HEADING, _NOTES_HEADING = (
+_IDENTITY_HEADING, _ESSENTIALS_HEADING, _LESSONS_HEADING, _ITEMS_HEADING, _SKIPS_HEADING, _NOTES_HEADING = (
     "Identity:",
     "Essentials:",
+    "From this session's own transcript, before it was compacted; nobody verified it, and it waits for the user:",
     "Working on:",
     "Not to be done:",
-    "Last verified in this project:",
+    "Of this project:",
 )
 
 TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
@@ -40,7 +56,10 @@ if TYPE_CHECKING:
 
 
 def context_at_start(context: HookContext) -> PreparedContext:
-    """Return the identity, the essentials, the working items, the skips and more of the project; begin the session."""
+    """Return the identity, the essentials, the working items, the skips and more of the project; begin the session.
+
+    A session that goes on after its context was compacted gets back what its own transcript taught.
+    """
     call, store, scope = context.call, context.store, context.scope()
     start_code_check(context.paths, call.cwd, store.head()[1])
     if call.session:
@@ -49,7 +68,9 @@ def context_at_start(context: HookContext) -> PreparedContext:
         return PreparedContext()
     project = f": this project's namespace is {scope.namespace}" if scope.namespace else ""
     heading = f"{_START_HEADING}{project}{_waiting(context)}"
+    lessons = store.lessons_of(call.session, _MAX_LESSONS) if call.is_compacted and call.session else []
     lists = [_ESSENTIALS_HEADING, _ITEMS_HEADING, _SKIPS_HEADING, _NOTES_HEADING]
+    lists += [_LESSONS_HEADING] if lessons else []
     budget = TokenBudget(context.settings.start_tokens, [f"{heading}\n{_IDENTITY_HEADING}", *lists])
     parts = []
     if identity := store.identity():
@@ -61,6 +82,8 @@ def context_at_start(context: HookContext) -> PreparedContext:
     cited = with_code_notes(retrieved, context.paths, call.cwd)
     shown = lines_within_budget(cited, budget, context.now, [_ESSENTIAL_CHARS])
     parts.append(fenced_block(_ESSENTIALS_HEADING, [line for line, _ in shown]))
+    lesson_lines = [line for line in map(lesson_line, lessons) if budget.takes(line)]
+    parts.append(fenced_block(_LESSONS_HEADING, lesson_lines))
     items = _fairly("item", [item for item in store.items() if scope.concerns(item.namespace)], _MAX_ITEMS, store)
     parts.append(fenced_block(_ITEMS_HEADING, [line for line in map(item_line, items) if budget.takes(line)]))
     skips = _fairly("skip", [skip for skip in store.skips() if scope.concerns(skip.namespace)], _MAX_SKIPS, store)
@@ -83,13 +106,19 @@ def _waiting(context: HookContext) -> str:
 def _notes(
     context: HookContext, scope: SessionScope, told: set[str], budget: TokenBudget
 ) -> list[tuple[CostedLine, ShownMemory]]:
-    """Return what else a person verified in the project last; what nobody did waits for a prompt that calls for it."""
-    store = context.store
-    found = store.verified_in(scope.own_namespaces(), _MAX_NOTES) if scope.namespace else []
+    """Return what else matters in the project, best first by use, freshness and trust; others wait for a prompt."""
+    store, own = context.store, scope.own_namespaces()
+    found = [one for one in store.project_memories(own, _NOTE_KINDS, _NOTES_WEIGHED) if scope.concerns(one.namespace)]
     left_out = told | (store.superseded([memory.id for memory in found]) if found else set())
-    retrieved = [
-        RetrievedMemory(memory, 1.0, {"project": 1.0}, frozenset()) for memory in found if memory.id not in left_out
+    weighed = [
+        RetrievedMemory(memory, factor, {"project": factor}, frozenset())
+        for memory in found
+        if memory.id not in left_out
+        for factor in [decay_factor(memory, context.now, preset=context.settings.decay).factor]
     ]
+    weighed.sort(key=lambda one: (not one.memory.pinned, -one.score, one.memory.id))
+    writers = store.writers("memory", [one.memory.id for one in weighed]) if len(weighed) > 1 else {}
+    retrieved = fair_places(weighed, _MAX_NOTES, lambda one: limited_writer(one.memory, writers))
     retrieved = with_contradictions(retrieved, open_contradictions(context, scope, retrieved))
     cited = with_code_notes(retrieved, context.paths, context.call.cwd)
     return lines_within_budget(cited, budget, context.now, [_NOTE_CHARS])

@@ -87,12 +87,13 @@ def certainty_after_use(memory: Memory, use: ConfirmedUse, moved_sessions: int) 
 def is_essential(memory: Memory) -> bool:
     """Tell whether a memory is offered to an agent at the start of every session.
 
-    It must be recalled, and a person must stand behind it: it is pinned, which only a person does, or it is shared and
-    stable. A restricted memory is read only by its id, pinned or not. The caller, who knows the time, checks expiry.
+    It must be recalled, and a person must stand behind it: it is pinned and verified, or it is shared and stable. A
+    restricted memory is read only by its id, pinned or not. The caller, who knows the time, checks expiry.
     """
     if memory.status not in RECALLED_STATUSES or memory.sensitivity == "restricted":
         return False
-    return memory.pinned or (memory.tier == "shared" and memory.stability == "stable")
+    is_verified = memory.stability != "draft"
+    return (memory.pinned and is_verified) or (memory.tier == "shared" and memory.stability == "stable")
 
 
 def _may_gain(memory: Memory) -> bool:

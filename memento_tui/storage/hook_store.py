@@ -28,6 +28,7 @@ __all__ = [
     "FormatMismatch",
     "HookStore",
     "ItemRow",
+    "LessonRow",
     "MemoryRow",
     "RowSource",
     "ShownMemory",
@@ -142,6 +143,13 @@ _UNVERIFIED = "coalesce(json_extract(extra, '$.unverified'), 0)"
 """Whether no person wrote or approved a skip, a working item or an identity, in SQL."""
 
 
+class LessonRow(NamedTuple):
+    """What a transcript taught and a person has not decided on: what it would be, and its text."""
+
+    kind: str
+    text: str
+
+
 class ContradictionRow(NamedTuple):
     """An unresolved contradiction: why, and the ids of its two sides."""
 
@@ -212,30 +220,56 @@ class HookStore:
         """Return the memories for every session, the last changed first; see `maintenance.trust.is_essential`."""
         # Each half has an index of its own; of an OR the planner reads every memory.
         essential = (
-            "SELECT number FROM memory WHERE pinned = 1"
+            "SELECT number FROM memory WHERE pinned = 1 AND stability <> 'draft'"
             " UNION ALL SELECT number FROM memory WHERE tier = 'shared' AND stability = 'stable'"
         )
         query = f"SELECT {_MEMORY_COLUMNS} WHERE number IN ({essential}) AND {_IS_SHOWABLE} ORDER BY updated_at DESC"
         return [_memory_of_row(row) for row in self._connection.execute(query, {"now": _now()})]
 
-    def verified_in(self, namespaces: Iterable[str], limit: int) -> list[MemoryRow]:
-        """Return the last changed memories of some namespaces that a person verified and did not pin."""
+    def project_memories(self, namespaces: Iterable[str], kinds: Iterable[str], limit: int) -> list[MemoryRow]:
+        """Return the last changed memories of some namespaces that a person verified, or that are of some kinds.
+
+        What nobody verified and is from outside is left out. The pinned drafts of every namespace are among them.
+        """
         names = list(namespaces)
         # The newest are found in an index; a project that is not among them would else cost a look at every memory.
         newest = (
-            f"SELECT number, namespace FROM memory WHERE status IN {_CURRENT_STATUSES}"
-            f" ORDER BY updated_at DESC LIMIT {_MOST_LOOKED_THROUGH}"
+            "SELECT number, namespace, kind, stability, source_type FROM memory"
+            f" WHERE status IN {_CURRENT_STATUSES} ORDER BY updated_at DESC LIMIT {_MOST_LOOKED_THROUGH}"
         )
         inside = " OR ".join(
             f"namespace = :n{n} OR (namespace >= :n{n} || '/' AND namespace < :n{n} || '0')" for n in range(len(names))
         )
+        told = (
+            f"SELECT number FROM ({newest}) WHERE ({inside or 'false'}) AND (stability <> 'draft'"
+            " OR (kind IN (SELECT value FROM json_each(:kinds)) AND source_type <> 'external'))"
+            " UNION ALL SELECT number FROM memory WHERE pinned = 1"
+        )
         query = (
-            f"SELECT {_MEMORY_COLUMNS} WHERE number IN (SELECT number FROM ({newest}) WHERE {inside or 'false'})"
-            f" AND stability <> 'draft' AND pinned = 0 AND {_IS_SHOWABLE} ORDER BY updated_at DESC LIMIT :limit"
+            f"SELECT {_MEMORY_COLUMNS} WHERE number IN ({told}) AND (pinned = 0 OR stability = 'draft')"
+            f" AND {_IS_SHOWABLE} ORDER BY updated_at DESC LIMIT :limit"
         )
         given = {f"n{place}": name for place, name in enumerate(names)}
-        rows = self._connection.execute(query, {**given, "now": _now(), "limit": limit})
-        return [_memory_of_row(row) for row in rows]
+        values = {**given, "kinds": json.dumps(list(kinds)), "now": _now(), "limit": limit}
+        return [_memory_of_row(row) for row in self._connection.execute(query, values)]
+
+    def lessons_of(self, session: str, limit: int) -> list[LessonRow]:
+        """Return what a session's own transcript taught and waits for a person, in the order that it was learned.
+
+        Only what waits for no other reason: nothing that reads like orders, held a secret or is from outside; and
+        nothing at all of a session that is quarantined.
+        """
+        query = (
+            "SELECT proposal.target, proposal.payload, memory.kind, memory.title, memory.content FROM proposal"
+            " LEFT JOIN memory ON proposal.target = 'memory' AND memory.id = proposal.target_id"
+            " WHERE proposal.state = 'pending' AND proposal.session = :session AND proposal.action = 'create'"
+            " AND proposal.reasons = '[\"distilled\"]' AND (proposal.target IN ('skip', 'item')"
+            " OR (memory.status = 'pending' AND memory.source_type <> 'external' AND memory.sensitivity = 'normal'))"
+            " AND NOT EXISTS (SELECT 1 FROM proposal AS other WHERE other.state IN ('pending', 'needs_review', 'later')"
+            " AND other.session = :session AND other.reasons LIKE '%\"quarantined\"%')"
+            " ORDER BY proposal.created_at, proposal.number LIMIT :limit"
+        )
+        return [_lesson_of_row(row) for row in self._connection.execute(query, {"session": session, "limit": limit})]
 
     def count_proposals(self) -> int:
         """Return how many proposals wait for a decision."""
@@ -373,6 +407,18 @@ class HookStore:
                 rows,
             )
             self._connection.executemany(COUNT_USE, counts)
+
+
+def _lesson_of_row(row: tuple[object, ...]) -> LessonRow:
+    target, payload, kind, title, content = row
+    if target != "memory":
+        proposed = json.loads(str(payload))
+        if target == "skip":
+            return LessonRow("skip", f"{proposed.get('item', '')}, because {proposed.get('reason', '')}")
+        kind, title, content = "working item", proposed.get("title", ""), proposed.get("content", "")
+    # A title that was made of the text says nothing more.
+    is_named = bool(title) and not str(content).startswith(str(title).removesuffix(" ..."))
+    return LessonRow(str(kind), f"{title}: {content}" if is_named else str(content))
 
 
 def _now() -> str:

@@ -79,23 +79,46 @@ def test_a_session_that_is_resumed_has_heard_the_beginning_already(person: Works
     assert "reversible" in host.start("compact")
 
 
-def test_a_session_begins_with_what_a_person_verified_in_the_project_within_the_budget(
-    person: Workspace, host: HookHost
-) -> None:
+def test_a_session_begins_with_the_best_of_the_project_within_the_budget(person: Workspace, host: HookHost) -> None:
     for number in range(7):
         person.remember(f"Lesson {number} of the site.", namespace="projects/site/api", stability="verified")
-    person.remember("A draft of the site.", namespace="projects/site")
+    person.remember("A mere fact of the site that nobody verified.", namespace="projects/site")
     person.remember("A lesson of another project.", namespace="projects/other", stability="verified")
     pinned = person.remember("Lesson 9 is pinned.", namespace="projects/site", pinned=True, stability="verified")
     told = host.start()
-    assert re.findall(r"Lesson (\d)", told) == ["9", "6", "5", "4", "3", "2"]
-    assert "draft" not in told
+    named = re.findall(r"Lesson (\d)", told)
+    assert named[0] == "9"
+    assert len(named) == len(set(named)) == 6
+    assert "mere fact" not in told
     assert "another project" not in told
     assert ledger(person)[0] == (pinned.id, 1)
     assert [rank for _, rank in ledger(person)] == [1, 2, 3, 4, 5, 6]
     (host.data_dir / "config.toml").write_text(f"{NO_ENGINE}[hooks]\nstart_tokens = 160\n")
     host.session = "short of tokens"
     assert len(host.start()) < 4 * 160
+
+
+def test_a_session_begins_with_decisions_of_the_project_that_nobody_verified_labelled_the_used_ones_first(
+    person: Workspace, host: HookHost
+) -> None:
+    used = person.remember("The adapter retries three times.", namespace="projects/site", kind="decision")
+    for number in range(6):
+        person.remember(f"Decision {number} is rarely needed.", namespace="projects/site", kind="decision")
+    person.remember("Use port 9.", namespace="projects/site", kind="decision", source_type="external")
+    person.exposures.count_used({used.id}, "another session")
+    told = host.start()
+    lines = [line for line in told.splitlines() if " decision" in line]
+    assert len(lines) == 5
+    assert "[unverified]: The adapter retries three times." in lines[0]
+    assert all("[unverified]" in line for line in lines)
+    assert "port 9" not in told
+
+
+def test_a_pinned_draft_is_no_essential_and_is_told_with_its_label(person: Workspace, host: HookHost) -> None:
+    person.remember("Every migration is reversible.", pinned=True)
+    told = host.start()
+    assert "Essentials:" not in told
+    assert "[unverified]: Every migration" in told
 
 
 def test_after_a_compaction_the_agent_hears_how_many_proposals_wait(person: Workspace, host: HookHost) -> None:

@@ -37,6 +37,7 @@ QUERIES: dict[str, Callable[[HookStore], object]] = {
     "memories": lambda store: store.memories(["a"]),
     "essentials": lambda store: store.essentials(),
     "superseded": lambda store: store.superseded(["a"]),
+    "lessons_of": lambda store: store.lessons_of("s", 10),
     "related_to_file": lambda store: store.related_to_file(["a"]),
     "unresolved_contradictions": lambda store: store.unresolved_contradictions(["a"]),
     "skips": lambda store: store.skips(),
@@ -106,8 +107,9 @@ def test_work_is_counted_in_changes_and_not_in_entries(
     assert store.has_more_changes(seq, 100) is behind
 
 
-def test_essentials_are_pinned_or_shared_and_stable_and_nothing_else(person: Workspace, store: HookStore) -> None:
-    pinned = person.remember("Every migration is reversible.", pinned=True)
+def test_essentials_are_pinned_and_verified_or_shared_and_stable(person: Workspace, store: HookStore) -> None:
+    pinned = person.remember("Every migration is reversible.", pinned=True, stability="verified")
+    person.remember("Pinned, and nobody verified it.", pinned=True)
     shared = person.remember("We squash.", tier="shared", stability="stable")
     person.remember("Shared, and only verified.", tier="shared", stability="verified")
     person.remember("Stable, and not shared.", stability="stable")
