@@ -88,8 +88,7 @@ class EngineCall:
         if not is_answered(call):
             return ""
         if call.moment == "prompt":  # on the other processor, while this one reads the words
-            self._query_until = time.monotonic() + _MEANING_SECONDS
-            self._query = self._pool.submit(self._worker.embed, call.prompt, _MEANING_SECONDS)
+            self._begin_embedding(call.prompt)
         store = HookStore(self._paths.database)
         try:
             context = HookContext(call, self._paths, store, settings, clock.now(), self._nearest)
@@ -97,6 +96,11 @@ class EngineCall:
         finally:
             store.close()
         return format_answer(call, self._prepared.text)
+
+    def _begin_embedding(self, text: str) -> Future[EmbeddedQuery | None]:
+        self._query_until = time.monotonic() + _MEANING_SECONDS
+        self._query = self._pool.submit(self._worker.embed, text, _MEANING_SECONDS)
+        return self._query
 
     def record(self) -> None:
         """Record that the host has the answer."""
@@ -106,12 +110,14 @@ class EngineCall:
         finally:
             store.close()
 
-    def _nearest(self, _: str, scope: SessionScope, limit: int) -> Mapping[str, float]:
-        """Return the memories nearest to the prompt by id, with their similarity; none while the model is busy."""
-        if self._query is None:
-            return {}
+    def _nearest(self, text: str, scope: SessionScope, limit: int) -> Mapping[str, float]:
+        """Return the memories nearest to a text by id, with their similarity; none while the model is busy.
+
+        The text is the prompt, which is being embedded already, or the subject of a file.
+        """
+        embedding = self._query or self._begin_embedding(text)
         try:
-            query = self._query.result(max(0.0, self._query_until - time.monotonic()))
+            query = embedding.result(max(0.0, self._query_until - time.monotonic()))
         except TimeoutError:
             return {}
         if query is None:

@@ -34,12 +34,13 @@ def context_for_prompt(context: HookContext) -> PreparedContext:
 
 
 def context_for_file(context: HookContext) -> PreparedContext:
-    """Return the decisions and lessons about a file when it is read for the first time."""
+    """Return what speaks of a file when it is read for the first time."""
     path = _path_in_project(context.call)
     if not path:
         return PreparedContext()
     scope = context.scope()
-    memories = memories_for_file(context.store, up_to_date_index(context.paths, context.store), path, scope)
+    index = up_to_date_index(context.paths, context.store)
+    memories = memories_for_file(context.store, index, path, scope, context.settings, context.now, context.nearest)
     return _formatted(context, scope, memories, _matching_skips(context.store, scope, path))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -29,7 +30,7 @@ from memento_tui.search.scoring import calibrated_relevance
 from memento_tui.search.telling import is_held_back
 from memento_tui.storage.hook_store import HookStore, ItemRow, MemoryRow, ShownMemory, SkipRow
 from memento_tui.text.conditions import of_other_places
-from memento_tui.text.keywords import prompt_parts
+from memento_tui.text.keywords import FEWEST_WORDS, is_filler, prompt_parts
 from memento_tui.text.numbered_things import is_about_another, numbered_things
 from memento_tui.text.terms import STOP_WORDS, terms
 
@@ -43,6 +44,7 @@ __all__ = [
     "SkipRow",
     "memories_for_file",
     "memories_for_prompt",
+    "memories_naming_file",
     "up_to_date_index",
 ]
 
@@ -99,8 +101,6 @@ def _open_index(paths: DataPaths) -> PromptIndex | None:
         return None
 
 
-_FILE_KINDS = ("decision", "instruction", "bugfix", "anti_pattern", "discovery", "heuristic", "pattern")
-"""The kinds of memories that matter before a file is read: decisions about it, and lessons."""
 _COMMON_FILES = frozenset(
     """
     __init__.py __main__.py main.py index.js index.ts index.tsx index.html mod.rs main.rs lib.rs main.go readme.md
@@ -234,18 +234,87 @@ def _wording(text: str) -> tuple[str, ...]:
 
 
 def memories_for_file(
+    store: HookStore,
+    index: PromptIndex | None,
+    path: str,
+    scope: SessionScope,
+    settings: HookSettings,
+    now: datetime,
+    nearest: Nearest | None = None,
+) -> list[RetrievedMemory]:
+    """Return the memories that speak of a file, of any kind; ``path`` is relative to the project.
+
+    First what names it, then what names its folder or module, then what holds all words of its name or is near them in
+    meaning; what many memories hold tells none of them apart.
+    """
+    found = memories_naming_file(store, index, path, scope)
+    subject = _subject_of_file(path)
+    if index is None or len(found) >= MOST_MEMORIES_SHOWN:
+        return found
+    around = dict.fromkeys(index.naming(_places_of_file(path)))
+    if len(around) <= MOST_MEMORIES_SHOWN:
+        found += _untold(store, around, scope, stems_of(path.split("/")), {"folder": 1.0})
+    if subject:
+        by_words = memories_for_prompt(store, index, " ".join(subject), scope, settings, now, nearest)
+        is_telling = 0 < index.count_holding(subject) <= MOST_MEMORIES_SHOWN
+        found += [
+            one
+            for one in by_words
+            if (is_telling and stems_of(subject) <= one.stems) or clears_floor(one.why.get("semantic", 0.0))
+        ]
+    return _shared_fairly(store, list({one.memory.id: one for one in reversed(found)}.values())[::-1])
+
+
+def memories_naming_file(
     store: HookStore, index: PromptIndex | None, path: str, scope: SessionScope
 ) -> list[RetrievedMemory]:
-    """Return the decisions and lessons about a file; ``path`` is relative to the project."""
+    """Return the memories that name a file by its path, or by an end of it that identifies it."""
     names = _names_of_file(path)
     ids = dict.fromkeys(store.related_to_file(names))
     if index is not None:
-        ids.update(dict.fromkeys(index.naming(names, _FILE_KINDS)))
-    untold = _not_yet_shown(store, ids, scope)
-    stems = frozenset(stems_of([path.rpartition("/")[2]]))
-    told = [untold[name] for name in ids if name in untold and not is_held_back(untold[name])]
-    found = [RetrievedMemory(memory, 1.0, {"file": 1.0}, stems) for memory in told]
-    return _shared_fairly(store, found)
+        ids.update(dict.fromkeys(index.naming(names)))
+    return _shared_fairly(store, _untold(store, ids, scope, stems_of([path.rpartition("/")[2]]), {"file": 1.0}))
+
+
+def _untold(
+    store: HookStore, ids: Iterable[str], scope: SessionScope, stems: set[str], why: dict[str, float]
+) -> list[RetrievedMemory]:
+    """Return those of the memories that the session was not told, in their order."""
+    names = list(ids)
+    untold = _not_yet_shown(store, names, scope) if names else {}
+    told = [untold[name] for name in names if name in untold and not is_held_back(untold[name])]
+    return [RetrievedMemory(memory, 1.0, why, frozenset(stems)) for memory in told]
+
+
+def _places_of_file(path: str) -> list[str]:
+    """Return the names of a file's module and folder, of more than one part each: one word names no place."""
+    folders, _, name = path.rpartition("/")
+    module = [*folders.split("/"), name.partition(".")[0]] if folders else [name.partition(".")[0]]
+    places = [sign.join(module[start:]) for start in range(len(module) - 1) for sign in ("/", ".")]
+    parts = folders.split("/")
+    return [*places, *("/".join(parts[start:]) for start in range(len(parts) - 1))]
+
+
+_WORD_OF_A_PATH = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]{2,}")
+_WORDS_OF_ANY_PATH = frozenset(
+    """
+    app apps base bin cmd common core data doc docs helper helpers index init lib main model models pkg src test tests
+    text type types util utils view views
+    """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
+)
+"""Words in the names of files and folders of any project; they say nothing of what a file is about."""
+
+
+def _subject_of_file(path: str) -> list[str]:
+    """Return the words of a file's name, and of its folder where they are few; none where they name no subject."""
+    *folders, name = path.split("/")
+    telling: dict[str, None] = {}
+    for part in (name.partition(".")[0], *folders[-1:]):
+        words = [word.lower() for word in _WORD_OF_A_PATH.findall(part)]
+        telling.update(dict.fromkeys(word for word in words if word not in _WORDS_OF_ANY_PATH and not is_filler(word)))
+        if len(telling) >= FEWEST_WORDS:
+            return list(telling)
+    return []
 
 
 def _names_of_file(path: str) -> list[str]:

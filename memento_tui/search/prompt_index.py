@@ -226,8 +226,14 @@ class PromptIndex:
         for score, address in self._searcher.search(query, limit=PROMPT_CANDIDATES, count=False).hits:
             yield str(self._searcher.doc(address)["id"][0]), saturated(float(score), ceiling) * part.scale
 
-    def naming(self, paths: Iterable[str], kinds: Iterable[str]) -> list[str]:
-        """Return the ids of memories of some kinds whose text names a file by one of these paths, newest first."""
+    def count_holding(self, words: Iterable[str]) -> int:
+        """Return how many memories hold every one of some plain words."""
+        alive = self._queries.facts(["status:active", "status:compacted"])
+        clauses = [(tantivy.Occur.Must, query) for query in (alive, *map(self._queries.word, words))]
+        return int(self._searcher.search(tantivy.Query.boolean_query(clauses), limit=1).count or 0)
+
+    def naming(self, paths: Iterable[str]) -> list[str]:
+        """Return the ids of memories whose text names a file, a folder or a module by one of these, newest first."""
         # Of a path with a space or a bracket in it only a piece is indexed as a name, and that is another file's.
         names = [
             name for path in paths for name in identifiers(path).split()[:1] if len(name) >= len(path.strip("./_"))
@@ -237,7 +243,6 @@ class PromptIndex:
         clauses = [
             tantivy.Query.term_set_query(self._schema, "parts", names),
             self._queries.facts(["status:active", "status:compacted"]),
-            self._queries.facts(f"kind:{kind}" for kind in kinds),
         ]
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, clause) for clause in clauses])
         found = self._searcher.search(

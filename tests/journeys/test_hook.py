@@ -273,16 +273,33 @@ def test_a_skip_that_matches_warns_each_time_and_counts_its_hits(person: Workspa
     assert host.prompt("try running the unit tests on staging") == ""
 
 
-def test_a_file_that_is_read_brings_what_was_decided_about_it_once(person: Workspace, host: HookHost) -> None:
+def test_a_file_that_is_read_brings_what_speaks_of_it_once_whatever_its_kind(person: Workspace, host: HookHost) -> None:
     gotcha = person.remember("src/parser.py: never tokenize one line twice, the first token is lost.", kind="bugfix")
-    person.remember("parser.py was written in March.", kind="fact")
+    fact = person.remember("parser.py was written in March.", kind="fact")
     other = person.remember("lib/parser.py belongs to the old site.", kind="decision")
     told = host.read(host.cwd / "src" / "parser.py")
     assert gotcha.id in told
-    assert "March" not in told
+    assert fact.id in told
     assert other.id not in told
     assert host.read(host.cwd / "src" / "parser.py") == ""
-    assert ledger(person) == [(gotcha.id, 1)]
+    assert {name for name, _ in ledger(person)} == {gotcha.id, fact.id}
+
+
+def test_a_file_that_is_read_brings_what_speaks_of_its_folder_its_module_and_its_words(
+    person: Workspace, host: HookHost
+) -> None:
+    folder = person.remember("Everything in shop/billing rounds half to even.")
+    module = person.remember("shop.billing.invoices may not import the web layer.", kind="decision")
+    words = person.remember("Billing of invoices is done in cents, as whole numbers.", kind="observation")
+    person.remember("The deploy runs on Tuesdays.", kind="decision")
+    told = host.read(host.cwd / "shop" / "billing" / "invoices.py")
+    assert re.findall(r"^\w+(?= \w+ \[)", told, re.MULTILINE) == [module.id, folder.id, words.id]
+
+
+def test_a_folder_that_many_memories_name_tells_none_of_them_apart(person: Workspace, host: HookHost) -> None:
+    for number in range(4):
+        person.remember(f"Number {number} of shop/billing is about something else.")
+    assert host.read(host.cwd / "shop" / "billing" / "ledgers.py") == ""
 
 
 def test_a_file_outside_the_project_and_other_tools_bring_nothing(person: Workspace, host: HookHost) -> None:

@@ -91,8 +91,9 @@ def test_an_agent_cannot_make_its_own_text_certain_by_fetching_it() -> None:
     assert [certainty_after_use(note(certainty=start), use(300), 0) for start in (1, 2, 3, 4, 5)] == [3, 3, 3, 4, 5]
 
 
-def test_the_essentials_are_what_a_person_pinned_or_what_is_shared_and_stable() -> None:
-    assert is_essential(note(pinned=True))
+def test_the_essentials_are_what_is_pinned_and_verified_or_shared_and_stable() -> None:
+    assert is_essential(note(pinned=True, stability="verified"))
+    assert not is_essential(note(pinned=True))
     assert is_essential(note(tier="shared", stability="stable"))
     assert not is_essential(note())
     assert not is_essential(note(stability="stable"))
@@ -102,12 +103,12 @@ def test_the_essentials_are_what_a_person_pinned_or_what_is_shared_and_stable() 
 
 @pytest.mark.parametrize("status", ["pending", "archived", "rejected", "deleted"])
 def test_what_is_not_recalled_is_no_essential(status: str) -> None:
-    assert not is_essential(note(pinned=True, status=status))
+    assert not is_essential(note(pinned=True, stability="verified", status=status))
     assert not is_essential(note(tier="shared", stability="stable", status=status))
 
 
 def test_what_is_restricted_is_no_essential_even_pinned() -> None:
-    assert not is_essential(note(pinned=True, sensitivity="restricted"))
+    assert not is_essential(note(pinned=True, stability="verified", sensitivity="restricted"))
 
 
 @st.composite

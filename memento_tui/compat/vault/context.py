@@ -29,8 +29,8 @@ from memento_tui.hooks.retrieval import (
     SessionScope,
     ShownMemory,
     SkipRow,
-    memories_for_file,
     memories_for_prompt,
+    memories_naming_file,
 )
 from memento_tui.hooks.settings import read_settings
 from memento_tui.mcp.workspaces import McpWorkspaces
@@ -257,7 +257,7 @@ def _notes_for_file(
 ) -> list[RetrievedMemory]:
     """Return the notes that name a file, then those that its name's words find."""
     ends = PurePosixPath(*path.parts[-3:]).as_posix().lstrip("/")
-    naming_it = memories_for_file(store, PromptIndex(workspace.paths.keyword_index), ends, scope)
+    naming_it = memories_naming_file(store, PromptIndex(workspace.paths.keyword_index), ends, scope)
     words = _subject_words(path)
     by_words = (
         _notes_for_text(workspace, store, " ".join(words), scope, _MIN_FILE_SCORE) if len(words) >= _MIN_WORDS else []
