@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memento_tui.api import Workspace
+from memento_tui.storage.ledgers import ExposureFilter
 from tests.journeys.mcp_agent import Agent
 from tests.unit.profile_agent import seated, told
 
@@ -197,6 +198,27 @@ def test_a_briefing_names_essentials_work_and_skips_of_the_project(vault: Agent,
     assert "flaky upload test" in content
     assert "Markdown" not in content
     assert answer["metadata"]["project_slug"] == "shop"
+
+
+def test_a_briefing_leaves_out_whole_lines_and_records_what_it_showed_alone(vault: Agent, workspace: Workspace) -> None:
+    for number in range(3):
+        body = f"Rule {number}: " + "the prices of the shop are kept in whole cents and never in floating numbers, " * 3
+        told(vault, "memento_store", title=f"Rule {number} of the shop's prices", body=body, project="shop")
+    for number in range(2):
+        workspace.items.create(f"Move proxy {number} " + "soon " * 20, namespace="projects/shop")
+        workspace.skips.add(f"flaky test {number} " + "again " * 20, "Ann is at it", "7d", namespace="projects/shop")
+    answer = told(vault, "memento_briefing", cwd="/elsewhere/shop", session_id="b1")
+    lines = answer["content"].splitlines()[2:-1]
+    assert len(answer["content"]) <= 500
+    assert 2 <= len(lines) < 7
+    assert all(len(line) >= 40 for line in lines), "a line that stands there says something"
+    told_rows = workspace._store.exposures.page(ExposureFilter(session=("b1",)), 0, 10)
+    shown = {row.exposure.memory_id for row in told_rows}
+    assert shown == {note["id"] for note in answer["results"]}
+    assert len(shown) == sum("Rule" in line for line in lines)
+    left_out = 3 - len(shown)
+    again = told(vault, "memento_briefing", cwd="/elsewhere/shop", session_id="b1")
+    assert len(again["results"]) == left_out, "what was left out may be told yet"
 
 
 def test_worktrees_of_a_repository_share_their_briefing(vault: Agent, workspace: Workspace, tmp_path: Path) -> None:

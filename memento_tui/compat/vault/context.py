@@ -47,6 +47,8 @@ __all__ = ["ContextTools"]
 _MAX_CHARS = 500
 _MAX_ITEMS_AND_SKIPS = 2
 """Working items, and skips, in one context."""
+_LINE_CHARS = 116
+"""Characters of a line where the lines of a context are too many for all to stand in full: three of them fit."""
 _PASSAGE_CHARS = 200
 _NO_CAUTION = ("verified", "stable", "essential")
 
@@ -83,33 +85,36 @@ def _context_result(
     contradictions = contradictions_among(workspace, [memory.id for memory in told], now)
     labels = labels_of(told, now, contradictions)
     notes = [_context_note(memory, finding, labels[memory.id]) for memory, finding in zip(told, retrieved, strict=True)]
-    lines = [
-        f"disputed: {quoted_id(entry.older.id)} and {quoted_id(entry.newer.id)}, {entry.why}"
+    lines: list[tuple[str, int | None]] = [
+        (f"disputed: {quoted_id(entry.older.id)} and {quoted_id(entry.newer.id)}, {entry.why}", None)
         for entry in contradictions[:1]
     ]
-    lines += [_note_line(note) for note in notes]
+    lines += [(_note_line(note), place) for place, note in enumerate(notes)]
     lines += [
-        f"- at work{_list_marks(item)}: {one_line(f'{item.title} {item.next_action}')}"
+        (f"- at work{_list_marks(item)}: {one_line(f'{item.title} {item.next_action}')}", None)
         for item in items[:_MAX_ITEMS_AND_SKIPS]
     ]
     lines += [
-        f"- skip{_list_marks(skip)}: {one_line(f'{skip.item}, because {skip.reason}')}"
+        (f"- skip{_list_marks(skip)}: {one_line(f'{skip.item}, because {skip.reason}')}", None)
         for skip in skips[:_MAX_ITEMS_AND_SKIPS]
     ]
-    untrusted = any("UNTRUSTED" in note.labels for note in notes)
+    heading = one_line(heading, 100)
+    shown = _fitting_lines(heading, lines)
+    told_lines = [(line, retrieved[place], notes[place]) for line, place in shown if place is not None]
+    notes = [note for _, _, note in told_lines]
     session = str(about.get("session_id") or workspace.author.session)
-    pairs = enumerate(zip(retrieved, notes, strict=True), 1)
     store.record_shown(
         session,
         [
-            ShownMemory(finding.memory, rank, finding.score, estimate_tokens(note.snippet), finding.why)
-            for rank, (finding, note) in pairs
+            ShownMemory(finding.memory, rank, finding.score, estimate_tokens(line), finding.why)
+            for rank, (line, finding, _) in enumerate(told_lines, 1)
         ],
     )
+    untrusted = any("UNTRUSTED" in note.labels for note in notes)
     return object_result(
         PromptContext(
             should_inject=True,
-            content=_fitted_block(one_line(heading, 100), lines, untrusted=untrusted),
+            content=f"{heading}\n{fenced(chr(10).join(line for line, _ in shown), untrusted=untrusted)}",
             source=source,
             results=notes,
             metadata={**about, "top_path": notes[0].path} if notes else about,
@@ -135,15 +140,20 @@ def _note_line(note: FoundNote) -> str:
     return f"- {note.path}{bracketed(marks)}: {text}"
 
 
-def _fitted_block(heading: str, lines: Sequence[str], *, untrusted: bool) -> str:
-    """Return lines below a heading in a fence, each cut to its share of the characters of a context."""
-    characters_left = _MAX_CHARS - len(f"{heading}\n{fenced('', untrusted=untrusted)}")
-    fitted: list[str] = []
-    for number, line in enumerate(lines):
-        share = characters_left // (len(lines) - number) - len(" ...\n")
-        fitted.append(one_line(line, share))
-        characters_left -= len(fitted[-1]) + 1
-    return f"{heading}\n{fenced(chr(10).join(fitted), untrusted=untrusted)}"
+def _fitting_lines(heading: str, lines: Sequence[tuple[str, int | None]]) -> list[tuple[str, int | None]]:
+    """Return the lines that the characters of a context hold below a heading, in their order, the rest left out.
+
+    Where not all of them fit in full, a long one is cut where a word ends.
+    """
+    left = _MAX_CHARS - len(f"{heading}\n{fenced('', untrusted=True)}")
+    longest = left if sum(len(line) + 1 for line, _ in lines) <= left else _LINE_CHARS
+    fitting: list[tuple[str, int | None]] = []
+    for line, place in lines:
+        shortened = one_line(line, longest)
+        if len(shortened) + 1 <= left:
+            fitting.append((shortened, place))
+            left -= len(shortened) + 1
+    return fitting
 
 
 _MIN_FILE_SCORE = 0.6
