@@ -33,7 +33,7 @@ from memento_tui.errors import DataDirectoryError, MementoError
 from memento_tui.locations import check_socket_folder
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, use_private_umask
-from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_CLUSTERED, EngineStatus, send_request
+from memento_tui.search.engine_protocol import LONGEST_LINE, EngineStatus, send_request
 from memento_tui.version import __version__
 
 __all__ = ["run_engine"]
@@ -158,7 +158,6 @@ class EngineServer:
             "status": self._get_status,
             "search": self._search,
             "neighbours": self._neighbours,
-            "clusters": self._clusters,
             "purge": self._purge,
             "wait": self._wait,
             "stop": self._stop,
@@ -328,11 +327,6 @@ class EngineServer:
             lambda similarity: _neighbours_reply(similarity, request.ids, limit, request.minimum)
         )
 
-    async def _clusters(self, request: _Request) -> _Reply:
-        if len(request.ids) > MOST_CLUSTERED:
-            return {"error": f"at most {MOST_CLUSTERED:,} memories can be clustered at once; not {len(request.ids):,}"}
-        return await self._compare(lambda similarity: _clusters_reply(similarity, request.ids))
-
     async def _compare(self, read: Callable[[IndexSimilarity], _Reply]) -> _Reply:
         status = self._state.status
         if status.state != "ready":
@@ -388,13 +382,6 @@ def _neighbours_reply(similarity: IndexSimilarity, ids: list[str], limit: int, m
             break
         near.append(hits)
     return {"near": near, "seq": similarity.seq()}
-
-
-def _clusters_reply(similarity: IndexSimilarity, ids: list[str]) -> _Reply:
-    """Return the clusters as lists of positions among the ids: those are too long to send twice."""
-    position = {name: number for number, name in enumerate(ids)}
-    clusters = [[position[name] for name in group] for group in similarity.clusters(ids)]
-    return {"clusters": clusters, "seq": similarity.seq()}
 
 
 async def _send(writer: asyncio.StreamWriter, reply: _Reply) -> None:

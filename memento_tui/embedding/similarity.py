@@ -1,23 +1,19 @@
-"""Neighbours and clusters of memories by meaning, computed on the vector index.
-
-Neighbours are exact, found in one pass and in bounded memory; clusters are HDBSCAN on a graph of nearest neighbours.
-"""
+"""Neighbours of memories by meaning, exact, found in one pass over the vector index and in bounded memory."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from memento_tui.search.engine_protocol import MOST_CLUSTERED, MOST_NEIGHBOURS
+from memento_tui.search.engine_protocol import MOST_NEIGHBOURS
 from memento_tui.search.lance_filter import one_of
 
-__all__ = ["IndexSimilarity", "NearestNeighbours", "dense_clusters"]
+__all__ = ["IndexSimilarity", "NearestNeighbours"]
 
 if TYPE_CHECKING:
     from memento_tui.embedding.models import Vectors
@@ -70,109 +66,6 @@ class NearestNeighbours:
         )
 
 
-_SMALLEST_CLUSTER, _MINIMUM_SAMPLES = 3, 2
-"""Memento Vault's numbers for HDBSCAN: min_cluster_size and min_samples; clusters are the leaves of the tree."""
-
-_NEIGHBOURS_IN_GRAPH = 16
-"""Edges from each vector. Leaves are small and local: on 4,000 real texts 8 edges already gave the clusters of all
-pairs, each with the same members, where reducing the vectors to 50 dimensions kept 91 of 468."""
-
-COHESION = 0.4
-"""The least mean cosine similarity, 0 to 1, of a member to the others. HDBSCAN compares densities only and finds
-clusters in noise too; of random pairs of real texts 99 in 100 are less alike than this."""
-
-_ROWS_PER_BLOCK = 1_024
-"""Vectors that are compared with as many others in one product of matrices."""
-
-_SMALLEST_DISTANCE = 1e-6
-"""Stands for a distance of 0, which a sparse matrix cannot tell from a pair that is not there."""
-
-_LARGEST_DISTANCE = 2.0
-"""The distance of opposite vectors of length 1."""
-
-
-def dense_clusters(vectors: Vectors) -> list[list[int]]:
-    """Return the clusters of vectors of length 1 as lists of their positions, without those that belong to none.
-
-    Where the vectors have no parts that differ in density, all of them are one candidate. Members that are less
-    alike than `COHESION` are dropped, and with them clusters that become smaller than three.
-    """
-    if len(vectors) < _SMALLEST_CLUSTER:
-        return []
-    labels = _cluster_labels(vectors)
-    candidates = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)] or [np.arange(len(vectors))]
-    clusters = [_cohesive_members(vectors, members) for members in candidates]
-    return sorted(members.tolist() for members in clusters if len(members) >= _SMALLEST_CLUSTER)
-
-
-def _cluster_labels(vectors: Vectors) -> Positions:
-    from sklearn.cluster import HDBSCAN  # type: ignore[import-untyped]  # noqa: PLC0415 - half a second, rarely used
-
-    # Leaves depend on the order of distances only, so Euclid's and the cosine's are the same.
-    model = HDBSCAN(
-        min_cluster_size=_SMALLEST_CLUSTER,
-        min_samples=_MINIMUM_SAMPLES,
-        cluster_selection_method="leaf",
-        metric="precomputed",
-        copy=False,
-    )
-    return np.asarray(model.fit_predict(_neighbour_graph(vectors)), dtype=np.int64)
-
-
-def _neighbour_graph(vectors: Vectors) -> Any:  # noqa: ANN401 - a sparse matrix; scipy has no types
-    """Return the distances between near neighbours, as a symmetric, connected graph."""
-    from scipy import sparse  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
-    from scipy.sparse import csgraph  # type: ignore[import-untyped]  # noqa: PLC0415 - as above
-
-    count = len(vectors)
-    nearest, similarities = _nearest_others(vectors, min(_NEIGHBOURS_IN_GRAPH, count - 1))
-    squares = 2.0 - 2.0 * similarities.astype(np.float64)
-    distances = np.sqrt(np.maximum(squares, _SMALLEST_DISTANCE**2)).ravel()
-    everything = np.arange(count)
-    # Each is its own nearest, as it is for HDBSCAN on plain vectors.
-    values = np.concatenate([distances, np.full(count, _SMALLEST_DISTANCE)])
-    starts = np.concatenate([np.repeat(everything, nearest.shape[1]), everything])
-    ends = np.concatenate([nearest.ravel(), everything])
-    graph = sparse.csr_matrix((values, (starts, ends)), shape=(count, count))
-    graph = graph.maximum(graph.T)
-    parts, part_of = csgraph.connected_components(graph, directed=False)
-    if parts > 1:
-        _, first = np.unique(part_of, return_index=True)
-        bridges = (np.full(parts - 1, _LARGEST_DISTANCE), (first[:-1], first[1:]))
-        bridge = sparse.csr_matrix(bridges, shape=(count, count))
-        graph = graph + bridge + bridge.T
-    return graph.tocsr()
-
-
-def _nearest_others(vectors: Vectors, limit: int) -> tuple[Positions, Vectors]:
-    """Return for each vector its nearest others and their similarities."""
-    results = []
-    for start in range(0, len(vectors), _ROWS_PER_BLOCK):
-        nearest = NearestNeighbours(vectors[start : start + _ROWS_PER_BLOCK], limit, -1.5)
-        for first in range(0, len(vectors), _ROWS_PER_BLOCK):
-            rows = vectors[first : first + _ROWS_PER_BLOCK]
-            own = np.arange(len(rows) if first == start else 0)
-            nearest.add_rows(rows, first, (own, own))
-        results.append(nearest.result())
-    return np.concatenate([rows for rows, _ in results]), np.concatenate([values for _, values in results])
-
-
-def _cohesive_members(vectors: Vectors, members: Positions) -> Positions:
-    """Return the members without those that are unlike the others, the most unlike first."""
-    while len(members) >= _SMALLEST_CLUSTER:
-        rows = vectors[members]
-        mean = (rows @ rows.sum(axis=0) - 1.0) / (len(members) - 1)
-        unlike = int((mean < COHESION).sum())
-        if not unlike:
-            break
-        # One at a time where there are few: each that goes makes the rest more alike.
-        dropped = np.argsort(mean, kind="stable")[: max(1, unlike // 10)]
-        members = np.delete(members, dropped)
-    return members
-
-
-_log = logging.getLogger(__name__)
-
 _RECALLED_CONDITION = one_of("status", ("active", "compacted"))
 """Selects the possible neighbours: not pending, superseded, consolidated or archived memories."""
 
@@ -212,14 +105,6 @@ class IndexSimilarity:
     def most_ids_at_once(self) -> int:
         """Return for how many ids neighbours can be found in one request of a few seconds."""
         return _most_ids_at_once(self._snapshot())
-
-    def clusters(self, ids: Sequence[str]) -> list[list[str]]:
-        """Return the groups of these memories that are dense in meaning, by ids, each in the order given."""
-        unique = list(dict.fromkeys(ids))
-        if len(unique) > MOST_CLUSTERED:
-            _log.warning("of %d memories the first %d are clustered", len(unique), MOST_CLUSTERED)
-        names, vectors = self._snapshot().vectors_of(unique[:MOST_CLUSTERED])
-        return [[names[member] for member in members] for members in dense_clusters(vectors)]
 
 
 def _most_ids_at_once(index: IndexSnapshot) -> int:

@@ -256,7 +256,7 @@ def memories_for_file(
         found += _untold(store, around, scope, stems_of(path.split("/")), {"folder": 1.0})
     if subject:
         by_words = memories_for_prompt(store, index, " ".join(subject), scope, settings, now, nearest)
-        is_telling = 0 < index.count_holding(subject) <= MOST_MEMORIES_SHOWN
+        is_telling = 0 < index.count_holding(subject, MOST_MEMORIES_SHOWN + 1) <= MOST_MEMORIES_SHOWN
         found += [
             one
             for one in by_words

@@ -47,14 +47,6 @@ class SimilaritySource(Protocol):
         """
         ...
 
-    def clusters(self, ids: Sequence[str]) -> list[list[str]]:
-        """Return groups of these memories that are dense in meaning (HDBSCAN), by ids; noise is left out.
-
-        Only the first `memento_tui.search.engine_protocol.MOST_CLUSTERED` ids are clustered: clusters of parts are
-        not the clusters of the whole. Pass the most important ids first.
-        """
-        ...
-
     def seq(self) -> int:
         """Return the sequence number of the journal entry that the index reflects."""
         ...

@@ -19,7 +19,7 @@ from memento_tui.errors import EngineUnavailable
 from memento_tui.model.filters import Filter
 from memento_tui.paths import DataPaths
 from memento_tui.processes import engine_command
-from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_CLUSTERED, MOST_NEIGHBOURS, EngineStatus, send_request
+from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_NEIGHBOURS, EngineStatus, send_request
 from memento_tui.search.lance_filter import compile_lance_filter
 from memento_tui.version import __version__
 
@@ -126,7 +126,7 @@ _ANSWER_SECONDS = 5.0
 """How long the answer to a search may take."""
 
 _COMPARE_SECONDS = 180.0
-"""How long neighbours or clusters may take: clustering 20,000 memories takes ten seconds on an idle core."""
+"""How long neighbours may take: a request is answered in some five seconds on an idle core."""
 
 _PURGE_SECONDS = 120.0
 """How long a purge may take: an index of 100,000 vectors is written in a few seconds."""
@@ -280,21 +280,6 @@ class SemanticClient:
                     found[name] = [(str(other), float(similarity)) for other, similarity in hits]
             done += len(near)
         return found
-
-    def clusters(self, ids: Sequence[str]) -> list[list[str]]:
-        """Return the groups of these memories that are dense in meaning, by ids; noise is left out.
-
-        The first `MOST_CLUSTERED` ids are clustered, fewer where they are longer than 200 characters.
-
-        Raises:
-            EngineUnavailable: as in `neighbours`.
-
-        """
-        sent = _first_in_one_request(_unique_sendable_ids(ids)[:MOST_CLUSTERED])
-        if not sent:
-            return []
-        groups = self._compare({"op": "clusters", "ids": sent}).get("clusters", ())
-        return [[sent[position] for position in group] for group in groups]
 
     def seq(self) -> int:
         """Return the journal entry that the index reflects.

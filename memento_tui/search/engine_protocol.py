@@ -13,16 +13,13 @@ from typing import Any, Literal, Self
 from memento_tui.locations import check_socket_folder
 from memento_tui.paths import DataPaths
 
-__all__ = ["LONGEST_LINE", "MOST_CLUSTERED", "MOST_NEIGHBOURS", "EngineStatus", "send_request"]
+__all__ = ["LONGEST_LINE", "MOST_NEIGHBOURS", "EngineStatus", "send_request"]
 
 LONGEST_LINE = 1 << 22
-"""Bytes of a request or an answer: enough for `MOST_CLUSTERED` ids of 200 characters."""
+"""Bytes of a request or an answer: the neighbours of many memories."""
 
 MOST_NEIGHBOURS = 2_000
 """Ids in one request for neighbours."""
-
-MOST_CLUSTERED = 20_000
-"""Ids in one request for clusters."""
 
 _CONNECT_SECONDS = 0.05
 """How long a connection to the engine may take: it is on the same machine."""

@@ -226,11 +226,11 @@ class PromptIndex:
         for score, address in self._searcher.search(query, limit=PROMPT_CANDIDATES, count=False).hits:
             yield str(self._searcher.doc(address)["id"][0]), saturated(float(score), ceiling) * part.scale
 
-    def count_holding(self, words: Iterable[str]) -> int:
-        """Return how many memories hold every one of some plain words."""
+    def count_holding(self, words: Iterable[str], most: int) -> int:
+        """Return how many memories hold every one of some plain words; ``most`` where there are more."""
         alive = self._queries.facts(["status:active", "status:compacted"])
         clauses = [(tantivy.Occur.Must, query) for query in (alive, *map(self._queries.word, words))]
-        return int(self._searcher.search(tantivy.Query.boolean_query(clauses), limit=1).count or 0)
+        return len(self._searcher.search(tantivy.Query.boolean_query(clauses), limit=most, count=False).hits)
 
     def naming(self, paths: Iterable[str]) -> list[str]:
         """Return the ids of memories whose text names a file, a folder or a module by one of these, newest first."""

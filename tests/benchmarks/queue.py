@@ -35,7 +35,6 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.distillation import distill_transcript
 from memento_tui.embedding.models import Embedder
-from memento_tui.embedding.similarity import dense_clusters
 from memento_tui.embedding.vector_index import text_to_embed
 from memento_tui.formats.import_export import run_import
 from memento_tui.formats.registry import detect_format
@@ -129,11 +128,6 @@ class CachedSimilarity:
             best = [(recalled[at], float(near[at])) for at in np.argsort(-near)[: limit + 1]]
             found[name] = [(other, value) for other, value in best if other != name and value >= minimum][:limit]
         return found
-
-    def clusters(self, ids: Sequence[str]) -> list[list[str]]:
-        """Return the dense groups of memories, by the engine's own function."""
-        names = [name for name in ids if name in self._vectors]
-        return [[names[at] for at in group] for group in dense_clusters(np.stack([self._vectors[n] for n in names]))]
 
     def seq(self) -> int:
         """Return the head: everything is embedded."""

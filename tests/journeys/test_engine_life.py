@@ -223,6 +223,6 @@ def test_without_an_engine_a_client_that_compares_memories_says_so_and_starts_on
     house.client.ensure()
     kill(house.settle())
     with pytest.raises(EngineUnavailable, match="just starting"):
-        house.client.clusters(ids)
+        house.client.neighbours(ids, limit=3, minimum=0.0)
     house.settle()
-    assert [sorted(cluster) for cluster in house.client.clusters(ids)] == [sorted(ids)]
+    assert sorted(house.client.neighbours(ids, limit=3, minimum=0.0)) == sorted(ids)

@@ -1,4 +1,4 @@
-"""What the engine knows of neighbours and clusters: exactly, in bounded time, and while it answers questions."""
+"""What the engine knows of neighbours: exactly, in bounded time, and while it answers questions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from memento_tui.embedding.similarity import IndexSimilarity, NearestNeighbours, dense_clusters
+from memento_tui.embedding.similarity import IndexSimilarity, NearestNeighbours
 from memento_tui.embedding.vector_index import VectorIndex, indexed_facts
 from memento_tui.errors import EngineUnavailable
 from memento_tui.maintenance.context import SimilaritySource
 from memento_tui.model import make_memory
 from memento_tui.model.filters import AllOf
 from memento_tui.search.engine_client import SemanticClient
-from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_CLUSTERED, send_request
+from memento_tui.search.engine_protocol import LONGEST_LINE, send_request
 from tests.journeys.engine_house import EngineHouse, until
 from tests.steps import grows_in_proportion
 
@@ -111,8 +111,6 @@ def test_an_empty_index_and_no_ids_have_no_neighbours(tmp_path: Path) -> None:
     meaning = meaning_of_index(index)
     assert meaning.neighbours([], limit=5, minimum=0) == {}
     assert meaning.neighbours(["a", ""], limit=5, minimum=0) == {}
-    assert meaning.clusters([]) == []
-    assert meaning.clusters(["a", "", "b"]) == []
     assert meaning.seq() == 0
 
 
@@ -151,57 +149,6 @@ def test_the_nearest_are_held_in_bounded_memory_whatever_comes() -> None:
     exact = np.sort(vectors @ rows.T, axis=1)[:, ::-1][:, :5]
     assert np.allclose(similarities, exact, atol=1e-6)
     assert np.allclose(np.take_along_axis(vectors @ rows.T, places, axis=1), exact, atol=1e-6)
-
-
-# Clusters
-
-
-def test_bundles_are_found_and_what_lies_alone_is_left_out() -> None:
-    sizes = [5, 1, 4, 1, 1, 3, 2]
-    assert dense_clusters(bundles(sizes)) == [[0, 1, 2, 3, 4], [6, 7, 8, 9], [12, 13, 14]]
-
-
-def test_without_the_bound_on_likeness_clusters_are_those_of_hdbscan_on_all_pairs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from sklearn.cluster import HDBSCAN  # type: ignore[import-untyped]  # noqa: PLC0415 - half a second
-
-    monkeypatch.setattr("memento_tui.embedding.similarity.COHESION", -2.0)
-    chance = np.random.default_rng(3)
-    vectors = bundles(chance.integers(1, 12, 150).tolist(), spread=0.5)
-    exact = HDBSCAN(min_cluster_size=3, min_samples=2, cluster_selection_method="leaf", algorithm="brute", copy=True)
-    labels = exact.fit_predict(vectors.astype(np.float64))
-    expected = sorted(np.flatnonzero(labels == label).tolist() for label in range(labels.max() + 1))
-    assert len(expected) > 100
-    assert dense_clusters(vectors) == expected
-
-
-def test_what_is_merely_less_sparse_than_the_rest_is_no_cluster() -> None:
-    assert dense_clusters(random_vectors(500, width=384)) == []
-
-
-def test_memories_of_one_subject_are_a_cluster_where_there_is_no_other() -> None:
-    assert dense_clusters(bundles([4])) == [[0, 1, 2, 3]]
-    assert dense_clusters(bundles([3, 1, 1])) == [[0, 1, 2]]
-    assert dense_clusters(bundles([2])) == []
-
-
-@pytest.mark.parametrize("spread", [0.0, 0.3], ids=["the same", "alike"])
-def test_many_alike_memories_are_clustered_in_steps_in_proportion_to_their_number(spread: float) -> None:
-    def cluster(count: int) -> None:
-        found = dense_clusters(bundles([count], spread))
-        members = [place for group in found for place in group]
-        assert members
-        assert len(members) == len(set(members))
-        assert all(len(group) >= 3 for group in found)
-
-    grows_in_proportion(cluster, 1_000)
-
-
-def test_the_clusters_of_an_index_keep_the_order_asked_and_pass_over_what_it_does_not_hold(tmp_path: Path) -> None:
-    meaning = meaning_of_index(filled(tmp_path, bundles([3, 4, 1])))
-    asked = ["m00006", "nobody", "m00000", "m00005", "m00001", "m00007", "m00004", "m00002", "m00003", "m00000"]
-    assert meaning.clusters(asked) == [["m00006", "m00005", "m00004", "m00003"], ["m00000", "m00001", "m00002"]]
 
 
 # Through the socket
@@ -254,17 +201,6 @@ def test_a_client_learns_the_neighbours_of_memories(house: Started) -> None:
 
 
 @pytest.mark.engine
-def test_a_client_learns_the_clusters_of_memories(house: Started) -> None:
-    meaning = meaning_of_client(house.client)
-    found = meaning.clusters(house.ids)
-    assert sorted(map(sorted, found)) == sorted(map(sorted, house.subjects.values()))
-    assert meaning.clusters(house.odd) == []
-    assert meaning.clusters([]) == []
-    assert meaning.neighbours([], limit=3, minimum=0) == {}
-    assert meaning.seq() == house.store.journal.head()
-
-
-@pytest.mark.engine
 def test_what_was_deleted_is_nobodys_neighbour(house: Started) -> None:
     (extra,) = house.add("Espresso is made with a pressure of nine bars.")
     house.settle()
@@ -282,17 +218,11 @@ def test_more_ids_than_one_request_or_one_answer_holds_are_asked_in_parts(house:
     long = [f"{'x' * 290}{number:05}" for number in range(20_000)]
     found = house.client.neighbours([*long, *house.ids], limit=2, minimum=0.5)
     assert list(found) == house.ids
-    # Of ids this long, 20,000 are more than a request holds: only the first of them are clustered.
     assert sum(map(len, long)) > LONGEST_LINE
-    assert len(house.client.clusters([*house.ids, *long])) == 2
 
 
 @pytest.mark.engine
 def test_a_request_beyond_the_bounds_is_refused_and_the_engine_goes_on(house: Started) -> None:
-    refused = send_request(
-        house.paths, {"op": "clusters", "ids": [str(n) for n in range(MOST_CLUSTERED + 1)]}, seconds=20
-    )
-    assert "at most 20,000" in refused["error"]
     for bad in ({"ids": 7}, {"ids": [None]}, {"ids": "text"}, {"minimum": "high"}):
         assert send_request(house.paths, {"op": "neighbours", **bad}, seconds=20)["error"]
     huge = {"op": "neighbours", "ids": house.ids, "limit": 10**12, "minimum": -5.0}
@@ -301,11 +231,11 @@ def test_a_request_beyond_the_bounds_is_refused_and_the_engine_goes_on(house: St
 
 
 @pytest.mark.engine
-def test_a_client_that_leaves_before_its_clusters_come_disturbs_nobody(house: Started) -> None:
+def test_a_client_that_leaves_before_its_answer_comes_disturbs_nobody(house: Started) -> None:
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(str(house.paths.engine_socket))
-        connection.sendall(json.dumps({"op": "clusters", "ids": house.ids}).encode() + b"\n")
-    assert len(house.client.clusters(house.ids)) == 2
+        connection.sendall(json.dumps({"op": "neighbours", "ids": house.ids}).encode() + b"\n")
+    assert len(house.client.neighbours(house.ids, limit=2, minimum=0.5)) == len(house.ids)
     assert "Traceback" not in house.client.logs(50)
 
 
@@ -318,11 +248,11 @@ def test_questions_are_answered_while_memories_are_compared(house: Started) -> N
     def answers_meanwhile() -> int:
         answers = 0
         with ThreadPoolExecutor(4) as pool:
-            comparing = [pool.submit(house.new_client().clusters, ids) for _ in range(4)]
+            comparing = [pool.submit(house.new_client().neighbours, ids, limit=2, minimum=0.5) for _ in range(4)]
             while not all(one.done() for one in comparing):
                 assert house.client.search("espresso", AllOf(), 2).state == "ready"
                 answers += 1
-            assert [len(one.result()) for one in comparing] == [2] * 4
+            assert [len(one.result()) for one in comparing] == [len(house.ids)] * 4
         return answers
 
     # On a busy machine this process may not get a turn while they are compared.
@@ -339,13 +269,13 @@ def test_a_deleted_index_is_mended_and_asked_again(house: Started) -> None:
         house.client.neighbours(house.ids, limit=3, minimum=0.5)
     until(lambda: house.status().embedded_total > before.embedded_total, "the index is built anew")
     house.settle()
-    assert len(house.client.clusters(house.ids)) == 2
+    assert len(house.client.neighbours(house.ids, limit=3, minimum=0.5)) == len(house.ids)
 
 
 def test_a_client_that_is_switched_off_says_so(tmp_path: Path) -> None:
     with EngineHouse(tmp_path / "data") as made:
         client = SemanticClient(made.paths, enabled=False)
-        for look in (lambda: client.neighbours(["a"], limit=1, minimum=0), lambda: client.clusters(["a"]), client.seq):
+        for look in (lambda: client.neighbours(["a"], limit=1, minimum=0), client.seq):
             with pytest.raises(EngineUnavailable, match="switched off"):
                 look()
         assert not made.paths.engine_log.exists()
