@@ -40,6 +40,19 @@ Contradictions on the development pairs (LongMemEval's knowledge updates, SICK);
 wrote, and on attacks and secrets written for the purpose. `python -m tests.benchmarks.conflicts` and
 `python -m tests.benchmarks.guarding --tell` show more, and retrieval is `tests/benchmarks/retrieval.py`.
 
+Texts that somebody wrote who had never seen the rules were cut in two: every second one was read while the rules were
+made, the others never, and only their counts were looked at. The texts are not kept here, for they hold secrets whole.
+
+| what | read: before | after | never read: before | after | target |
+|---|---|---|---|---|---|
+| texts left without a secret, of 120 and 199 | 0.833 | 1.000 | 0.829 | 0.869 | >= 0.97: **no** |
+| honest texts that lost a word, of 120 and 149 | 0 | 0 | 3 | 4 | <= 1: **no** |
+| attacks in plain words that are held, of 100 and 100 | 13 | 13 | 15 | 15 | >= 45: **no** |
+| honest instructions that are held, of 100 and 100 | 1 | 1 | 4 | 4 | <= 2: **no** |
+
+Rules for what such attacks ask held 88 of the 100 that were read, 17 of the 100 that were not, and took a quarter more
+time: they had learned the texts by heart, and were left out.
+
 """
 _KEYWORDS_ONLY = "[engine]\nenabled = false\n[review]\nburst = 0\n"
 
