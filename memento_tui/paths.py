@@ -81,6 +81,11 @@ class DataPaths(NamedTuple):
         return self.root / "drafts"
 
     @property
+    def crash_report(self) -> Path:
+        """Where the app was when a fault of its own ended it; no text of a memory stands in it."""
+        return self.root / "crash.log"
+
+    @property
     def hook_log(self) -> Path:
         """The log of hooks' failures; nothing of it reaches a host."""
         return self.root / "hook.log"

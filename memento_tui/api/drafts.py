@@ -81,14 +81,20 @@ def discard_editor_files(paths: DataPaths, name: str) -> None:
         path.unlink(missing_ok=True)
 
 
+_KNOWN_EDITORS = ("nano", "vim", "vi")
+"""Editors that are tried in this order where the person names none."""
+
+
 def editor_command() -> list[str]:
-    """Return the person's editor and its arguments: ``$VISUAL``, else ``$EDITOR``, else nano.
+    """Return the person's editor and its arguments: ``$VISUAL``, else ``$EDITOR``, else nano, vim or vi.
 
     Raises:
         InvalidInput: there is none, or it does not exist.
 
     """
-    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "nano"
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not command:
+        command = next((known for known in _KNOWN_EDITORS if shutil.which(known)), _KNOWN_EDITORS[0])
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -152,8 +158,14 @@ class UnsavedTextFile:
             ) from error
 
     def discard(self) -> None:
-        """Remove the file: the text is stored, or the person does not want it."""
-        self.path.unlink(missing_ok=True)
+        """Remove the file: the text is stored, or the person does not want it. Raises `DataDirectoryError`."""
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise DataDirectoryError(
+                f"What was typed cannot be removed from {self.path}: {error.strerror}.",
+                "Check the directory and its disk.",
+            ) from error
 
 
 def find_unsaved_texts(paths: DataPaths) -> list[tuple[Path, UnsavedText]]:

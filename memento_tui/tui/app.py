@@ -294,6 +294,19 @@ class MementoApp(ErrorBoundary, App[None]):
         else:
             self.show_status(str(reportable), problem=True)
 
+    def _fatal_error(self) -> None:
+        """Keep what is being typed, and say where the report of the fault lies.
+
+        Textual's own report would print the values of all variables into the terminal, texts of memories among them.
+        """
+        from memento_tui.tui.crash_report import write_crash_report  # noqa: PLC0415 - seldom needed
+
+        self._exit_renderables[:] = [write_crash_report(self.workspace.paths)]
+        self._close_messages_no_wait()
+        for part in list(self._registry):
+            if isinstance(part, ErrorBoundary):
+                part.keep_typed()
+
     def show_counts(self, **counts: int) -> None:
         """Show in the tabs how many records the sections of these names hold."""
         self._top_bar.show(counts=counts)

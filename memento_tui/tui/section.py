@@ -45,6 +45,9 @@ class ErrorBoundary(MessagePump):
     keeps them, instead of looking them up where they may not be yet or any more.
     """
 
+    def keep_typed(self) -> None:
+        """Write to disk what the person is typing here, if this is a place for that."""
+
     def focus_part(self, part: Widget) -> None:
         """Give the focus to a widget of this part; to none where it is not on the screen yet, or no longer."""
         if part.is_attached and not part._pruning:  # noqa: SLF001 - only this says that a removal has begun
@@ -89,6 +92,9 @@ class AppServices(Protocol):
 
     def key_was_pressed_since(self, moment: float) -> bool:
         """Return whether the person pressed a key in the last half second, and after ``moment``."""
+
+    def was_typed_since(self, moment: float) -> bool:
+        """Return whether the key that is being carried out was typed after ``moment`` of the monotonic clock."""
 
     def drop_typed_keys(self) -> None:
         """Carry out no key that was typed until now."""

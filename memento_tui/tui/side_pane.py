@@ -78,15 +78,15 @@ class SidePane(ErrorBoundary, Container):
 
     def close(self) -> None:
         """Remove the editor and the file that kept the typed text."""
-        if self._unsaved is not None:
-            self._unsaved.discard()
-        self._unsaved = self._save = None
+        unsaved, self._unsaved, self._save = self._unsaved, None, None
         if self._editor is not None:
             self._editor.remove()
             self._editor = None
         for child in self.children:
             child.remove_class("-behind-editor")
         self._editing_changed(False)  # noqa: FBT003 - whether an editor is open
+        if unsaved is not None:
+            unsaved.discard()
 
     @on(EditorLeft)
     def _editor_left(self) -> None:

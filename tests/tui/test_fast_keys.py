@@ -135,3 +135,27 @@ async def test_a_view_may_be_asked_and_read_again_before_it_is_there_and_when_it
 def test_no_part_of_the_app_is_looked_up_where_it_may_not_be_yet_or_no_longer() -> None:
     looked_up = re.compile(r"\.(query_one|query|get_child_by_\w+|get_widget_by_id)\(")
     assert [path.name for path in _TUI.rglob("*.py") if looked_up.search(path.read_text(encoding="utf-8"))] == []
+
+
+async def test_a_burst_decides_no_card_that_was_not_on_the_screen(data: Path, workspace: Workspace) -> None:
+    async with opened(data, start="memories") as driver:
+        await burst(driver, "3a")
+        assert workspace.review.count() == 2
+        assert "not on the screen yet" in driver.told
+        await burst(driver, "aaaa")
+        assert workspace.review.count() == 1
+        await driver.press("a")
+        assert workspace.review.count() == 0
+
+
+async def test_an_open_range_is_what_a_command_is_for(data: Path, workspace: Workspace) -> None:
+    async with opened(data) as driver:
+        await driver.press("v", "j", "j")
+        assert "3 marked" in driver.text("#memories-head")
+        await driver.press("d", "y")
+        await driver.until(lambda: "Deleted 3" in driver.told, "three are deleted")
+        await driver.press("z")
+        await driver.until(lambda: workspace.count_all() == 10, "all are back")
+        await driver.press("g", "v", "G", "t", *"+new,api", "enter", "y")
+        await driver.until(lambda: "Changed the tags of 8" in driver.told, "eight have another tag")
+        assert {row.tags for row in workspace.list().items} == {("old", "new", "api")}

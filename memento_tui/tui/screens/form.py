@@ -63,7 +63,7 @@ class FormScreen(Dialog[bool]):
         super().__init__()
         self._unsaved = unsaved
         self._typed = typed or {}
-        self._due = self.set_interval(_KEEP_SECONDS, self._keep, pause=True)
+        self._due = self.set_interval(_KEEP_SECONDS, self.keep_typed, pause=True)
         self._title = title
         self._fields = fields
         self._save = save
@@ -93,7 +93,7 @@ class FormScreen(Dialog[bool]):
     def on_mount(self) -> None:
         """Focus the first field without scrolling, which would hide its label."""
         self.set_focus(self._inputs[self._fields[0].name], scroll_visible=False)
-        self._keep()
+        self.keep_typed()
 
     @on(Input.Changed)
     @on(TextArea.Changed)
@@ -104,7 +104,7 @@ class FormScreen(Dialog[bool]):
         values = self.values
         return any(values[field.name].strip() != field.value.strip() for field in self._fields)
 
-    def _keep(self) -> None:
+    def keep_typed(self) -> None:
         """Write the typed values to disk."""
         self._due.pause()
         if self._unsaved is None or not self.is_attached:

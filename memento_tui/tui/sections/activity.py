@@ -46,6 +46,7 @@ class ActivitySection(ListSection[ActivityListRow]):
     The list holds the journal or the exposures; each has a filter of its own.
     """
 
+    NEEDS_SHOWN_ROW: ClassVar[bool] = True
     SCOPE = "activity"
     DEFAULT_CSS = """
     ActivitySection.-report > .bar, ActivitySection.-report > .panes { display: none; }

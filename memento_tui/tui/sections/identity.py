@@ -49,6 +49,7 @@ _EXPLANATION = (
 class IdentitySection(ListSection[Crystal]):
     """The timeline of the identity, with the text or the changes of the crystal under the cursor beside it."""
 
+    NEEDS_SHOWN_ROW: ClassVar[bool] = True
     SCOPE = "identity"
     FILTER_HINT = "filter: words, is:proposed, is:rejected"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("identity")]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
+from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
 from textual import on
@@ -58,6 +60,8 @@ class ListSection(Section, Generic[RowT]):
     """
 
     FILTER_HINT: ClassVar[str] = "filter"
+    NEEDS_SHOWN_ROW: ClassVar[bool] = False
+    """Whether a key acts only on a row that was on the screen when it was typed, because it decides for others."""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
 
     def __init__(self) -> None:
@@ -67,6 +71,8 @@ class ListSection(Section, Generic[RowT]):
         self.new_above = 0
         """How many rows have arrived above the row at the top of the screen."""
         self._known_total = 0
+        self._shown_at = inf
+        """When the row under the cursor came on the screen, on the monotonic clock."""
         self.filter_box = FilterBox(self.FILTER_HINT, self.focus_content, id=f"{self.SCOPE}-filter")
         """The box that filters."""
         self.head = Static(classes="head", id=f"{self.SCOPE}-head")
@@ -218,7 +224,16 @@ class ListSection(Section, Generic[RowT]):
             self.new_above = 0
             self.update_head()
         self.show(event.row)
+        self._shown_at = inf
+        self.call_after_refresh(self._note_shown)
         self.memento.focus_changed()
+
+    def _note_shown(self) -> None:
+        self._shown_at = monotonic()
+
+    def note_decided(self) -> None:
+        """Let keys that were typed until now act on no row: they were meant for the one that was just decided."""
+        self._shown_at = monotonic()
 
     @on(RecordList.MarksChanged)
     def _rows_marked(self, event: RecordList.MarksChanged) -> None:
@@ -261,6 +276,14 @@ class ListSection(Section, Generic[RowT]):
             return False
         if self.rows.current is None and not self.rows.marks:
             self.memento.show_status("Nothing is selected.", problem=True)
+            return False
+        if not self.rows.end_range():
+            self.memento.show_status("The range is still being read; press the key again.", problem=True)
+            return False
+        self.selection.update_marks()
+        if self.NEEDS_SHOWN_ROW and not self.rows.marks and not self.memento.was_typed_since(self._shown_at):
+            warning = "This was not on the screen yet when the key was pressed. Press it again."
+            self.memento.show_status(warning, problem=True)
             return False
         if self.guard.is_blocking and not self.rows.marks:
             warning = "This has just come up or changed; the key was ignored. Press it again."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from memento_tui.errors import Conflict
 from memento_tui.tui.screens.dialogs import AskLine
@@ -13,7 +14,37 @@ if TYPE_CHECKING:
     from memento_tui.model import Memory
     from memento_tui.tui.sections.list_section import ListSection
 
-__all__ = ["MemoryActions"]
+__all__ = ["MemoryActions", "TagChanges", "parse_tag_changes"]
+
+
+class TagChanges(NamedTuple):
+    """Tags as a person typed them: listed without a sign, to be added, to be removed."""
+
+    listed: tuple[str, ...]
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+    def applied_to(self, tags: Sequence[str], *, listed: bool) -> list[str]:
+        """Return the tags after the changes. With ``listed`` those without a sign are all that is kept, else more."""
+        if listed and (self.listed or not any(self)):
+            kept: Sequence[str] = self.listed
+        else:
+            kept = (*tags, *self.listed)
+        gone = {tag.casefold() for tag in self.removed}
+        return [tag for tag in dict.fromkeys((*kept, *self.added)) if tag.casefold() not in gone]
+
+
+def parse_tag_changes(text: str) -> TagChanges:
+    """Return the tags that a text names: with commas between, or with + and - in front of each word."""
+    words = [word for word in text.replace(",", " ").split() if word.strip("#+-")]
+    if not any(word[0] in "+-" for word in words):
+        names = (name.strip().lstrip("#").strip() for name in text.split(","))
+        return TagChanges(tuple(name for name in names if name.strip("+-# ")), (), ())
+    by_sign: dict[str, list[str]] = {"": [], "+": [], "-": []}
+    for word in words:
+        sign = word[0] if word[0] in "+-" else ""
+        by_sign[sign].append(word.removeprefix(sign).lstrip("#"))
+    return TagChanges(*map(tuple, by_sign.values()))
 
 
 class MemoryActions:
@@ -82,29 +113,31 @@ class MemoryActions:
             await self._retag_many(len(rows))
 
     async def _retag_one(self, row: MemorySummary) -> None:
-        question = AskLine("Tags, with commas between", ", ".join(row.tags))
+        hint = "Commas between; +api -old adds and removes. Enter goes on, Escape leaves"
+        question = AskLine("Tags", ", ".join(row.tags), hint=hint)
         answer = await self._section.app.push_screen_wait(question)
         if answer is None:
             return
-        tags = [tag.strip().lstrip("#") for tag in answer.split(",") if tag.strip(" #")]
+        tags = parse_tag_changes(answer).applied_to(row.tags, listed=True)
         workspace = self._workspace
         self._section.run_write(
             lambda: _tags_sentence(workspace.update(row.id, base_version=row.version, tags=tags).memory)
         )
 
     async def _retag_many(self, count: int) -> None:
-        hint = "+api -old: adds and removes. Enter goes on, Escape leaves"
+        hint = "api, gate or +api +gate adds, -old removes. Enter goes on, Escape leaves"
         answer = await self._section.app.push_screen_wait(AskLine(f"Tags of {count:,} memories", hint=hint))
         if not answer:
             return
-        added = [word[1:] for word in answer.split() if word.startswith("+")]
-        removed = {word[1:].casefold() for word in answer.split() if word.startswith("-")}
-        workspace = self._workspace
+        changes, workspace = parse_tag_changes(answer), self._workspace
+        if not any(changes):
+            self._section.memento.show_status("No tag was named: api adds one, -old removes one.", problem=True)
+            return
 
         def retag(memory_id: str, _seen: int | None) -> None:
             memory = workspace.get(memory_id)
-            tags = [tag for tag in memory.tags if tag.casefold() not in removed]
-            workspace.update(memory_id, base_version=memory.version, tags=[*tags, *added])
+            tags = changes.applied_to(memory.tags, listed=False)
+            workspace.update(memory_id, base_version=memory.version, tags=tags)
 
         await self._section.run_on_chosen("Change the tags of", "Changed the tags of", retag)
 

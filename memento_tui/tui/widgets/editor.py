@@ -53,7 +53,7 @@ class Editor(ErrorBoundary, Vertical):
             self._tags = Input(", ".join(initial.tags), placeholder="tags, with commas between", id="editor-tags")
         self._text = TextArea(initial.content, id="editor-content", soft_wrap=True, tab_behavior="focus")
         self._unsaved = unsaved
-        self._due = self.set_interval(_KEEP_SECONDS, self._keep, pause=True)
+        self._due = self.set_interval(_KEEP_SECONDS, self.keep_typed, pause=True)
 
     def compose(self) -> ComposeResult:
         """Show the fields."""
@@ -69,7 +69,7 @@ class Editor(ErrorBoundary, Vertical):
     def on_mount(self) -> None:
         """Focus the text, and keep what is not stored yet from the start."""
         self.focus_text()
-        self._keep()
+        self.keep_typed()
 
     def focus_text(self) -> None:
         """Go to the text."""
@@ -90,7 +90,7 @@ class Editor(ErrorBoundary, Vertical):
         event.stop()
         self._due.resume()
 
-    def _keep(self) -> None:
+    def keep_typed(self) -> None:
         """Write the typed text to disk."""
         self._due.pause()
         if not self.is_attached:
@@ -121,7 +121,7 @@ class Editor(ErrorBoundary, Vertical):
 
     def action_save(self) -> None:
         """Ask the owner to save the draft."""
-        self._keep()
+        self.keep_typed()
         self.post_message(EditorSaved(self.before, self.draft))
 
     @work
@@ -132,7 +132,6 @@ class Editor(ErrorBoundary, Vertical):
             if not await self.app.push_screen_wait(Confirm(question)):
                 return
         self._due.stop()
-        self._unsaved.discard()
         self.post_message(EditorLeft())
 
 

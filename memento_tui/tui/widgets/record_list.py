@@ -126,13 +126,20 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
 
     @property
     def marks(self) -> frozenset[str]:
-        """The ids of the marked rows, including those that the present query does not select."""
-        return frozenset(self._marks.ids)
+        """The ids of the marked rows, those of an open range too, and those that the present query does not select."""
+        rows = self._pages.rows(self._marks.span(self.cursor)) if self._marks.begun is not None else None
+        return frozenset(self._marks.ids).union(row.id for row in rows or ())
 
     @property
     def is_ranging(self) -> bool:
         """Whether a range of rows is being marked, from where it was begun to the cursor."""
         return self._marks.begun is not None
+
+    def end_range(self) -> bool:
+        """Mark the range that is open, if one is; return whether all of it could be marked at once."""
+        if self._marks.begun is not None:
+            self.action_range()
+        return self._due_range is None
 
     def mark(self, row_ids: Iterable[str]) -> None:
         """Mark rows, visible or not."""
@@ -249,7 +256,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         """Show the range that ends at the cursor."""
         super().watch_cursor(old, new)
         if self.is_ranging:
-            self.refresh()
+            self._marks_changed()
 
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to the row; a double click does the same as Enter."""

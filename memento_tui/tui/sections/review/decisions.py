@@ -58,6 +58,7 @@ class DecisionRunner:
         decision = Decision(id=focused.name, verb=verb, seen=focused.version, reason=reason, changes=changes)
         self._section.memento.workspace.inbox.decide_one(decision)
         self._section.guard.moved_by_person()
+        self._section.note_decided()
         done = "Edited and approved" if verb == "approve" and changes else _DECISION_WORDS[verb][1]
         row = self._section.rows.current
         about = f": {cells(row.headline, 40).rstrip(' .')}" if row is not None and row.id == focused.name else ""

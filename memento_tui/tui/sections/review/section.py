@@ -47,6 +47,7 @@ class ReviewSection(ListSection[InboxItem]):
     """Decide on proposals and contradictions. The filter box holds the kind of item to show, or nothing for all."""
 
     SCOPE: ClassVar[KeyScope] = "review"
+    NEEDS_SHOWN_ROW: ClassVar[bool] = True
     FILTER_HINT: ClassVar[str] = "kind: new, merge ..."
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("review")]
 
