@@ -159,8 +159,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         if self.search_query.source != source:
             return
         self._semantic = answer.semantic
-        # The cursor stays with the best result, which may be another one now, unless the person moved it.
-        self._show_answer(answer, first=self.rows.cursor == 0)
+        self._show_answer(answer, first=False)
         if answer.semantic == "warming":
             self.set_timer(1.0, lambda: self._retry_by_meaning(source))
 
