@@ -11,6 +11,7 @@ __all__ = [
     "EngineUnavailable",
     "InvalidField",
     "InvalidInput",
+    "LostData",
     "MementoError",
     "NotAllowed",
     "NotFound",
@@ -123,6 +124,12 @@ class DataDirectoryError(MementoError):
 
     code = "data_directory"
     exit_code = 6
+
+
+class LostData(DataDirectoryError):
+    """The database is gone, or is not the one that the directory held."""
+
+    code = "lost_data"
 
 
 class EngineUnavailable(MementoError):

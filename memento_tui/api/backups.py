@@ -23,9 +23,10 @@ from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory
 from memento_tui.storage import backup
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.journal import Author
+from memento_tui.storage.last_known import forget_last_known
 from memento_tui.storage.store import Store
 
-__all__ = ["Backup", "Backups", "RestoredBackup", "replace_damaged"]
+__all__ = ["Backup", "Backups", "RestoredBackup", "list_backups", "replace_damaged"]
 
 _DEFAULT_KEPT_BACKUPS = 10
 """How many backups stay; each new one removes the oldest beyond that."""
@@ -58,7 +59,7 @@ class RestoredBackup(msgspec.Struct, frozen=True):
     seq: int
     """The journal entry that records it."""
     before: str
-    """The backup of the state that was replaced."""
+    """The backup of the state that was replaced; empty where there was none."""
 
 
 def _no_progress(_what: str, _done: int, _total: int) -> None:
@@ -110,7 +111,7 @@ class Backups:
 
     def list(self) -> list[Backup]:
         """Return the backups, newest first. They are not read whole: `verify` does that."""
-        return _list_backups(self._paths)
+        return list_backups(self._paths)
 
     def find(self, name: str) -> Backup:
         """Return a backup by its name or a beginning of it; ``latest`` is the newest that the person made.
@@ -221,7 +222,7 @@ class Backups:
 def replace_damaged(
     paths: DataPaths, author: Author, name: str, *, progress: Progress = _no_progress
 ) -> RestoredBackup:
-    """Put a backup in the place of a database that cannot be opened, which is kept among the backups.
+    """Put a backup in the place of a database that is lost or cannot be opened; what is there is kept as a backup.
 
     All accounts of HTTP clients are revoked: which keys were rotated or revoked since is not known.
 
@@ -240,15 +241,17 @@ def replace_damaged(
         copy = aside.with_suffix(".part")
         shutil.copyfile(paths.backups / chosen.name, copy)
         copy.chmod(0o600)
-        note = f"{chosen.name}; the damaged database is kept as {aside.name}"
+        kept = f"the database before is kept as {aside.name}" if paths.database.exists() else "there was no database"
+        note = f"{chosen.name}; {kept}"
         seq = backup.migrate_copy(copy, author, note, settings={ACCOUNTS_SETTING: revoke_all})
+        forget_last_known(paths.database)
         for end in ("-wal", "-shm", ""):
             old = paths.database.with_name(paths.database.name + end)
             if old.exists():
                 old.replace(aside.with_name(aside.name + end))
         copy.replace(paths.database)
         _sync_directory(paths.root)
-    return RestoredBackup(chosen.name, seq, aside.name)
+    return RestoredBackup(chosen.name, seq, aside.name if aside.exists() else "")
 
 
 @contextmanager
@@ -269,7 +272,8 @@ def _backups_lock(paths: DataPaths) -> Iterator[None]:
         ) from error
 
 
-def _list_backups(paths: DataPaths) -> list[Backup]:
+def list_backups(paths: DataPaths) -> list[Backup]:
+    """Return the backups of a data directory, newest first, whether its database can be opened or not."""
     if not paths.backups.is_dir():
         return []
     matches = [(match, path) for path in paths.backups.iterdir() if (match := _BACKUP_NAME.fullmatch(path.name))]
@@ -295,7 +299,7 @@ def _describe_backup(file: Path) -> Backup:
 
 
 def _find_backup(paths: DataPaths, name: str) -> Backup:
-    listed = _list_backups(paths)
+    listed = list_backups(paths)
     if name == "latest":
         found = [one for one in listed if not one.why and not one.problem][:1]
     else:

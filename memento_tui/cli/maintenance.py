@@ -31,7 +31,7 @@ from memento_tui.cli.output import (
     table,
 )
 from memento_tui.cli.timers import change_timer
-from memento_tui.errors import DataDirectoryError, NotAllowed
+from memento_tui.errors import DataDirectoryError, LostData, NotAllowed
 from memento_tui.maintenance.schedule import RUNNERS, Runner
 from memento_tui.model.validation import to_plain
 
@@ -387,8 +387,16 @@ def _contents_text(one: Backup) -> str:
 )
 def list_backups() -> None:
     """List the backups, newest first. `memento backup verify` checks one in full."""
-    with open_workspace() as workspace:
-        found = workspace.backups.list()
+    try:
+        with open_workspace() as workspace:
+            found = workspace.backups.list()
+    except DataDirectoryError:
+        # Where the database is lost they are the way back.
+        from memento_tui.api import backups  # noqa: PLC0415 - same
+
+        found = backups.list_backups(current_session().paths)
+        if not found:
+            raise
     emit(lambda: {"items": [to_plain(one) for one in found]}, lambda: _backups_table(found))
 
 
@@ -463,13 +471,14 @@ def restore_backup(name: str, *, yes: bool) -> None:
             with staged_progress() as progress:
                 restored = workspace.backups.restore(chosen.name, progress=progress)
     except DataDirectoryError as error:
-        if "damaged" not in error.message or not current_session().paths.database.exists():
+        is_there = current_session().paths.database.exists()
+        if is_there and "damaged" not in error.message and not isinstance(error, LostData):
             raise
         note(error.message)
         restored = _restore_or_replace(name, yes=yes)
     emit(
         to_plain(restored),
-        lambda: safe(f"Restored {restored.name}.\nThe state before: {restored.before}", multiline=True),
+        lambda: safe(f"Restored {restored.name}.\nThe state before: {restored.before or 'none'}", multiline=True),
     )
 
 

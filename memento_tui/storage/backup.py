@@ -220,6 +220,7 @@ def restore_copy(
         raise_if_stopped(stop)
         source = open_for_writing(file, busy_seconds=0)
         try:
+            database.forget_last_known()
             with database.translated():
                 _copy_pages(source, database.connection, "Restoring", progress, stop)
         finally:
@@ -227,6 +228,7 @@ def restore_copy(
     finally:
         _remove(file)
     _truncate_log(database)
+    database.note_last_known()
     return seq
 
 
@@ -241,7 +243,7 @@ def migrate_copy(
 
     ``settings`` gives the new value of some settings for the one in the copy; ``None`` is no value.
     """
-    copy = Database(file)
+    copy = Database(file, is_copy=True)
     try:
         with copy.writing() as connection:
             for name, change in settings.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.resources
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +14,17 @@ from typing import Any
 
 import apsw
 
-from memento_tui.errors import DataDirectoryError, InvalidInput
+from memento_tui.errors import DataDirectoryError, InvalidInput, LostData
 from memento_tui.model.validation import fold_tag, fold_words, new_id
 from memento_tui.private_files import make_private_file
 from memento_tui.storage.connection import Connection, open_finished, open_for_writing
+from memento_tui.storage.last_known import (
+    LastKnown,
+    find_loss,
+    forget_last_known,
+    note_last_known,
+    read_last_known,
+)
 
 __all__ = ["PRAGMAS", "Database", "StoppedError", "explain_failure", "newest_format", "raise_if_stopped", "stoppable"]
 
@@ -136,23 +143,54 @@ class Database:
     """One database file, with a connection for each thread that uses it.
 
     Raises:
+        LostData: it is not what the directory held; a copy elsewhere (``is_copy``) is not asked.
         DataDirectoryError: the file is missing (without ``create``), damaged, unreadable or from a newer version.
 
     """
 
-    def __init__(self, path: Path, *, create: bool = True) -> None:
+    def __init__(self, path: Path, *, create: bool = True, is_copy: bool = False) -> None:
         self.path = path
+        self._is_copy = is_copy
+        self._noted_entry = 0
+        known = None if is_copy else read_last_known(path)
         self._local = threading.local()
         self._connections: list[_ThreadConnection] = []
         self._guard = threading.Lock()
         if not self._is_there():
+            self._check_loss(known, None)
             if not create:
                 raise DataDirectoryError(
                     f"There is no memento data in {path.parent}.",
                     "Check the path; `memento add`, `memento import` or the app itself begin a new one.",
                 )
             self._make_files()
+        self._check_loss(known, self.connection)
         self.migrate()
+        self.note_last_known()
+
+    def _check_loss(self, known: LastKnown | None, connection: Connection | None) -> None:
+        """Raise `LostData` where the database is not what the directory held; one that cannot be written is not asked.
+
+        SQLite does not read the log of a database on a read-only medium.
+        """
+        if connection is not None and connection.readonly("main"):
+            return
+        with nullcontext() if connection is None else self.translated():
+            said, hint = find_loss(self.path, known, connection)
+        if said:
+            self.close()
+            raise LostData(said, hint)
+
+    def note_last_known(self) -> None:
+        """Note beside the database what its newest entry is; see `storage.last_known`."""
+        if not self._is_copy:
+            with self.translated():
+                self._noted_entry = note_last_known(self.path, self.connection, self._noted_entry)
+
+    def forget_last_known(self) -> None:
+        """Let another state be put in place of this one. Raises `OSError`."""
+        forget_last_known(self.path)
+        self._noted_entry = 0
 
     def _is_there(self) -> bool:
         try:
@@ -279,6 +317,8 @@ class Database:
             try:
                 yield connection
                 connection.execute("COMMIT")
+                if not self._is_copy:
+                    self._noted_entry = note_last_known(self.path, connection, self._noted_entry)
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")

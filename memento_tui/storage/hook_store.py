@@ -11,6 +11,7 @@ from pathlib import Path
 from memento_tui import clock
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.storage.connection import open_for_writing
+from memento_tui.storage.last_known import find_loss, read_last_known
 from memento_tui.storage.statements import (
     COUNT_USE,
     NEWEST_ENTRY,
@@ -29,6 +30,7 @@ __all__ = [
     "HookStore",
     "ItemRow",
     "LessonRow",
+    "LostDatabase",
     "MemoryRow",
     "RowSource",
     "ShownMemory",
@@ -57,6 +59,10 @@ _MEMORY_COLUMNS = (
     " confidence, surprise, tier"
     " FROM memory LEFT JOIN usage ON usage.record = 'memory' AND usage.record_id = memory.id"
 )
+
+
+class LostDatabase(Exception):
+    """The database is gone, or is not the one that the directory held; the text says what to do."""
 
 
 class FormatMismatch(Exception):
@@ -174,16 +180,23 @@ class HookStore:
     """The database of one data directory, for memento-hook. For one thread.
 
     Raises:
-        FileNotFoundError: there is no database.
+        FileNotFoundError: there is no database, and was none.
+        LostDatabase: it is not what the directory held.
         FormatMismatch: it is of another version of memento.
         apsw.Error: it cannot be read.
 
     """
 
     def __init__(self, path: Path, *, busy_seconds: float = 1.0) -> None:
+        known = read_last_known(path)
         if not path.is_file():
+            if known is not None and any(said := find_loss(path, known, None)):
+                raise LostDatabase(" ".join(said))
             raise FileNotFoundError(path)
         self._connection = open_for_writing(path, busy_seconds=busy_seconds)
+        if any(said := find_loss(path, known, self._connection)):
+            self._connection.close()
+            raise LostDatabase(" ".join(said))
         # Counters and the ledger may lose their last rows at a power cut; waiting for the disk would cost more.
         self._connection.execute("PRAGMA synchronous = NORMAL")
         found = int(self._connection.execute("PRAGMA user_version").fetchone()[0])

@@ -1,0 +1,101 @@
+"""Keep beside the database which workspace a directory holds and the last entry that was acknowledged.
+
+That tells a database that was lost or emptied, or whose log was lost, from a new workspace. It is written after each
+write and not waited for, so it may be behind the database and never before it. memento-hook reads it too, so this
+imports next to nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from memento_tui.locations import last_known_location
+from memento_tui.named_tuple import NamedTuple
+from memento_tui.storage.statements import NEWEST_ENTRY, SELECT_SETTING
+
+TYPE_CHECKING = False  # as in `typing`, whose import a hook would wait for
+if TYPE_CHECKING:
+    from memento_tui.storage.connection import Connection
+
+__all__ = ["LastKnown", "find_loss", "forget_last_known", "last_known_file", "note_last_known", "read_last_known"]
+
+_BYTES = 160
+"""The length of the file: always the same, so that it is written over in one piece."""
+
+
+class LastKnown(NamedTuple):
+    """A workspace by the name of its database, and an entry of its journal by number and hash."""
+
+    workspace: str
+    entry: int
+    hash: str
+
+
+def last_known_file(database: Path) -> Path:
+    """Return the file that belongs to a database."""
+    return Path(last_known_location(os.fspath(database)))
+
+
+def read_last_known(database: Path) -> LastKnown | None:
+    """Return what was noted of a database last; ``None`` where nothing was, or it cannot be read."""
+    try:
+        noted = json.loads(last_known_file(database).read_bytes())
+        return LastKnown(str(noted["workspace"]), int(noted["entry"]), str(noted["hash"]))
+    except (OSError, ValueError, LookupError, TypeError):
+        return None  # it is written anew by the next write
+
+
+def note_last_known(database: Path, connection: Connection, noted: int = 0) -> int:
+    """Note the newest entry of a database, unless it is entry ``noted``; return its number.
+
+    The write is acknowledged already: where the file cannot be written, it stays behind.
+    """
+    newest = connection.execute(NEWEST_ENTRY).fetchone()
+    if newest is None or newest[0] == noted:
+        return noted
+    name = connection.execute(SELECT_SETTING, ("origin",)).fetchone()[0]
+    text = json.dumps({"workspace": name, "entry": newest[0], "hash": newest[1].hex()[:16]})
+    try:
+        descriptor = os.open(last_known_file(database), os.O_WRONLY | os.O_CREAT, 0o600)
+    except OSError:
+        return noted
+    try:
+        os.pwrite(descriptor, f"{text:{_BYTES - 1}}\n".encode(), 0)
+        os.ftruncate(descriptor, _BYTES)  # where something else stood there
+    except OSError:
+        return noted
+    finally:
+        os.close(descriptor)
+    return int(newest[0])
+
+
+def forget_last_known(database: Path) -> None:
+    """Let a database be replaced by another state. Raises `OSError`."""
+    last_known_file(database).unlink(missing_ok=True)
+
+
+def find_loss(database: Path, known: LastKnown | None, connection: Connection | None) -> tuple[str, str]:
+    """Return in words what a database lost and what to do about it; two empty texts where nothing is missing.
+
+    ``known`` is what was noted before the database was opened; ``connection`` is ``None`` where there is no database.
+    """
+    if known is None or known.entry == 0:
+        return "", ""
+    back = "`memento backup list` names the backups, and `memento backup restore latest` puts one in its place."
+    anew = f" To begin a new workspace here instead, remove {last_known_file(database)}."
+    if connection is None:
+        return f"{database} is gone; it held {known.entry:,} journal entries.", f"Put it back. {back}{anew}"
+    if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+        return f"{database} is empty; it held {known.entry:,} journal entries.", f"Put it back. {back}{anew}"
+    found = connection.execute("SELECT hash FROM entry WHERE seq = ?", (known.entry,)).fetchone()
+    name = connection.execute(SELECT_SETTING, ("origin",)).fetchone()
+    if name is not None and name[0] != known.workspace:
+        said = f"{database} is the database of another workspace than this directory's."
+        return said, f"Put the right one back. {back} To go on with this one, remove {last_known_file(database)}."
+    if found is None or found[0].hex()[:16] != known.hash:
+        said = f"{database} lacks entry {known.entry:,} of the journal, which was acknowledged."
+        lost = f" Its log ({database.name}-wal) was lost, or an older copy was put in its place."
+        return said + lost, f"Put the file back. {back} To go on with this one, remove {last_known_file(database)}."
+    return "", ""
