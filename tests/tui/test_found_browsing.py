@@ -84,7 +84,7 @@ async def test_the_tab_of_the_memories_and_the_overview_tell_the_same_number(not
         driver.app.query_one(HomeSection).reload()
         await driver.press("1")
         await driver.until(
-            lambda: "1  new" in " ".join(str(driver.app.query_one(Board).render()).split("\n")), "counted"
+            lambda: "1 new" in " ".join(str(driver.app.query_one(Board).render()).split("\n")), "counted"
         )
         assert "Review 1" in str(top.render()), "while the view is paused too"
 

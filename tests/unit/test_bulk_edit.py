@@ -39,7 +39,8 @@ def filled(workspace: Workspace, agent: Workspace) -> Workspace:
 
 
 def sheet(workspace: Workspace) -> tuple[ReviewSheet, str]:
-    made = make_review_sheet(workspace, workspace.inbox.list()[0])
+    """Return the sheet of all that waits, what came first first, and its text."""
+    made = make_review_sheet(workspace, sorted(workspace.inbox.list()[0], key=lambda row: row.row.since))
     return made, made.sheet.render()
 
 
@@ -222,7 +223,7 @@ def test_the_list_holds_contradictions_and_is_narrowed_by_kind(memento: Program)
     with memento_tui.open(memento.data_dir) as person:
         clash(person)
     listed = memento.json("review", "list")
-    assert [item["waits_as"] for item in listed["items"]] == ["new", "new", "contradiction"]
+    assert [item["waits_as"] for item in listed["items"]] == ["contradiction", "new", "new"]
     assert listed["counts"] == {"contradiction": 1, "new": 2}
     (only,) = memento.json("review", "list", "--kind", "contradiction")["items"]
     assert (only["id"], only["memories"]["older"]["id"]) == ("clash", "older")

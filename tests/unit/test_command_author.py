@@ -73,6 +73,7 @@ def every_command(group: click.Group, path: str = "memento") -> Iterator[tuple[s
 
 
 DECISIONS = {
+    "memento doctor",
     "memento maintain",
     "memento account revoke",
     "memento activity",
@@ -121,6 +122,7 @@ def test_no_decision_is_made_from_an_agents_shell(
         "import": ["memento", str(Path(__file__))],
         "contradiction resolve": ["x", "newer"],
         "backup make": [],
+        "doctor": ["--repair"],
         "maintain": ["--install"],
         "undo": [],
         "redo": [],
