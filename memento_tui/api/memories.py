@@ -209,15 +209,16 @@ class MemoryCreator:
     def _compared(self, arrival: _JudgedMemory) -> _JudgedMemory:
         """Find memories with nearly the same text, and measure how new the memory is."""
         # the index comes along
-        from memento_tui.maintenance.duplicates import is_near_duplicate, memory_likeness  # noqa: PLC0415
+        from memento_tui.maintenance.duplicates import is_near_duplicate, likeness_to  # noqa: PLC0415
 
         nearby = self._searching.keyword.similar(arrival.memory.content, _MAX_COMPARED)
         if nearby is None:  # there is no index that could be asked: how new it is can be told from the last ones
             candidates = list(self._store.memories.page(AllOf(()), limit=_RECENT_COMPARED).items)
         else:
             candidates = list(self._store.memories.get_many([*nearby.ids, *nearby.unindexed]).values())
+        likeness = likeness_to(arrival.memory)
         scored = [
-            (memory_likeness(other, arrival.memory), other)
+            (likeness(other), other)
             for other in candidates
             if other.status in (*RECALLED_STATUSES, "pending")
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 
 import msgspec
 
@@ -22,6 +23,7 @@ __all__ = [
     "NEAR_DUPLICATE_LIKENESS",
     "is_near_duplicate",
     "likeness",
+    "likeness_to",
     "memory_likeness",
     "merge_fingerprint",
     "merged_content",
@@ -43,12 +45,27 @@ _CHARACTERS_COMPARED = 20_000
 
 def memory_likeness(one: Memory, other: Memory) -> float:
     """Return the share, from 0 to 1, of the words that two memories have in common, titles included."""
-    return likeness(f"{one.title}\n{one.content}", f"{other.title}\n{other.content}")
+    return likeness_to(one)(other)
+
+
+def likeness_to(one: Memory) -> Callable[[Memory], float]:
+    """Return the function that gives the likeness of others to one memory, whose words are read once."""
+    text = _whole_text(one)
+    stems = _stems(text)
+    return lambda other: _likeness(text, stems, _whole_text(other))
 
 
 def likeness(one: str, other: str) -> float:
     """Return the Jaccard index, from 0 to 1, of the stems of two texts."""
-    left, right = _stems(one), _stems(other)
+    return _likeness(one, _stems(one), other)
+
+
+def _whole_text(memory: Memory) -> str:
+    return f"{memory.title}\n{memory.content}"
+
+
+def _likeness(one: str, left: set[str], other: str) -> float:
+    right = _stems(other)
     if not left or not right:
         return 1.0 if one.split() == other.split() else 0.0
     return len(left & right) / len(left | right)
