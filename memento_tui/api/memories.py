@@ -217,11 +217,7 @@ class MemoryCreator:
         else:
             candidates = list(self._store.memories.get_many([*nearby.ids, *nearby.unindexed]).values())
         likeness = likeness_to(arrival.memory)
-        scored = [
-            (likeness(other), other)
-            for other in candidates
-            if other.status in (*RECALLED_STATUSES, "pending")
-        ]
+        scored = [(likeness(other), other) for other in candidates if other.status in (*RECALLED_STATUSES, "pending")]
         best, other = max(scored, key=lambda pair: pair[0], default=(0.0, None))
         memory = arrival.memory
         if memory.surprise is None:

@@ -31,6 +31,7 @@ from memento_tui.model.validation import new_id
 from memento_tui.tui import garbage
 from memento_tui.tui.commands import COMMANDS, KeyMap, KeyScope, bindings, key_names
 from memento_tui.tui.input_order import InputOrder
+from memento_tui.tui.key_sequences import survive_unknown_keys
 from memento_tui.tui.section import ErrorBoundary, Section, reportable_error
 from memento_tui.tui.sections.catalogue import make_section
 from memento_tui.tui.terminal_filter import TerminalFilter
@@ -182,6 +183,7 @@ class MementoApp(ErrorBoundary, App[None]):
 
     def __init__(self, workspace: Workspace, start: str = "home") -> None:
         super().__init__()
+        survive_unknown_keys()
         self.workspace = workspace
         self.keys = KeyMap(workspace.config.keys)
         """The keys of each command."""
