@@ -190,7 +190,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self._start = start
         self._live = JournalWatcher(workspace.activity, workspace.author.session)
         self._last_key = 0.0
-        self._input_order = InputOrder(self._carry_out, self._parts)
+        self._input_order = InputOrder(self._carry_out, self._parts, self._is_working)
         self._input_typed_at = 0.0
         self._undo_lock = asyncio.Lock()
         self._terminal_filter = TerminalFilter()
@@ -350,6 +350,10 @@ class MementoApp(ErrorBoundary, App[None]):
     def drop_typed_keys(self) -> None:
         """Carry out no key that was typed until now."""
         self._input_order.drop()
+
+    def _is_working(self) -> bool:
+        section = self._sections.get(self._switcher.current or self._start)
+        return section is not None and section.is_working
 
     def _parts(self) -> Iterator[MessagePump]:
         yield self

@@ -29,13 +29,21 @@ InputEvent = events.InputEvent | events.Paste
 
 
 class InputOrder:
-    """The keys and clicks that wait. ``deliver`` carries one out, ``parts`` returns the parts of the app."""
+    """The keys and clicks that wait.
+
+    ``deliver`` carries one out, ``parts`` returns the parts of the app. While ``is_working`` says that something long
+    is under way, keys do not wait for its end: Escape stops it, and others are answered that it goes on.
+    """
 
     def __init__(
-        self, deliver: Callable[[InputEvent], Awaitable[None]], parts: Callable[[], Iterable[MessagePump]]
+        self,
+        deliver: Callable[[InputEvent], Awaitable[None]],
+        parts: Callable[[], Iterable[MessagePump]],
+        is_working: Callable[[], bool],
     ) -> None:
         self._deliver = deliver
         self._parts = parts
+        self._is_working = is_working
         self._waiting: deque[InputEvent] = deque()
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
@@ -68,7 +76,7 @@ class InputOrder:
 
     async def _until_quiet(self) -> None:
         ends, quiet = monotonic() + _MAX_WAIT_SECONDS, 0
-        while quiet < _QUIET_ROUNDS and monotonic() < ends:
+        while quiet < _QUIET_ROUNDS and monotonic() < ends and not self._is_working():
             await asyncio.sleep(0)
             quiet = quiet + 1 if all(map(_is_quiet, list(self._parts()))) else 0
 

@@ -144,6 +144,11 @@ class Section(ErrorBoundary, Vertical):
         """The app, by the part that sections use."""
         return app_of(self)
 
+    @property
+    def is_working(self) -> bool:
+        """Whether something long is under way in it, which Escape stops."""
+        return False
+
     def on_compose(self) -> None:
         """Lay out for the width that there is, so that the first frame is not laid out twice."""
         self.set_class(self.app.size.width >= WIDE_CELLS, "-wide", update=False)

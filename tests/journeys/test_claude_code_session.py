@@ -65,14 +65,27 @@ def test_each_moment_of_a_session_is_told_what_it_needs_and_nothing_more(finishe
     told = finished.told
     for words in ("careful with it", CENTS, "write the adapter", "it takes an hour", "projects/billing"):
         assert words in told["start"]
-    assert "month-end" not in told["start"]
+    # What this project learned the hard way is told as it starts, what is about everything when it is asked for.
+    assert "month-end bugfix" in told["start"]
+    assert "deploy-lane" not in told["start"]
     assert "deploy-lane decision" in told["deploy"]
     assert "pictures" not in told["deploy"]
-    assert "month-end bugfix" in told["read"]
     assert "because the runner is being replaced" in told["skipped"]
     assert CENTS in told["compacted"]
     assert "deploy-lane decision" in told["deploy after compacting"]
-    silent = ("stop", "complaint", "bash", "read again", "deploy again", "thanks", "rule", "compacting", "vpn", "end")
+    silent = (
+        "stop",
+        "complaint",
+        "bash",
+        "read",
+        "read again",
+        "deploy again",
+        "thanks",
+        "rule",
+        "compacting",
+        "vpn",
+        "end",
+    )
     assert {step: told[step] for step in silent} == dict.fromkeys(silent, "")
     assert finished.house.hook_log == ""
 
@@ -94,7 +107,9 @@ def test_what_the_agent_found_by_a_search_is_not_told_to_it_again(house: HostHom
 def test_the_person_sees_what_was_shown_what_was_used_and_what_the_agent_did(finished: ClaudeCode) -> None:
     house = finished.house
     hooks = [one for one in house.injections(FIRST) if one["channel"] == "hook"]
-    assert [one["memory_id"] for one in hooks] == ["cents", "deploy-lane", "month-end", "cents", "deploy-lane"]
+    start = {"cents", "month-end"}
+    told = [one["memory_id"] for one in hooks]
+    assert (set(told[:2]), told[2], set(told[3:5]), told[5:]) == (start, "deploy-lane", start, ["deploy-lane"])
     assert all(one["tokens"] > 0 and 0 < one["score"] <= 1.15 for one in hooks)
     used = {one["memory_id"] for one in hooks if one["used_at"]}
     assert "deploy-lane" in used
@@ -106,9 +121,9 @@ def test_the_person_sees_what_was_shown_what_was_used_and_what_the_agent_did(fin
     assert builds["hits"] == 1
     done = house.shell.json("activity", f"session:{FIRST}")["items"][::-1]
     assert {entry["agent"] for entry in done} == {"claude-code"}
-    told = [(entry["actor"], entry["channel"], entry["action"]) for entry in done]
-    assert told[:2] == [("agent", "mcp", "remember"), ("agent", "mcp", "skip add")]
-    assert set(told[2:]) == {("system", "distill", "distill")}
+    actions = [(entry["actor"], entry["channel"], entry["action"]) for entry in done]
+    assert actions[:2] == [("agent", "mcp", "remember"), ("agent", "mcp", "skip add")]
+    assert set(actions[2:]) == {("system", "distill", "distill")}
 
 
 def test_what_the_session_taught_waits_with_the_lines_it_rests_on_and_each_lesson_once(finished: ClaudeCode) -> None:
@@ -161,7 +176,7 @@ def test_two_sessions_at_once_in_worktrees_of_a_repository_share_its_memory_and_
     for session in (FIRST, SECOND):
         hooks = [row["memory_id"] for row in house.injections(session) if row["channel"] == "hook"]
         known = [name for name in hooks if name in ("cents", "deploy-lane", "month-end")]
-        assert known == ["cents", "deploy-lane", "month-end", "cents", "deploy-lane"]
+        assert sorted(known) == ["cents", "cents", "deploy-lane", "deploy-lane", "month-end", "month-end"]
     assert {lesson: len(lessons(waiting, lesson)) for lesson in (RULE, VPN)} == {RULE: 1, VPN: 1}
     assert str(house.shell.json("list")).count("on the host batch-3;") == 1
     assert house.hook_log == ""
@@ -181,9 +196,14 @@ def test_a_person_who_has_the_app_open_sees_injections_and_lessons_as_they_come(
         screen.shows("No agent was shown a memory yet.")
         claude.play(agent, until="deploy")
         screen.shows(
-            "Deploys of the billing", "Every amount of money", f"{FIRST[:7]}", "through hook", "not seen to be"
+            "Deploys of the billing",
+            "Every amount of money",
+            "src/export.py: a month ends",
+            f"{FIRST[:7]}",
+            "through hook",
+            "not seen to be",
         )
         claude.play(agent)
-        screen.shows("src/export.py: a month ends", "Review 2")
+        screen.shows("Review 2")
         screen.press("3")
         screen.shows("store every timestamp", "The nightly export", "learned from a transcript", "it rests on:")

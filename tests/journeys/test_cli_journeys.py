@@ -152,8 +152,9 @@ def test_an_export_is_imported_elsewhere_and_twice_changes_nothing(console: Cons
     assert {name: memory[name] for name in ("id", "content", "tags", "created_at")} == {
         name: given[name] for name in ("id", "content", "tags", "created_at")
     }
-    # Another workspace's person decides about pins, and about whose words they are.
-    assert (memory["pinned"], memory["extra"]["claims"]) == (False, {"pinned": True, "source_type": "user"})
+    # Another workspace's person decides about pins, about whose words they are, and how far they are trusted.
+    claims = {"pinned": True, "source_type": "user", "confidence": 0.9}
+    assert (memory["pinned"], memory["extra"]["claims"]) == (False, claims)
     in_words = other.run("import", "memento", str(backup)).stdout.decode()
     assert in_words.startswith("0 imported, 0 updated, 1 unchanged, 1 refused\n")
     assert "backup.jsonl:3" in in_words

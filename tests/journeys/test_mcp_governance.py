@@ -169,7 +169,9 @@ def test_no_use_of_the_tools_changes_what_a_person_decided_or_has_to_decide(scen
     assert {pending.target.status for pending in decided} <= {"deleted"}
     for memory in person._store.memories.page(AllOf(), limit=500).items:
         if memory.id not in (scene.verified, scene.pinned):
-            assert (memory.stability, memory.pinned, memory.tier) == ("draft", False, "short_term")
+            assert (memory.stability, memory.pinned) == ("draft", False)
+            # How long it is meant to live follows from its kind; only a person shares it.
+            assert memory.tier != "shared"
     done = {entry.action for entry in person._store.journal.entries(limit=500) if entry.actor == "agent"}
     assert not done & {"approve", "reject", "later", "verify", "purge", "undo", "restore"}
 

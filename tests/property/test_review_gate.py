@@ -280,7 +280,8 @@ class AnAgentAlone(RuleBasedStateMachine):
             if memory.id != "persons":
                 assert memory.stability == "draft"
                 assert (memory.verified_at, memory.verified_by) == (None, "")
-                assert memory.tier in ("working", "short_term")
+                # How long it is meant to live follows from its kind; only a person shares it.
+                assert memory.tier != "shared"
 
     @invariant()
     def what_waits_or_was_refused_is_not_recalled(self) -> None:

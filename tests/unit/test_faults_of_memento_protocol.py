@@ -189,7 +189,8 @@ def test_everything_can_be_exported_and_brought_into_an_empty_store(memento: Pro
         (ours,), (theirs,) = (program.json(*listing)["items"] for program in (memento, other))
         moved: dict[str, object] = {"version": 0}
         if "source_type" in ours:
-            moved |= {"source_type": "derived", "extra": {"claims": {"source_type": "user"}}}
+            claims = {"source_type": "user", "confidence": 0.9}
+            moved |= {"source_type": "derived", "confidence": 0.6, "extra": {"claims": claims}}
         else:
             moved |= {"extra": {"unverified": True}} | ({"created_by": ""} if "created_by" in ours else {})
         assert {**ours, **moved} == {**theirs, "version": 0}

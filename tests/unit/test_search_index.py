@@ -186,6 +186,7 @@ def test_a_restored_backup_is_indexed_as_it_is_and_not_as_it_was_later(tmp_path:
             workspace.remember(f"alpha lost {number}")
         assert workspace.search("alpha").total == 6
     shutil.copy(backup, data_dir / "memento.db")
+    (data_dir / "workspace.json").unlink()  # as the message says that tells of the older copy
     with memento_tui.open(data_dir) as workspace:
         assert [hit.id for hit in workspace.search("alpha").results] == ["before"]
         for number in range(5):

@@ -71,7 +71,7 @@ def test_facets_count_what_is_recalled(workspace: Workspace) -> None:
     assert counts["namespace"] == [("work/api", 3), ("global", 1)]
     assert counts["kind"] == [("fact", 3), ("decision", 1)]
     assert dict(counts["tag"]) == {"API": 4, "web": 1}
-    assert counts["tier"] == [("short_term", 4)]
+    assert counts["tier"] == [("short_term", 3), ("long_term", 1)]
     assert counts["stability"] == [("draft", 4)]
     assert counts["source_type"] == [("user", 4)]
     assert counts["agent"] == [("claude", 3)]

@@ -165,6 +165,11 @@ class ListSection(Section, Generic[RowT]):
         else:
             self.focus_part(self.rows)
 
+    @property
+    def is_working(self) -> bool:
+        """Whether an action on many rows is under way."""
+        return self.bulk.is_running
+
     def _editing_changed(self, is_editing: bool) -> None:  # noqa: FBT001 - the only argument
         self.set_class(is_editing, "-editing")
         if not is_editing:
