@@ -204,6 +204,6 @@ def test_a_person_who_has_the_app_open_sees_injections_and_lessons_as_they_come(
             "not seen to be",
         )
         claude.play(agent)
-        screen.shows("Review 2")
+        screen.shows("Review 3")
         screen.press("3")
         screen.shows("store every timestamp", "The nightly export", "learned from a transcript", "it rests on:")

@@ -154,7 +154,10 @@ def _keys(place: str) -> Iterator[str]:
             yield command.keys.split(",")[0]
 
 
-def test_nothing_that_an_agent_wrote_acts_on_the_terminal_from_any_screen(hostile: Path, harmless: Path) -> None:
+def test_nothing_that_an_agent_wrote_acts_on_the_terminal_from_any_screen(
+    hostile: Path, harmless: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", "true")  # an editor that changes nothing: its screen is not memento's
     clean, raw = _tour(harmless, fields=False), _tour(hostile, fields=True)
     assert _kinds(raw) - _kinds(clean) == set()
     for name, acting in ACTING.items():
