@@ -23,7 +23,7 @@ PICTURES: dict[str, tuple[tuple[int, int], str, list[str]]] = {
     "links": (WIDE, "memories", ["slash", *"nonce", "enter", "l"]),
     "tree": (WIDE, "memories", ["f", "j", "j"]),
     "editing": (WIDE, "memories", ["e"]),
-    "review": (WIDE, "review", ["G"]),
+    "review": (WIDE, "review", []),
     "contradiction": (WIDE, "review", ["slash", *"contradiction", "enter"]),
     "working": (WIDE, "working", ["b"]),
     "skips": (WIDE, "skips", []),
