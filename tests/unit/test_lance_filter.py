@@ -41,6 +41,7 @@ def memories() -> list[Memory]:
             "pinned": number % 5 == 0,
             "created_at": NOON + timedelta(hours=number),
             "updated_at": NOON + timedelta(days=number, microseconds=number),
+            "valid_from": [None, NOON - timedelta(days=1), NOON + timedelta(days=number)][number % 3],
             "valid_to": [None, None, NOON + timedelta(days=40)][number % 3],
             "validity_context": ["", "on Staging", HOSTILE[number % 8]][number % 3],
             "confidence": [0.5, 0.125, 0.005, 1.0][number % 4],
