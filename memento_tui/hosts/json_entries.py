@@ -106,14 +106,17 @@ class AllowedTools:
 
     def add(self, text: str) -> str:
         """Return the text with the rule in it."""
-        if not self.is_wanted or self._RULE in self._rules(text):
+        if not self.is_wanted:
             return text
-        return jsonc.append_value(text, self._PATH, self._RULE)
+        rules = self._rules(text)
+        if rules is None:
+            raise InvalidInput("permissions.allow is not a list in square brackets.")
+        return text if self._RULE in rules else jsonc.append_value(text, self._PATH, self._RULE)
 
     def remove(self, text: str, origin: str | None) -> str:
         """Return the text without the rule, unless the file had it before memento came."""
-        rules = self._rules(text)
-        if self._RULE not in rules or (origin is not None and self._RULE in self._rules(origin)):
+        rules = self._rules(text) or []
+        if self._RULE not in rules or (origin is not None and self._RULE in (self._rules(origin) or [])):
             return text
         text = jsonc.remove_value(text, (*self._PATH, rules.index(self._RULE)))
         return prune_empty_containers(text, self._PATH, origin)
@@ -122,12 +125,11 @@ class AllowedTools:
         """Return nothing: a rule runs no program."""
         return []
 
-    def _rules(self, text: str) -> list[object]:
+    def _rules(self, text: str) -> list[object] | None:
+        """Return the rules of a file; ``None`` where something else stands in their place."""
         permissions = jsonc.parse_jsonc(text).get("permissions", {})
         rules = permissions.get("allow", []) if isinstance(permissions, dict) else None
-        if not isinstance(rules, list):
-            raise InvalidInput("permissions.allow is not a list in square brackets.")
-        return rules
+        return rules if isinstance(rules, list) else None
 
 
 _HOOKS_KEY = "hooks"

@@ -77,7 +77,7 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "orders to ignore, forget or override the instructions given so far",
         "ignor disregard forget overrid overrul bypass neglect discard drop abandon follow obey attention"
         " delete erase void"
-        " null cancel revok supersed obsolete invalid appl valid replac",
+        " null cancel revok supersed obsolete invalid appl valid replac aside throw",
         rf"""(?<![a-z])(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overrid(?:e|ing)|bypass|overrule|neglect
             |discard|drop|abandon|stop~following|(?:do~not|don't|never)~(?:follow|obey)|pay~no~attention~to|delete|erase
             |set~aside|throw~(?:out|away))
@@ -310,7 +310,7 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         0.6,
         "imitates the line that ends a quotation, so that what follows seems to come from outside it",
         "memento end+ end_ end- end: ends+ </memor </context </document </untrusted </retriev </user_data </external </data"
-        " </note </recall </tool </search </quot </input [/ over stop closed",
+        " </note </recall </tool </search </quot </input [/ over stop closed quot untrusted retrieved memory",
         r"""^[\s>]{0,4}-{2,5}[ ]?memento[ ][0-9a-f*x]{2,16}[ ](?:begin|end)\b
         | ^[\s>#=*\[<({\x7e_-]{1,12}(?:end|end[ _-]of|end[ ]of[ ]the)[ _:-](?:the[ ])?(?:\w{1,12}[ _])?(?:untrusted|external|user|retrieved
             |recalled|quoted|quotation|document|memor(?:y|ies)|memento|notes?|context|data|search|tool|content|input|transcript)s?

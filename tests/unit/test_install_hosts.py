@@ -352,3 +352,12 @@ def test_permissions_that_are_no_list_are_left_alone_with_a_sentence(home: Home)
     with pytest.raises(InvalidInput, match="not a list in square brackets"):
         home.install("claude-code", _ALLOWING)
     assert path.read_text() == '{"permissions": {"allow": "all"}}'
+
+
+@pytest.mark.parametrize("odd", ["null", "[]", '"all"', '{"allow": null}'])
+def test_permissions_of_another_form_are_no_obstacle_where_nothing_is_to_be_allowed(home: Home, odd: str) -> None:
+    home.write(".claude/settings.json", f'{{"permissions": {odd}}}')
+    was = contents(home.root)
+    home.install("claude-code")
+    home.uninstall("claude-code")
+    assert contents(home.root) == was
