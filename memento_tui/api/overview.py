@@ -113,7 +113,7 @@ class ExpiringSoon(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RecentlyTold(msgspec.Struct, frozen=True, kw_only=True):
-    """What agents were told in the last 24 hours."""
+    """The memories that agents were told in the last 24 hours."""
 
     total: PeriodUse
     latest: Sequence[ExposureRow]

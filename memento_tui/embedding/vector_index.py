@@ -126,7 +126,7 @@ _NO_OLD_VERSION = timedelta(milliseconds=1)
 
 
 class ModelSource(msgspec.Struct, frozen=True):
-    """Where the model of an index is found again."""
+    """The place from which the model of an index is loaded again."""
 
     name: str = "all-MiniLM-L6-v2"
     folder: str = ""
@@ -153,7 +153,7 @@ class IndexState(msgspec.Struct, frozen=True):
     trained: int = 0
     """How many rows there were when the partitions were made; 0 where there are none."""
     source: ModelSource = PACKAGED_MODEL
-    """Where the model is."""
+    """The place of the model."""
 
 
 @dataclass(frozen=True)

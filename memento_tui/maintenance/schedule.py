@@ -15,7 +15,7 @@ from memento_tui.storage.store import Store
 __all__ = ["LAST_RUN_SETTING", "RUNNERS", "LastRun", "Runner", "due_at", "is_due", "last_run", "note_run", "note_start"]
 
 Runner = Literal["person", "engine", "session", "command", "app", "timer"]
-"""Who runs maintenance: the person's own command, or what runs it by itself."""
+"""The caller of a maintenance run: the person's own command, or what runs it by itself."""
 RUNNERS: tuple[Runner, ...] = get_args(Runner)
 
 LAST_RUN_SETTING = "last sleep"

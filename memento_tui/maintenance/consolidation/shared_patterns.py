@@ -33,7 +33,7 @@ _CERTAINTY = 3
 _ABOUT_ITSELF = re.compile(
     r"^[\s*_>-]*this\s+(?:file|document|page|guide|section|repo(?:sitory)?|project)\b", re.IGNORECASE | re.MULTILINE
 )
-"""What a file says of itself, which many files say in the same words."""
+"""Sentences that many files say of themselves in the same words."""
 
 
 def project_of(memory: Memory) -> str:

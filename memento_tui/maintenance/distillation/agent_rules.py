@@ -46,7 +46,7 @@ _AGENT_DECIDED = re.compile(
 )
 
 _OF_THE_CODE = re.compile(r"`[^`]+`|\w/\w|/\w+/|\w_\w|(?<!\w)--\w|\w\.\w{1,4}\b")
-"""What ties an order to this project: without it "always ..." is advice to everybody."""
+"""Words that tie an order to this project: without them "always ..." is advice to everybody."""
 
 _MISUSED = re.compile(
     r"command not found|not recognized as an? |No module named|[Uu]nrecognized (?:arguments?|option|command)|"
