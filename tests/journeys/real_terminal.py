@@ -15,7 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 
-__all__ = ["Terminal", "open_app"]
+__all__ = ["PATIENCE_SECONDS", "Terminal", "open_app"]
+
+PATIENCE_SECONDS = 1.0
+"""How long a person waits for the effect of a key before pressing it again."""
 
 _DEADLINE_SECONDS = 60
 _CONTROL = re.compile(
@@ -68,6 +71,20 @@ class Terminal:
     def shows(self, text: str, since: int = 0) -> None:
         """Wait until a text has been drawn."""
         self.until(lambda: text in self.drawn(since), f"{text!r} is drawn")
+
+    def decide(self, key: str, shown: str) -> None:
+        """Type a key that decides until a text is drawn.
+
+        A key for a card that has only just come up is ignored, and the person is asked to press it again; one too many
+        is taken for no other card.
+        """
+        begun, ends = len(self.raw), monotonic() + _DEADLINE_SECONDS
+        while shown not in self.drawn(begun):
+            assert monotonic() < ends, f"{shown!r} is drawn\n{self.drawn(begun)[-1500:]}"
+            self.press(key)
+            patience = monotonic() + PATIENCE_SECONDS
+            while shown not in self.drawn(begun) and monotonic() < patience:
+                self.read()
 
     def drawn(self, since: int = 0) -> str:
         """Return what was drawn, without the control sequences that place and colour it."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from memento_tui.api import Workspace
 from memento_tui.model import make_contradiction
 from memento_tui.storage.journal import Author
 from tests.journeys.mcp_agent import connected_to_process
-from tests.journeys.tmux_terminal import Screen, app_in_tmux, needs_tmux
+from tests.journeys.tmux_terminal import app_in_tmux, needs_tmux
 from tests.made import unguarded
 
 
@@ -28,14 +27,6 @@ def _identity(workspace: Workspace) -> str:
 
 def _resolved(workspace: Workspace) -> bool:
     return workspace.contradictions.count() == 0
-
-
-def _press_until(screen: Screen, key: str, holds: Callable[[], bool]) -> None:
-    screen.press(key)
-    screen.until(lambda: holds() or "key was ignored" in screen.text, "the key is taken or refused")
-    if not holds():
-        screen.press(key)
-        screen.until(holds, f"{key} is taken")
 
 
 @needs_tmux
@@ -59,11 +50,10 @@ def test_a_morning_at_the_workbench(data_dir: Path, workspace: Workspace) -> Non
         screen.press("3")
         screen.shows("Walrus rule from a page.", "30 minutes")
         screen.press("g")
-        # A key right after an item has come up by itself is ignored, so a person presses it again.
-        _press_until(screen, "n", lambda: _resolved(workspace))
+        screen.decide("n", lambda: _resolved(workspace), "the newer side holds")
         assert workspace.get("ten").status == "superseded"
         screen.shows("1 waits")
-        _press_until(screen, "a", lambda: workspace.get(pending).status == "active")
+        screen.decide("a", lambda: workspace.get(pending).status == "active", "the memory is approved")
         assert workspace.get(pending).stability == "verified"
 
         screen.press("6")

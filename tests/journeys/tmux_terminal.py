@@ -13,6 +13,7 @@ from time import monotonic
 import pytest
 
 from memento_tui.model.validation import new_id
+from tests.journeys.real_terminal import PATIENCE_SECONDS
 
 __all__ = ["Screen", "app_in_tmux", "needs_tmux"]
 
@@ -56,6 +57,16 @@ class Screen:
         ends = monotonic() + _DEADLINE_SECONDS
         while not holds():
             assert monotonic() < ends, f"{what}\n{self.text}"
+
+    def decide(self, key: str, holds: Callable[[], bool], what: str) -> None:
+        """Press a key that decides until something is true; one for a card that has only just come up is ignored."""
+        ends = monotonic() + _DEADLINE_SECONDS
+        while not holds():
+            assert monotonic() < ends, f"{what}\n{self.text}"
+            self.press(key)
+            patience = monotonic() + PATIENCE_SECONDS
+            while not holds() and monotonic() < patience:
+                pass
 
     def shows(self, *texts: str) -> None:
         """Wait until all of these are on the screen."""

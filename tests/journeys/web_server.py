@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.cookies import SimpleCookie
@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
+from tests.journeys.real_terminal import PATIENCE_SECONDS
 from tests.tokens import token_environment
 
 __all__ = ["Answer", "WebProcess", "Window", "serving", "window"]
@@ -143,6 +144,16 @@ class Window:
     def press(self, keys: str) -> None:
         """Type keys."""
         self.page.keyboard.type(keys)
+
+    def decide(self, key: str, holds: Callable[[], bool]) -> None:
+        """Type a key that decides until something is true; one for a card that has only just come up is ignored."""
+        ends = monotonic() + _DEADLINE_SECONDS
+        while not holds():
+            assert monotonic() < ends, f"{key!r} decides:\n{self.screen()}"
+            self.press(key)
+            patience = monotonic() + PATIENCE_SECONDS
+            while not holds() and monotonic() < patience:
+                self.page.wait_for_timeout(50)
 
     def screen(self) -> str:
         """Return the text on the screen, as a person would select and copy it."""
