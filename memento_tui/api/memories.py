@@ -83,12 +83,9 @@ class MemoryCreator:
         """Store one memory; see `memento_tui.api.Workspace.remember`."""
         is_named = _is_named(fields)
         screened, memory = self._new(text, fields, None if is_named else make_id)
-        known = None if is_named else self._known(memory)
-        if (answer := known or self._rejected(memory)) is not None:
-            return answer
         arrival = self._compared(self._judged(screened, memory))
         with self._gate.transaction("remember") as tx:
-            # Another process may have stored it meanwhile.
+            # Asked here alone: before the transaction, another process could still store the same.
             known = None if is_named else self._known(memory)
             if (answer := known or self._rejected(memory)) is not None:
                 return answer

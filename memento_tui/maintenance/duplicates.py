@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 import msgspec
 
@@ -64,7 +65,7 @@ def _whole_text(memory: Memory) -> str:
     return f"{memory.title}\n{memory.content}"
 
 
-def _likeness(one: str, left: set[str], other: str) -> float:
+def _likeness(one: str, left: frozenset[str], other: str) -> float:
     right = _stems(other)
     if not left or not right:
         return 1.0 if one.split() == other.split() else 0.0
@@ -75,8 +76,10 @@ def _numbers(text: str) -> set[str]:
     return {word for word in _WORD.findall(text) if any(character.isdigit() for character in word)}
 
 
-def _stems(text: str) -> set[str]:
-    return {stem for stem in terms(text[:_CHARACTERS_COMPARED]) if stem not in STOP_WORDS}
+@lru_cache(maxsize=128)
+def _stems(text: str) -> frozenset[str]:
+    """Return the stems of a text; one that was compared a moment ago mostly is compared again."""
+    return frozenset(stem for stem in terms(text[:_CHARACTERS_COMPARED]) if stem not in STOP_WORDS)
 
 
 def is_near_duplicate(older: Memory, newer: Memory, found: float) -> bool:
