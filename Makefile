@@ -56,6 +56,7 @@ screenshots: $(INSTALLED)
 
 reference: $(INSTALLED)
 	$(BIN)/python -m tests.reference
+	$(BIN)/python -m tests.first_answers
 
 clean:
 	rm -rf $(VENV) $(SAMPLE) build dist *.egg-info

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
@@ -49,9 +51,17 @@ def mcp(session: str, profile: str) -> None:
     """
     if sys.stdin.isatty():
         note("This waits for an agent's messages; a host starts it by itself, see memento install. ctrl+c ends it.")
+    from memento_tui.mcp.first_answers import EXIT_HOST_GONE, answer_while  # noqa: PLC0415 - for this command alone
+
+    # A thread that waits for a request cannot be interrupted; acknowledged writes are safe however the process ends.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        beginning = answer_while(lambda: import_module("memento_tui.mcp.server"), profile)
+    except BrokenPipeError:
+        raise click.exceptions.Exit(EXIT_HOST_GONE) from None
     from memento_tui.mcp.server import main  # noqa: PLC0415 - the SDK takes a second to import
 
-    code = main(current_session().data_dir, session=session, profile=profile)
+    code = main(current_session().data_dir, session=session, profile=profile, beginning=beginning)
     if code:
         raise click.exceptions.Exit(code)
 

@@ -10,12 +10,11 @@ import io
 import json
 import logging
 import os
-import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self
 
 import anyio
 from mcp.server import MCPServer
@@ -25,6 +24,7 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_PARAMS,
     CallToolResult,
@@ -41,6 +41,7 @@ from pydantic.networks import AnyUrl
 import memento_tui
 from memento_tui.errors import MementoError
 from memento_tui.mcp.error_messages import UNEXPECTED_ERROR, message_of_error, unknown_tool_message
+from memento_tui.mcp.first_answers import EXIT_HOST_GONE, Beginning
 from memento_tui.mcp.profiles import PROFILES
 from memento_tui.mcp.prompts import Prompts
 from memento_tui.mcp.resources import Resources
@@ -50,8 +51,27 @@ from memento_tui.model.validation import new_id
 __all__ = ["build_server", "main", "without_surrogates"]
 
 
+class _WithBeginning(io.RawIOBase):
+    """A stream of bytes of which some have been read already."""
+
+    def __init__(self, unread: bytes, rest: io.RawIOBase) -> None:
+        super().__init__()
+        self._unread = unread
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int | None:  # noqa: ANN401 - the stub's own type is private
+        if not self._unread:
+            return self._rest.readinto(buffer)
+        taken, self._unread = self._unread[: len(buffer)], self._unread[len(buffer) :]
+        buffer[: len(taken)] = taken
+        return len(taken)
+
+
 @contextmanager
-def _open_request_stream() -> Iterator[io.TextIOWrapper]:
+def _open_request_stream(unread: bytes) -> Iterator[io.TextIOWrapper]:
     """Read the process's standard input, and point it at the null device meanwhile so that nothing else does."""
     wire = os.dup(0)
     null = os.open(os.devnull, os.O_RDONLY)
@@ -59,9 +79,39 @@ def _open_request_stream() -> Iterator[io.TextIOWrapper]:
     os.close(null)
     try:
         # A thread may still wait in a read when the server ends, so the descriptor is left to the process's end.
-        yield _RequestStream(os.fdopen(wire, "rb", closefd=False), encoding="utf-8", errors="replace")
+        raw = _WithBeginning(unread, io.FileIO(wire, closefd=False))
+        yield _RequestStream(io.BufferedReader(raw), encoding="utf-8", errors="replace")
     finally:
         os.dup2(wire, 0)
+
+
+class _MessageStream(Protocol):
+    async def send(self, item: SessionMessage, /) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
+class _Unsent:
+    """The stream of a server's messages, without its answer to a handshake that was answered already."""
+
+    def __init__(self, stream: _MessageStream, greeted: int | str) -> None:
+        self._stream = stream
+        self._greeted: int | str | None = greeted
+
+    async def send(self, item: SessionMessage, /) -> None:
+        if self._greeted is not None and getattr(item.message, "id", None) == self._greeted:
+            self._greeted = None
+            return
+        await self._stream.send(item)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
 
 
 class _RequestStream(io.TextIOWrapper):
@@ -82,8 +132,7 @@ def without_surrogates(line: str) -> str:
     return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8") + "\n"
 
 
-_EXIT_HOST_GONE = 141
-"""The exit status of a program whose reader went away: 128 and the number of SIGPIPE."""
+_NOTHING_READ = Beginning()
 
 _log = logging.getLogger(__name__)
 
@@ -102,6 +151,8 @@ class _MemoryServer(MCPServer[None]):
             log_level="WARNING",
             subscriptions=False,  # nothing is announced, and a stream that stays silent would hold up the end
         )
+        self.beginning = Beginning()
+        """What was read from standard input, and answered, before this ran."""
         self._mcp_workspaces, self._profile = mcp_workspaces, profile
         self._refuse = served.refusal()
         self._by_name: Mapping[str, Tool] = {tool.name: tool for tool in tools}
@@ -171,31 +222,38 @@ class _MemoryServer(MCPServer[None]):
     async def run_stdio_async(self) -> None:
         """Serve standard input and output, requests included that the SDK's own loop would leave unanswered."""
         server = self._lowlevel_server
-        with _open_request_stream() as lines:
+        with _open_request_stream(self.beginning.unread) as lines:
             async with stdio_server(stdin=anyio.wrap_file(lines)) as (incoming, outgoing):
-                await server.run(incoming, outgoing, server.create_initialization_options())
+                greeted = self.beginning.greeted
+                unsent = outgoing if greeted is None else _Unsent(outgoing, greeted)
+                await server.run(incoming, unsent, server.create_initialization_options())
 
 
-def build_server(mcp_workspaces: McpWorkspaces, profile: str = "native") -> MCPServer[None]:
+def build_server(
+    mcp_workspaces: McpWorkspaces, profile: str = "native", beginning: Beginning = _NOTHING_READ
+) -> MCPServer[None]:
     """Return the server with the tools of a profile (a name in `PROFILES`), in the order in which they are listed."""
-    return _MemoryServer(mcp_workspaces, profile)
+    server = _MemoryServer(mcp_workspaces, profile)
+    server.beginning = beginning
+    return server
 
 
-def main(data_dir: Path | None, *, session: str = "", profile: str = "native") -> int:
+def main(
+    data_dir: Path | None, *, session: str = "", profile: str = "native", beginning: Beginning = _NOTHING_READ
+) -> int:
     """Serve one agent over standard input and output until its host closes them; return the exit status.
 
-    The agent's writes are filed under ``session``, a random name if it is empty.
+    The agent's writes are filed under ``session``, a random name if it is empty. ``beginning`` is what was read from
+    standard input before.
     """
     # Before the SDK configures logging: it would decorate the lines for a terminal, and hosts keep them in a file.
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    # A thread that waits for a request cannot be interrupted; acknowledged writes are safe however the process ends.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     status = 0
     with open_mcp_workspaces(data_dir, session or new_id()) as mcp_workspaces:
         try:
-            build_server(mcp_workspaces, profile).run("stdio")
+            build_server(mcp_workspaces, profile, beginning).run("stdio")
         except* BrokenPipeError:
-            status = _EXIT_HOST_GONE
+            status = EXIT_HOST_GONE
     return status

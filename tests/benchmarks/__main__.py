@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memento_tui.api import Workspace
-from tests.benchmarks.agents import remember_round_trip, tool_tokens
+from tests.benchmarks.agents import first_tools, remember_round_trip, tool_tokens
 from tests.benchmarks.app import first_frame, keystrokes, memory_use
 from tests.benchmarks.conflicts import results as conflicts
 from tests.benchmarks.corpus import memories, words
@@ -84,6 +84,7 @@ def _rows(scratch: Path, *, quick: bool) -> Iterator[Row]:
     yield bulk_import(scratch, 10_000 if quick else 100_000)
     yield hybrid_query(scratch, 2_000)
     yield remember_round_trip(scratch)
+    yield first_tools(scratch)
     hundred = _filled(scratch / "hundred", 100_000)
     yield from first_frame(hundred, scratch)
     yield keystrokes(hundred, "100,000", _typed())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+import subprocess
 import sys
 from pathlib import Path
 from time import perf_counter
@@ -16,14 +17,41 @@ from memento_tui.mcp.profiles import PROFILES
 from memento_tui.mcp.workspaces import open_mcp_workspaces
 from tests.benchmarks.corpus import memories
 from tests.benchmarks.table import Figure, Row, percentile
+from tests.first_answers import greeting
 
-__all__ = ["remember_round_trip", "tool_tokens"]
+__all__ = ["first_tools", "remember_round_trip", "tool_tokens"]
 
 _MOST_TOKENS = 3_000
 """What the native tools may cost; tests hold them to it. The systems that memento stands in for publish no limit."""
 
 _CALLS = 300
+_STARTS = 10
 _WARM = 20
+
+
+def first_tools(scratch: Path) -> Row:
+    """Compare a new `memento mcp` until it has listed its tools with a bare interpreter's start, by turns."""
+    command = [sys.executable, "-m", "memento_tui", "--data-dir", str(scratch / "unused"), "mcp"]
+    asked = [greeting("2025-06-18", 1), {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
+    ours, bare = [], []
+    for _ in range(_STARTS):
+        begun = perf_counter()
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603 - our own program
+            if server.stdin is None or server.stdout is None:
+                raise RuntimeError(command)
+            server.stdin.writelines(json.dumps(message) + "\n" for message in asked)
+            server.stdin.flush()
+            answered = [json.loads(server.stdout.readline())["id"] for _ in asked]
+            ours.append(perf_counter() - begun)
+            if answered != [1, 2]:
+                raise RuntimeError(answered)
+            server.stdin.close()
+        begun = perf_counter()
+        subprocess.run([sys.executable, "-c", ""], check=True)  # noqa: S603 - this Python
+        bare.append(perf_counter() - begun)
+    what = "a new memento mcp, until its tools are listed, beyond a bare interpreter's start"
+    beyond = (statistics.median(ours) - statistics.median(bare)) * 1000
+    return Row(what, _told(ours), _told(bare), beyond, 500, unit="ms")
 
 
 def remember_round_trip(scratch: Path) -> Row:

@@ -99,6 +99,19 @@ def test_each_request_has_its_answer_and_nothing_else_reaches_standard_output(da
         assert wire.process.returncode == 0
 
 
+def test_the_handshake_is_answered_once_and_lists_alike_before_and_after_the_server_runs(data_dir: Path) -> None:
+    call = {"name": "remember", "arguments": {"content": "Zebras wear stripes."}}
+    with started(data_dir) as wire:
+        for number, asked in enumerate([{"method": "tools/list"}, {"method": "tools/call", "params": call}]):
+            wire.write(json.dumps({"jsonrpc": "2.0", "id": number, **asked}).encode())
+        wire.write(b'{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}')
+        answered = {reply["id"]: reply["result"] for reply in (wire.read() for _ in range(3))}
+        rest, _ = wire.end()
+    assert (sorted(answered), rest) == ([0, 1, 2], b"")
+    assert answered[0] == answered[2]
+    assert not answered[1].get("isError")
+
+
 def test_half_a_character_from_a_host_that_cuts_texts_does_not_cost_the_answer(data_dir: Path) -> None:
     with started(data_dir) as wire:
         head = b'{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "remember", "arguments": '
