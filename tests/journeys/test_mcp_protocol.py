@@ -102,8 +102,8 @@ def test_each_request_has_its_answer_and_nothing_else_reaches_standard_output(da
 def test_the_handshake_is_answered_once_and_lists_alike_before_and_after_the_server_runs(data_dir: Path) -> None:
     call = {"name": "remember", "arguments": {"content": "Zebras wear stripes."}}
     with started(data_dir) as wire:
-        for number, asked in enumerate([{"method": "tools/list"}, {"method": "tools/call", "params": call}]):
-            wire.write(json.dumps({"jsonrpc": "2.0", "id": number, **asked}).encode())
+        wire.write(b'{"jsonrpc": "2.0", "id": 0, "method": "tools/list"}')
+        wire.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).encode())
         wire.write(b'{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}')
         answered = {reply["id"]: reply["result"] for reply in (wire.read() for _ in range(3))}
         rest, _ = wire.end()
