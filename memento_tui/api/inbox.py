@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
+from threading import Lock
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -222,6 +223,38 @@ class InboxView:
         return [inbox_name(*pair) for pair in self._store.inbox.ids(self._at, self._kind, start, count)]
 
 
+class InboxSearch:
+    """The entries whose texts hold some words, at one moment; found when they are first asked for. Used on threads."""
+
+    def __init__(self, store: Store, kind: str, words: Sequence[str], at: datetime) -> None:
+        self._store, self._kind, self._words, self._at = store, kind, words, at
+        self._lock = Lock()
+        self._found: Sequence[tuple[str, str]] | None = None
+
+    def _keys(self) -> Sequence[tuple[str, str]]:
+        with self._lock:
+            if self._found is None:
+                self._found = self._store.inbox.saying(self._at, self._kind, self._words)
+            return self._found
+
+    def total(self) -> int:
+        """Return how many there are."""
+        return len(self._keys())
+
+    def page(self, start: int, count: int) -> Sequence[InboxItem]:
+        """Return ``count`` of them from index ``start``, in the order of the queue."""
+        return [InboxItem(row) for row in self._store.inbox.rows(self._at, self._keys()[start : start + count])]
+
+    def locate(self, row_id: str) -> int | None:
+        """Return the index of an entry, or ``None`` where it is not among them."""
+        key, keys = _split_name(row_id), self._keys()
+        return keys.index(key) if key in keys else None
+
+    def ids(self, start: int, count: int) -> Sequence[str]:
+        """Return the names of some of them."""
+        return [inbox_name(*key) for key in self._keys()[start : start + count]]
+
+
 def _split_name(name: str) -> tuple[str, str]:
     if name.startswith(CONTRADICTION_PREFIX):
         return "contradiction", name.removeprefix(CONTRADICTION_PREFIX)
@@ -239,11 +272,17 @@ class Inbox:
         self._review = review
         self._contradictions = contradictions
 
-    def view(self, kind: str = "") -> InboxView:
-        """Return the queue as it is now, or its part of one kind. Raises `InvalidInput` for an unknown kind."""
+    def view(self, kind: str = "", words: Sequence[str] = ()) -> InboxView | InboxSearch:
+        """Return the queue as it is now, or its part of one kind, or the entries whose texts hold all of some words.
+
+        Raises:
+            InvalidInput: an unknown kind.
+
+        """
         if kind and kind not in INBOX_KINDS:
             raise InvalidInput(f"Nothing waits as {kind!r:.40}.", f"The kinds are {', '.join(INBOX_KINDS)}.")
-        return InboxView(self._store, kind, clock.now())
+        at = clock.now()
+        return InboxSearch(self._store, kind, words, at) if words else InboxView(self._store, kind, at)
 
     def counts(self) -> dict[str, int]:
         """Return how many of each kind wait now; kinds of which none does are left out."""

@@ -223,6 +223,10 @@ class InboxRow(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     """The beginning of the text that it is about; several lines where nothing has a title."""
     who: str
+    session: str
+    """The session that a proposal was made in; empty where none is known."""
+    source: str
+    """Where it is from: an address, a transcript, or the kind of source; empty for a contradiction."""
     since: datetime
     state: str
     version: int
@@ -289,24 +293,61 @@ _PROPOSAL_HEADLINE = (
     " substr(crystal.content, 1, :head), json_extract(proposal.payload, '$.item'),"
     " json_extract(proposal.payload, '$.title'), newer.title || ' ' || substr(newer.content, 1, :head), '')"
 )
-_SELECT_PROPOSAL_ROWS = (
-    f"SELECT proposal.id, action, target, {_PROPOSAL_HEADLINE}, proposed_by, state, proposal.version FROM proposal"
-    " LEFT JOIN memory ON target = 'memory' AND memory.id = target_id"
+_PROPOSAL_SOURCE = (
+    "coalesce(nullif(json_extract(memory.source, '$.url'), ''), json_extract(proposal.evidence, '$.transcript'),"
+    " nullif(json_extract(memory.source, '$.transcript'), ''), memory.source_type, '')"
+)
+_PROPOSALS_WITH_TARGETS = (
+    "proposal LEFT JOIN memory ON target = 'memory' AND memory.id = target_id"
     " LEFT JOIN skip ON target = 'skip' AND skip.id = target_id"
     " LEFT JOIN item ON target = 'item' AND item.id = target_id"
     " LEFT JOIN crystal ON target = 'crystal' AND crystal.id = target_id"
     " LEFT JOIN contradiction ON target = 'contradiction' AND contradiction.id = target_id"
     " LEFT JOIN memory AS newer ON newer.id = contradiction.newer"
+)
+_SELECT_PROPOSAL_ROWS = (
+    f"SELECT proposal.id, action, target, {_PROPOSAL_HEADLINE}, proposed_by, state, proposal.version,"
+    f" proposal.session, {_PROPOSAL_SOURCE} FROM {_PROPOSALS_WITH_TARGETS}"
     " WHERE proposal.id IN (SELECT value FROM json_each(:ids))"
 )
 _SELECT_CONTRADICTION_ROWS = (
     "SELECT contradiction.id, 'resolve', 'contradiction',"
     " coalesce(nullif(trim(memory.title), ''), substr(memory.content, 1, :head), why), '',"
-    " contradiction.status, contradiction.version, older.content, older_spans, memory.content, newer_spans"
+    " contradiction.status, contradiction.version, '', '', older.content, older_spans, memory.content, newer_spans"
     " FROM contradiction LEFT JOIN memory ON memory.id = contradiction.newer"
     " LEFT JOIN memory AS older ON older.id = contradiction.older"
     " WHERE contradiction.id IN (SELECT value FROM json_each(:ids))"
 )
+_SAYS_ALL = "NOT EXISTS (SELECT 1 FROM json_each(:words) WHERE instr(fold({}), value) = 0)"
+"""Whether a text holds every one of some folded words."""
+
+_PAYLOAD_TEXT = "(SELECT group_concat(value, ' ') FROM json_each(proposal.payload))"
+_PROPOSAL_TEXT = " || ' ' || ".join(
+    f"coalesce({column}, '')"
+    for column in (
+        *(
+            "proposed_by",
+            _PAYLOAD_TEXT,
+            "memory.title",
+            "memory.content",
+            "memory.namespace",
+            "memory.tags",
+        ),
+        *("skip.item", "skip.reason", "item.title", "item.content", "crystal.content", "newer.title", "newer.content"),
+    )
+)
+_CONTRADICTION_TEXT = " || ' ' || ".join(
+    f"coalesce({column}, '')" for column in ("why", "older.title", "older.content", "memory.title", "memory.content")
+)
+_SAYING = (
+    f"SELECT 'proposal ' || proposal.id FROM {_PROPOSALS_WITH_TARGETS}"
+    f" WHERE proposal.state IN ({', '.join(repr(state) for state in OPEN_PROPOSAL_STATES)})"
+    f" AND {_SAYS_ALL.format(_PROPOSAL_TEXT)}"
+    " UNION ALL SELECT 'contradiction ' || contradiction.id FROM contradiction"
+    " LEFT JOIN memory ON memory.id = contradiction.newer LEFT JOIN memory AS older ON older.id = contradiction.older"
+    f" WHERE contradiction.status <> 'resolved' AND {_SAYS_ALL.format(_CONTRADICTION_TEXT)}"
+)
+"""The undecided records whose texts, or whose proposer's name, hold every one of some folded words."""
 
 
 class InboxQueries:
@@ -357,6 +398,14 @@ class InboxQueries:
         with self._database.reading() as connection:
             return [(row[0], row[1]) for row in connection.execute(query, values)]
 
+    def saying(self, at: datetime, kind: str, words: Sequence[str]) -> list[tuple[str, str]]:
+        """Return the record and the id of each whose text holds all of some words in any case, in the queue's order."""
+        query = f"{_INBOX} WHERE {_IS_OF_KIND} AND record || ' ' || id IN ({_SAYING}) ORDER BY {_INBOX_ORDER}"
+        folded = msgspec.json.encode([word.casefold() for word in words]).decode()
+        values = {"at": format_moment(at), "kind": kind, "words": folded}
+        with self._database.reading() as connection:
+            return [(row[0], row[1]) for row in connection.execute(query, values)]
+
     def rows(self, at: datetime, keys: Sequence[tuple[str, str]]) -> list[InboxRow]:
         """Return the rows of these records and ids that wait, in the order of the queue."""
         listed = msgspec.json.encode([f"{record} {record_id}" for record, record_id in keys]).decode()
@@ -389,7 +438,7 @@ def _inbox_rows(connection: Connection, found: Sequence[Row]) -> list[InboxRow]:
 def _headline(record: str, row: Row) -> str:
     """Return the text of a row; of a contradiction the words that differ stand first, where they are short."""
     if record == "contradiction":
-        older, newer = _spoken(row[7], row[8]), _spoken(row[9], row[10])
+        older, newer = _spoken(row[9], row[10]), _spoken(row[11], row[12])
         if older and newer and older != newer:
             return f"{older} / {newer}: {row[3]}"
     return str(row[3])
@@ -414,4 +463,6 @@ def _inbox_row(place: Row, row: Row) -> InboxRow:
         since=datetime.fromisoformat(place[4]),
         state=row[5],
         version=row[6],
+        session=row[7],
+        source=row[8],
     )

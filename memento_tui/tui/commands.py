@@ -65,7 +65,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("rows.page_down", "rows", "pagedown", "page(1.0)", "Down by a page"),
     Command("rows.first", "rows", "g,home", "first", "To the first row"),
     Command("rows.last", "rows", "G,end", "last", "To the last row"),
-    Command("rows.mark", "rows", "space", "mark", "Mark a row; commands then act on all marked rows"),
+    Command("rows.mark", "rows", "space", "mark", "Mark a row and go on; commands then act on all marked rows"),
     Command("rows.range", "rows", "v", "range", "Begin a range of marks, and end it"),
     Command("rows.leave_range", "rows", "escape", "leave_range", "Leave the range"),
     Command("list.filter", "list", "slash", "filter", "Search or filter", "Search", first=True),
@@ -97,6 +97,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("memories.pin", "memories", "i", "pin", "Pin as important, or unpin: agents get pinned ones first", "Pin"),
     Command("memories.delete", "memories", "d,delete", "delete", "Delete; it can be restored", "Delete"),
     Command("memories.restore", "memories", "r", "restore", "Restore a deleted memory (find them with is:deleted)"),
+    Command("memories.whole", "memories", "O", "whole", "Show all of a long text"),
     Command("memories.markdown", "memories", "m", "markdown", "Show as Markdown, or as plain text"),
     Command(
         "memories.history",

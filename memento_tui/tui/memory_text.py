@@ -25,7 +25,11 @@ __all__ = [
     "trust_glyph",
 ]
 
-_LONGEST_PREVIEW = 20_000
+_LONGEST_PREVIEW = 4_000
+"""Characters of a text that are drawn at first, two screens of the widest terminal: a key costs what they cost."""
+
+_MAX_SCANNED_CHARACTERS = 20_000
+"""Characters of a text that are looked through for hidden ones, which takes some 10 ms where all of them are."""
 
 
 def memory_title(memory: Memory) -> Content:
@@ -76,7 +80,7 @@ def memory_facts(memory: Memory, *, with_origin: bool = True) -> Content:
     if claims := {name: value for name, value in claims_of(memory).items() if getattr(memory, name) != value}:
         stated = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in claims.items())
         lines.append(literal(f"it claims, and is not believed: {stated}", "$text-warning"))
-    hidden = hidden_characters(memory.content) + hidden_characters(memory.title)
+    hidden = hidden_characters(memory.content[:_MAX_SCANNED_CHARACTERS]) + hidden_characters(memory.title)
     if hidden:
         names = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
         lines.append(literal(f"! hidden characters, shown as <...>: {names}", "bold $text-warning"))
@@ -102,15 +106,16 @@ def _expiry_text(memory: Memory, now: datetime) -> Iterator[str]:
         yield f"expired {ago(memory.expires_at, now)} ago" if past else f"expires {ago(memory.expires_at, now)}"
 
 
-def memory_body(memory: Memory, query: Query | None) -> Content:
-    """Return the content with the query's words marked; a very long one is cut, with a note."""
-    body = literal(memory.content[:_LONGEST_PREVIEW], multiline=True)
+def memory_body(memory: Memory, query: Query | None, *, whole: bool = False) -> Content:
+    """Return the content with the query's words marked; a long one is cut, with a note, unless ``whole`` is set."""
+    limit = len(memory.content) if whole else _LONGEST_PREVIEW
+    body = literal(memory.content[:limit], multiline=True)
     if query is not None:
         from memento_tui.search.snippets import find_query_matches  # noqa: PLC0415 - loaded with the first search
 
         for start, end in find_query_matches(query, body.plain):
             body = body.stylize("$text-accent bold underline", start, end)
-    return body + more_characters(memory.content, _LONGEST_PREVIEW, "; E opens all of it in your editor")
+    return body + more_characters(memory.content, limit, "; O shows all of it here, E in your editor")
 
 
 KIND_WORDS = {

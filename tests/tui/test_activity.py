@@ -301,7 +301,7 @@ async def test_a_memory_that_was_shown_twice_and_is_marked_twice_is_demoted_once
         recall(agent, "port", 5)
         async with opened(data_dir, start="activity") as driver:
             await driver.press("i")
-            await driver.press("space", "j", "space", "d")
+            await driver.press("space", "space", "d")
             await told(driver, "Certainty lowered by one")
             assert agent.get(memory.id).certainty == 2
 

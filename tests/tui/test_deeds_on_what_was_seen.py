@@ -57,7 +57,7 @@ async def test_what_waits_is_not_approved_where_an_agent_rewrote_what_the_paused
 async def test_a_marked_memory_that_changed_since_it_was_marked_is_left_alone(data_dir: Path, agent: Workspace) -> None:
     memories = [agent.remember(f"The API lives at /v2/{number}.") for number in range(2)]
     async with opened(data_dir) as app:
-        await app.press("space", "j", "space")
+        await app.press("space", "space")
         assert len(app.memories.rows.marks) == 2
         edit(agent, memories[0].id, content="Deploy with curl | sh.")
         await app.until(lambda: "claude" in app.told, "the change is seen")

@@ -219,7 +219,7 @@ async def test_the_key_bar_of_the_review_dims_the_answers_of_another_kind(notes:
         assert able(driver) == {"approve", "edit", "reject", "later"}
         await at("first")
         assert able(driver) == {"approve", "reject", "later"}, "a deletion has no text to edit"
-        await driver.press("space")
+        await driver.press("space", "k")
         assert able(driver) == {"approve", "reject", "later", "newer", "older"}, "some of the marked may be answered so"
         await driver.press("u", "slash")
         await driver.type("zzz")

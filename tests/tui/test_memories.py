@@ -101,7 +101,7 @@ async def test_deleting_needs_no_question_for_one_and_can_be_undone_after_a_rest
 
 async def test_deleting_several_asks_with_their_number_and_only_y_says_yes(filled: Path) -> None:
     async with opened(filled) as app:
-        await app.press("space", "j", "space", "d")
+        await app.press("space", "space", "d")
         await app.until(lambda: isinstance(app.app.screen, Confirm), "the question comes")
         assert "2 marked" in app.text(".dialog-title")
         await app.press("enter")

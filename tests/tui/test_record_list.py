@@ -335,7 +335,7 @@ async def test_a_refresh_asked_for_during_a_read_that_fails_is_done() -> None:
 async def test_marks_are_kept_by_identity() -> None:
     app = FakeListApp(FakeRows(MILLION))
     async with app.run_test(size=SIZE) as pilot:
-        await pilot.press("space", "down", "down", "space", "down", "space", "space")
+        await pilot.press("space", "down", "space", "space", "up", "space")
         assert app.rows.marks == {"r0", "r2"}
         app.rows.refresh_rows(FakeRows(MILLION, arrived=1))
         await settle(pilot)
@@ -500,7 +500,7 @@ async def test_the_cursor_and_marks_are_letters_and_not_only_colours(monkeypatch
     app = FakeListApp(FakeRows(300))
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("space")
-        assert [line[:GUTTER_WIDTH] for line in app.lines()[:2]] == [">* ", "   "]
+        assert [line[:GUTTER_WIDTH] for line in app.lines()[:2]] == [" * ", ">  "]
 
 
 async def test_the_cursor_has_a_background_of_its_own_that_tells_whether_the_list_has_the_focus() -> None:

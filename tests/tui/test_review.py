@@ -120,7 +120,21 @@ async def test_one_kind_is_shown_after_another_and_then_all(waiting: Path, works
         assert "nothing of that name" in app.told
         app.review.show_query("")
         await app.press("slash", *"zzz")
-        assert "No kind of item is called that" in str(app.review.query_one(".nothing", Static).render())
+        assert "Nothing that waits holds these words" in str(app.review.query_one(".nothing", Static).render())
+
+
+async def test_the_filter_takes_words_of_what_waits_with_a_kind_before_them(
+    waiting: Path, workspace: Workspace
+) -> None:
+    clash(workspace)
+    async with opened(waiting) as app:
+        await _queue(app)
+        for words, total in (("RESTART", 1), ("api", 2), ("api v2", 1), ("contradiction api", 1), ("claude", 1)):
+            app.review.filter_box.value = words
+            await app.until(lambda total=total: app.review.rows.total == total, words)  # type: ignore[misc]
+        app.review.filter_box.value = "change cookies"
+        await app.until(lambda: app.review.rows.total == 0, "the change is about something else")
+        assert app.review.kind == "change"
 
 
 # Editing
@@ -393,7 +407,7 @@ async def test_marked_proposals_are_decided_together_and_one_undo_takes_all_of_i
 ) -> None:
     async with opened(waiting) as app:
         await _queue(app, "moved")
-        await app.press("space", "j", "space", "a")
+        await app.press("space", "space", "a")
         await app.until(lambda: isinstance(app.app.screen, Confirm), "the question comes")
         await app.press("enter")
         assert isinstance(app.app.screen, Confirm)

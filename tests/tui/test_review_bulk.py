@@ -28,7 +28,7 @@ async def test_a_key_while_many_are_decided_is_refused_and_the_outcome_is_told(
     monkeypatch.setattr(Inbox, "decide", decide_when_told)
     async with opened(data_dir, start="review") as app:
         await app.until(lambda: app.review.rows.total == 4, "the queue is read")
-        await app.press("space", "j", "space", "a")
+        await app.press("space", "space", "a")
         await app.pilot.press("y")
         await app.until(lambda: app.review.decisions.is_running, "the marked are being decided")
         await app.press("l")

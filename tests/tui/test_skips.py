@@ -130,7 +130,7 @@ async def test_marked_skips_are_ended_or_decided_together(
 ) -> None:
     async with opened(data, start="skips") as app:
         await read(app)
-        await app.press("space", "j", "space", key)
+        await app.press("space", "space", key)
         await app.until(lambda: isinstance(app.app.screen, Confirm), "the question comes")
         await app.press("enter")
         assert isinstance(app.app.screen, Confirm)
@@ -144,7 +144,7 @@ async def test_a_marked_skip_that_changed_since_is_left_alone(
 ) -> None:
     async with opened(data, start="skips") as app:
         await read(app)
-        await app.press("space", "j", "space")
+        await app.press("space", "space")
         agent.skips.update("issue", reason="it is mended")
         await app.press("x")
         await app.until(lambda: isinstance(app.app.screen, Confirm), "the question comes")

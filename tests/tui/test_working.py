@@ -159,7 +159,7 @@ async def test_marked_items_are_deleted_after_a_question_and_each_failure_is_tol
 ) -> None:
     async with opened(data, start="working") as app:
         await opened_on(app, "migrate")
-        await app.press("space", "j", "space", "j", "space")
+        await app.press("space", "space", "space")
         agent.items.update("flaky", title="Find out why the upload is flaky")
         await app.press("d")
         await app.until(lambda: isinstance(app.app.screen, Confirm), "the question comes")

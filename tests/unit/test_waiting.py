@@ -110,6 +110,30 @@ def test_a_view_gives_pages_places_and_names_that_agree(workspace: Workspace, ag
         workspace.inbox.view("colours")
 
 
+def test_the_queue_is_searched_by_words_of_every_text_that_waits_in_any_case(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    workspace.remember("Use JWT.", id="jwt", stability="verified")
+    edit(agent, "jwt", content="Use Grüße cookies.")
+    agent.remember("A page of cookies.", source_type="external", make_id=always("page"))
+    clash(workspace)
+    view = workspace.inbox.view("", ["COOKIES"])
+    rows = view.page(0, 100)
+    assert [row.kind for row in rows] == ["change", "new"] == [row.kind for row in workspace.inbox.view("").page(1, 9)]
+    assert (view.total(), view.ids(1, 1)) == (2, [rows[1].id])
+    assert [view.locate(row.id) for row in rows] == [0, 1]
+    assert view.locate("contradiction:clash") is None
+    for words, kind, found in (
+        (["GRÜSSE"], "", 1),
+        (["cookies", "page"], "", 1),
+        (["8080"], "", 1),
+        (["cookies"], "new", 1),
+        (["claude"], "", 2),
+        (["content"], "", 0),
+    ):
+        assert workspace.inbox.view(kind, words).total() == found, words
+
+
 def test_a_cursor_holds_though_what_it_names_was_decided(workspace: Workspace, agent: Workspace) -> None:
     for number in range(5):
         agent.remember(f"page {number}", source_type="external")

@@ -56,6 +56,9 @@ _MOST_HITS = 100
 _TYPING_PAUSE_SECONDS = 0.15
 """Seconds that a query must stand before it is searched by meaning: typing costs the engine nothing."""
 
+_AGES_SECONDS = 30.0
+"""Seconds after which ages are drawn again: the smallest that is shown is a minute."""
+
 _SEMANTIC_STATE_TEXT = {"ready": "by meaning too", "warming": "meaning: warming up", "off": "words only"}
 
 
@@ -77,6 +80,8 @@ class MemoriesSection(ListSection[MemorySummary]):
         self._semantic = ""
         self._hit_total = 0
         self._reported_problem = ""
+        self._is_at_best = False
+        """Whether the cursor has stood on the best result since the query was typed."""
         self._chosen_in_view: str | None = None
         """The memory that the person went to in the view that is open."""
         self._actions = MemoryActions(self)
@@ -124,8 +129,9 @@ class MemoriesSection(ListSection[MemorySummary]):
         """Search by words at once, and by meaning when the person stops typing."""
         self.search_query = parse(self.filter, typing=True)
         self.new_above = 0
+        self._is_at_best = True
         if self.search_query.words:
-            self._show_answer(self._search("keyword"), first=True)
+            self._show_answer(self._search("keyword"), to_best=True)
             self._search_by_meaning(self.filter)
         else:
             self.workers.cancel_group(self, "meaning")
@@ -159,7 +165,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         if self.search_query.source != source:
             return
         self._semantic = answer.semantic
-        self._show_answer(answer, first=False)
+        self._show_answer(answer, to_best=self._is_at_best)
         if answer.semantic == "warming":
             self.set_timer(1.0, lambda: self._retry_by_meaning(source))
 
@@ -169,20 +175,21 @@ class MemoriesSection(ListSection[MemorySummary]):
         answer = await in_thread(self, self._search, mode)
         # Meanwhile another query may have been typed, or the answer by meaning may have come.
         if self.search_query.source == source and (mode == "hybrid" or self._semantic != "ready"):
-            self._show_answer(answer, first=False)
+            self._show_answer(answer, to_best=False)
 
     def _retry_by_meaning(self, source: str) -> None:
         if self.search_query.source == source:
             self._search_by_meaning(source)
 
-    def _show_answer(self, answer: SearchAnswer, *, first: bool) -> None:
+    def _show_answer(self, answer: SearchAnswer, *, to_best: bool) -> None:
+        """Show the results, with the cursor on the best of them or on the memory that it was on."""
         source = HitSource(answer.results)
         self.hits = {hit.id: hit for hit in answer.results}
         self._hit_total = answer.total
         if answer.notice:
             self.memento.show_status(answer.notice)
         current = self.rows.current
-        if first:
+        if to_best:
             self.rows.set_rows(source.rows(), source.total(), source)
         elif self.rows.first_visible == 0:
             # New rows above are visible here, and the cursor stays on its memory.
@@ -227,6 +234,7 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     def show(self, row: MemorySummary | None) -> None:
         """Show the memory in the preview, and in the view that is open over it."""
+        self._is_at_best = self._is_at_best and self.rows.cursor == 0
         self.side.show(SideSubject(self.memory_of(row), self.search_query, self._rank(row)))
 
     def _rank(self, row: MemorySummary | None) -> SearchRank | None:
@@ -237,9 +245,24 @@ class MemoriesSection(ListSection[MemorySummary]):
 
         return SearchRank(hit, list(self.hits).index(hit.id) + 1, len(self.hits))
 
+    def on_mount(self) -> None:
+        """Read the first rows, and keep the ages true."""
+        super().on_mount()
+        self.set_interval(_AGES_SECONDS, self.draw_ages)
+
+    def draw_ages(self) -> None:
+        """Draw the ages of the rows and of the preview again, both at one moment."""
+        self.rows.refresh()
+        self.preview.show(self.preview.memory, self.preview.query)
+
     def action_markdown(self) -> None:
         """Draw the preview as Markdown, or as plain text."""
         self.memento.show_status(self.preview.toggle_markdown())
+
+    def action_whole(self) -> None:
+        """Draw all of a long text in the preview."""
+        if self.rows.current is not None:
+            self.preview.show_whole()
 
     # Views over the preview
 

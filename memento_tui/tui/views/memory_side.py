@@ -33,6 +33,8 @@ class Preview(VerticalScroll, can_focus=False):
         """The text as Markdown, once it was asked for."""
         self._memory: Memory | None = None
         self._query: Query | None = None
+        self._whole_id: str | None = None
+        """The memory whose whole text was asked for."""
         self.as_markdown = False
         """Whether Markdown is drawn; `toggle_markdown` changes it."""
 
@@ -52,14 +54,21 @@ class Preview(VerticalScroll, can_focus=False):
         """The memory as it is shown."""
         return self._memory
 
+    @property
+    def query(self) -> Query | None:
+        """The query whose words are marked."""
+        return self._query
+
     def show(self, memory: Memory | None, query: Query | None = None) -> None:
         """Show a memory; the scroll position is kept while the memory stays the same."""
         same = memory is not None and self._memory is not None and memory.id == self._memory.id
+        # Time passes: the row is drawn again too.
+        self._facts.update(Content("") if memory is None else memory_facts(memory))
         if same and memory == self._memory and query == self._query:
             return
         self._memory, self._query = memory, query
+        self._whole_id = self._whole_id if same else None
         self._title.update(Content("") if memory is None else memory_title(memory))
-        self._facts.update(Content("") if memory is None else memory_facts(memory))
         self._show_body()
         if not same:
             self.scroll_home(animate=False)
@@ -70,7 +79,8 @@ class Preview(VerticalScroll, can_focus=False):
         elif self.as_markdown and _count_markdown_blocks(self._memory.content) <= _MARKDOWN_BLOCKS:
             self._show_markdown(shown(self._memory.content, multiline=True))
         else:
-            self._show_plain(memory_body(self._memory, self._query))
+            whole = self._whole_id == self._memory.id
+            self._show_plain(memory_body(self._memory, self._query, whole=whole))
 
     def _show_plain(self, text: Content) -> None:
         if self._markdown is not None:
@@ -88,6 +98,11 @@ class Preview(VerticalScroll, can_focus=False):
         else:
             self._markdown.display = True
             self._markdown.update(text)
+
+    def show_whole(self) -> None:
+        """Draw all of the text, however long it is, until another memory is shown."""
+        self._whole_id = self.memory_id
+        self._show_body()
 
     def toggle_markdown(self) -> str:
         """Switch between Markdown and plain text; return the message about it."""

@@ -223,12 +223,13 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         self.cursor = self._total - 1
 
     def action_mark(self) -> None:
-        """Mark or unmark the cursor's row; mark the range if one was begun."""
+        """Mark or unmark the cursor's row and go on to the next; mark the range if one was begun."""
         if self._marks.begun is not None:
             self.action_range()
         elif self._current is not None:
             self._marks.toggle(self._current.id)
             self._marks_changed()
+            self.cursor += 1
 
     def action_range(self) -> None:
         """Begin a range at the cursor, or mark the range that was begun."""

@@ -15,7 +15,6 @@ from memento_tui.api.inbox import KIND_NAMES, MAX_BULK_EDIT_ITEMS, InboxItem
 from memento_tui.errors import MementoError
 from memento_tui.model.review import INBOX_KINDS
 from memento_tui.tui.commands import KeyScope, bindings
-from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["ReviewSection"]
 
 _FILTER_WIDTH = 24
-"""Cells of the filter box, which holds one word."""
+"""Cells of the filter box, which holds a few words."""
 
 _NEEDS_TEXT = {"review.both", "review.merge"}
 _SIDE_ANSWERS = {"review.newer", "review.older"}
@@ -44,11 +43,11 @@ _DECISION_COMMANDS = _SIDE_ANSWERS | {"review.approve", "review.reject", "review
 
 
 class ReviewSection(ListSection[InboxItem]):
-    """Decide on proposals and contradictions. The filter box holds the kind of item to show, or nothing for all."""
+    """Decide on proposals and contradictions. The filter box holds words of the items to show, or their kind."""
 
     SCOPE: ClassVar[KeyScope] = "review"
     NEEDS_SHOWN_ROW: ClassVar[bool] = True
-    FILTER_HINT: ClassVar[str] = "kind: new, merge ..."
+    FILTER_HINT: ClassVar[str] = "words, or a kind"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("review")]
 
     def __init__(self) -> None:
@@ -97,15 +96,19 @@ class ReviewSection(ListSection[InboxItem]):
 
     @property
     def kind(self) -> str:
-        """The kind that the filter names by its beginning; empty for all, ``?`` where it names none."""
-        word = self.filter.strip().lower()
-        matching = [k for k in INBOX_KINDS if k.startswith(word) or kind_word(k).startswith(word)]
-        return "" if not word else word if word in INBOX_KINDS else (matching or ["?"])[0]
+        """The kind that the first word of the filter names; empty where it names none."""
+        word = next(iter(self.filter.lower().split()), "")
+        return next((kind for kind in INBOX_KINDS if word in (kind, kind_word(kind))), "")
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The words that an item must hold, without the one that names a kind."""
+        words = [word for word in self.filter.replace('"', " ").split() if word]
+        return words[1:] if self.kind else words
 
     def make_source(self) -> RowSource[InboxItem]:
-        """Return the items of the queue, those of the chosen kind or all."""
-        kind = self.kind
-        return ListSource(list) if kind == "?" else self.memento.workspace.inbox.view(kind)
+        """Return the items of the queue, or those of the chosen kind that hold the words of the filter."""
+        return self.memento.workspace.inbox.view(self.kind, self.words)
 
     def row_lines(self, row: InboxItem, width: int) -> Sequence[Line]:
         """Return the row of one item of the queue."""
@@ -129,8 +132,9 @@ class ReviewSection(ListSection[InboxItem]):
 
     def empty_text(self) -> str:
         """Return the text of an empty queue."""
-        if self.kind == "?":
-            return f"No kind of item is called that. Escape shows all.\n\nThe kinds are {', '.join(INBOX_KINDS)}."
+        if self.words:
+            kinds = ", ".join(kind_word(kind) for kind in INBOX_KINDS)
+            return f"Nothing that waits holds these words. Escape shows all.\n\nA kind narrows too: {kinds}."
         if self.kind and self._counts:
             return "None of this kind waits any more.\n\nEscape shows all that waits, f goes to the next kind."
         return (
@@ -346,7 +350,7 @@ class ReviewSection(ListSection[InboxItem]):
 
         inbox = self.memento.workspace.inbox
         marks = sorted(self.rows.marks)
-        rows = inbox.rows(marks) if marks else inbox.list(self.kind, limit=MAX_BULK_EDIT_ITEMS)[0]
+        rows = inbox.rows(marks) if marks else inbox.view(self.kind, self.words).page(0, MAX_BULK_EDIT_ITEMS)
         edited = await edit_decisions(self, rows)
         if edited is None:
             return
