@@ -253,7 +253,7 @@ class MemoriesSection(ListSection[MemorySummary]):
     def draw_ages(self) -> None:
         """Draw the ages of the rows and of the preview again, both at one moment."""
         self.rows.refresh()
-        self.preview.show(self.preview.memory, self.preview.query)
+        self.preview.show(self.preview.memory, self.preview.marked_query)
 
     def action_markdown(self) -> None:
         """Draw the preview as Markdown, or as plain text."""

@@ -55,7 +55,7 @@ class Preview(VerticalScroll, can_focus=False):
         return self._memory
 
     @property
-    def query(self) -> Query | None:
+    def marked_query(self) -> Query | None:
         """The query whose words are marked."""
         return self._query
 
