@@ -69,6 +69,8 @@ class MaintenanceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """The formula by which age and use move a result: memento's own, or that of one of the four systems."""
     run_when_idle: bool = True
     """Whether maintenance runs by itself: after a session, and once a day by whoever is there."""
+    backups: bool = True
+    """Whether backups are made by themselves: once a day where something changed, and before a large import."""
 
 
 class LanguageModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

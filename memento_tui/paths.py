@@ -106,6 +106,11 @@ class DataPaths(NamedTuple):
         return self.root / "backups.lock"
 
     @property
+    def backup_checks(self) -> Path:
+        """What reading the whole of each backup found last; may be deleted."""
+        return self.root / "backups.json"
+
+    @property
     def http_key(self) -> Path:
         """The key that `memento serve` requires of the person's own agents; readable by the person alone."""
         return self.root / "http.key"

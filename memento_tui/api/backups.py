@@ -2,54 +2,32 @@
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 import msgspec
-from filelock import FileLock, Timeout
 
-from memento_tui import clock
 from memento_tui.api.accounts import ACCOUNTS_SETTING, revoke_all
-from memento_tui.errors import AmbiguousId, DataDirectoryError, NotAllowed, NotFound
+from memento_tui.errors import DataDirectoryError, NotAllowed
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory
 from memento_tui.storage import backup
 from memento_tui.storage.backup import Progress
+from memento_tui.storage.backup_folder import (
+    KEPT,
+    WAIT_SECONDS,
+    Backup,
+    BackupFolder,
+    Reason,
+    no_progress,
+    sync_directory,
+)
 from memento_tui.storage.journal import Author
 from memento_tui.storage.last_known import forget_last_known
 from memento_tui.storage.store import Store
 
 __all__ = ["Backup", "Backups", "RestoredBackup", "list_backups", "replace_damaged"]
-
-_DEFAULT_KEPT_BACKUPS = 10
-"""How many backups stay; each new one removes the oldest beyond that."""
-
-_BACKUP_NAME = re.compile(r"memento-(\d{8}T\d{6})Z(-before-restore|-before-repair|-damaged)?(?:-(\d+))?\.db")
-_UNFINISHED_PATTERN = "*.part*"
-
-
-class Backup(msgspec.Struct, frozen=True):
-    """One backup, with the facts that need no full read of it."""
-
-    name: str
-    at: datetime
-    """When it was begun, in UTC."""
-    size: int
-    """Bytes."""
-    head: int
-    """The newest journal entry in it."""
-    memories: int
-    why: str = ""
-    """``before restore``, ``before repair`` or ``damaged`` where it was not asked for; what it kept then."""
-    problem: str = ""
-    """The reason why it cannot be restored, from a quick check; `Backups.verify` reads all of it."""
 
 
 class RestoredBackup(msgspec.Struct, frozen=True):
@@ -62,10 +40,6 @@ class RestoredBackup(msgspec.Struct, frozen=True):
     """The backup of the state that was replaced; empty where there was none."""
 
 
-def _no_progress(_what: str, _done: int, _total: int) -> None:
-    """Report nothing."""
-
-
 class Backups:
     """The backups of one workspace. Only a person makes, removes and restores them."""
 
@@ -73,17 +47,19 @@ class Backups:
         self._paths = paths
         self._store = store
         self._author = author
+        self._folder = BackupFolder(paths)
 
     def make(
         self,
         *,
-        keep: int = _DEFAULT_KEPT_BACKUPS,
-        progress: Progress = _no_progress,
+        keep: int = KEPT[""].newest,
+        progress: Progress = no_progress,
         stop: threading.Event | None = None,
     ) -> Backup:
-        """Copy the database as it is now, check the copy, and remove the oldest backups beyond ``keep``.
+        """Copy the database as it is now, check the copy, and remove the oldest beyond ``keep`` that were made so.
 
-        Others read and write meanwhile. What is listed afterwards is whole: until it is checked it has another name.
+        Those that memento made by itself are counted apart. Others read and write meanwhile. What is listed
+        afterwards is whole: until it is checked it has another name.
 
         Raises:
             NotAllowed: an agent asks, or another backup is under way.
@@ -92,72 +68,91 @@ class Backups:
 
         """
         self._check_person("makes")
-        with _backups_lock(self._paths):
-            made = self._copied("", progress, stop, checked=True)
-            for old in self.list()[max(1, keep) :]:
-                (self._paths.backups / old.name).unlink(missing_ok=True)
+        with self._folder.locked():
+            made = self._add("", progress, stop)
+            self._folder.rotate("", KEPT[""]._replace(newest=keep))
         return made
 
-    def keep_before(self, what: Literal["repair"]) -> Backup:
-        """Copy the database as it is before something that changes it in a way that no undo takes back.
+    def keep_before_repair(self) -> Backup:
+        """Copy the database as it is; the copy is not checked, for the database is not in order.
 
         Raises:
-            NotAllowed: another backup is under way.
+            NotAllowed: another backup is under way for long.
             DataDirectoryError: the copy cannot be written.
 
         """
-        with _backups_lock(self._paths):
-            return self._copied(f"-before-{what}", _no_progress, None, checked=False)
+        with self._folder.locked(wait_seconds=WAIT_SECONDS):
+            made = self._add("before repair", no_progress, None, checked=False)
+            self._folder.rotate("before repair")
+        return made
+
+    def keep_before_import(self) -> Backup | None:
+        """Copy the database as it is, and check the copy; ``None`` where the newest backup holds all of it already.
+
+        Raises:
+            NotAllowed: another backup is under way for long.
+            DataDirectoryError: the copy cannot be written, or the database is not in order.
+
+        """
+        with self._folder.locked(wait_seconds=WAIT_SECONDS):
+            if not self._folder.is_behind(self._store.journal):
+                return None
+            made = self._add("before import", no_progress, None)
+            self._folder.rotate("before import")
+        return made
 
     def list(self) -> list[Backup]:
         """Return the backups, newest first. They are not read whole: `verify` does that."""
-        return list_backups(self._paths)
+        return self._folder.list()
+
+    def is_behind(self) -> bool:
+        """Tell whether anything was written that the newest backup does not hold."""
+        return self._folder.is_behind(self._store.journal)
 
     def find(self, name: str) -> Backup:
-        """Return a backup by its name or a beginning of it; ``latest`` is the newest that the person made.
+        """Return a backup by its name or a beginning of it; ``latest`` is the newest of the person's and daily ones.
 
         Raises:
             NotFound, AmbiguousId: no backup, or several, have that name.
 
         """
-        return _find_backup(self._paths, name)
+        return self._folder.find(name)
 
-    def verify(
-        self, name: str, *, progress: Progress = _no_progress, stop: threading.Event | None = None
-    ) -> str | None:
+    def file_of(self, name: str) -> Path:
+        """Return the file of a backup by its name, a beginning of it, or its path. Raises like `find`."""
+        return _find_file(self._folder, name)
+
+    def entries_since(self, name: str) -> int:
+        """Return how many more journal entries there are than in a backup, named as in `file_of`.
+
+        Raises like `find`, and `DataDirectoryError` where the backup is damaged.
+        """
+        return self._store.journal.head() - backup.read_contents(self.file_of(name)).head
+
+    def verify(self, name: str, *, progress: Progress = no_progress, stop: threading.Event | None = None) -> str | None:
         """Read a backup from its first page to its last entry; return the first fault as a sentence, or ``None``.
 
-        Raises:
+        `list` says of each when it was read last. Raises:
             NotFound, AmbiguousId: no backup, or several, have that name.
             StoppedError: ``stop`` was set.
 
         """
-        return backup.verify_copy(self._paths.backups / self.find(name).name, progress=progress, stop=stop)
+        return self._folder.verify(self.find(name).name, progress=progress, stop=stop)
 
     def remove(self, name: str) -> Backup:
         """Delete a backup. Raises `NotFound`, `AmbiguousId` or `NotAllowed`."""
         self._check_person("removes")
-        with _backups_lock(self._paths):
+        with self._folder.locked():
             found = self.find(name)
-            (self._paths.backups / found.name).unlink()
-        return found
-
-    def holding(self, record_id: str, kind: str = "memory") -> Sequence[str]:
-        """Return the names of the backups that hold a text of a record, an older version of it too."""
-        found = []
-        for one in self.list():
-            try:
-                if not one.problem and not backup.contains_record(self._paths.backups / one.name, kind, record_id):
-                    continue
-            except DataDirectoryError:
-                pass  # what cannot be read may hold it
-            found.append(one.name)
+            self._folder.remove(found.name)
         return found
 
     def restore(
-        self, name: str, *, progress: Progress = _no_progress, stop: threading.Event | None = None
+        self, name: str, *, progress: Progress = no_progress, stop: threading.Event | None = None
     ) -> RestoredBackup:
         """Replace the workspace's contents by a backup's. The former state is kept as a backup of its own.
+
+        ``name`` is that of a backup here, or the path of one elsewhere.
 
         It is one write: another program sees all of the one state or all of the other. The search indexes notice that
         it is another past and are built anew. The accounts of HTTP clients stay as they are.
@@ -170,22 +165,21 @@ class Backups:
 
         """
         self._check_person("restores")
-        chosen = self.find(name)
-        file = self._paths.backups / chosen.name
-        with _backups_lock(self._paths):
+        file = self.file_of(name)
+        with self._folder.locked():
             _check_whole(file, progress, stop)
             if backup.read_contents(file).origin != self._store.database.origin:
                 raise NotAllowed(
-                    f"{chosen.name} is a backup of another workspace.",
-                    f"To open that one: put it into a folder of its own as {self._paths.database.name}, "
-                    "and name the folder with --data-dir.",
+                    f"{file.name} is a backup of another workspace.",
+                    f"To open that one, restore it into a folder of its own: memento --data-dir FOLDER backup restore "
+                    f"{file}",
                 )
-            before = self._copied("-before-restore", progress, stop, checked=False)
+            before = self._add("before restore", progress, stop, checked=False)
             copy = self._paths.backups / "restoring.part"
             progress("Preparing", 0, 1)
             shutil.copyfile(file, copy)
-            copy.chmod(0o600)
-            note = f"{chosen.name}; what was there before is in {before.name}"
+            copy.chmod(PRIVATE_FILE_MODE)
+            note = f"{file.name}; what was there before is in {before.name}"
             seq = backup.restore_copy(
                 self._store.database,
                 copy,
@@ -195,35 +189,22 @@ class Backups:
                 progress=progress,
                 stop=stop,
             )
-        return RestoredBackup(chosen.name, seq, before.name)
+            self._folder.rotate("before restore")
+        return RestoredBackup(file.name, seq, before.name)
 
-    def _copied(self, why: str, progress: Progress, stop: threading.Event | None, *, checked: bool) -> Backup:
-        folder = self._paths.backups
-        final = _free_name(folder, f"{clock.now():memento-%Y%m%dT%H%M%SZ}{why}")
-        unfinished = final.with_suffix(".part")
-        backup.copy_database(self._store.database, unfinished, progress=progress, stop=stop)
-        try:
-            if checked and (problem := backup.verify_copy(unfinished, progress=progress, stop=stop)):
-                raise DataDirectoryError(
-                    f"There is no backup, because the database is not in order. {problem}",
-                    "`memento doctor` says more.",
-                )
-            unfinished.replace(final)
-        finally:
-            unfinished.unlink(missing_ok=True)
-        _sync_directory(folder)
-        return _describe_backup(final)
+    def _add(self, reason: Reason, progress: Progress, stop: threading.Event | None, *, checked: bool = True) -> Backup:
+        with self._store.database.reading() as source:
+            return self._folder.add(source, reason, checked=checked, progress=progress, stop=stop)
 
     def _check_person(self, verb: str) -> None:
         if self._author.actor != "person":
             raise NotAllowed(f"Only a person {verb} a backup.", "Ask the person to do it.")
 
 
-def replace_damaged(
-    paths: DataPaths, author: Author, name: str, *, progress: Progress = _no_progress
-) -> RestoredBackup:
+def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Progress = no_progress) -> RestoredBackup:
     """Put a backup in the place of a database that is lost or cannot be opened; what is there is kept as a backup.
 
+    ``name`` is that of a backup here, or the path of one elsewhere: an empty directory becomes its workspace.
     All accounts of HTTP clients are revoked: which keys were rotated or revoked since is not known.
 
     Raises:
@@ -234,15 +215,17 @@ def replace_damaged(
     """
     if author.actor != "person":
         raise NotAllowed("Only a person restores a backup.", "Ask the person to do it.")
-    chosen = _find_backup(paths, name)
-    with _backups_lock(paths):
-        _check_whole(paths.backups / chosen.name, progress, None)
-        aside = _free_name(paths.backups, f"{clock.now():memento-%Y%m%dT%H%M%SZ}-damaged")
+    folder = BackupFolder(paths)
+    file = _find_file(folder, name)
+    _make_directory(paths.root)
+    with folder.locked():
+        _check_whole(file, progress, None)
+        aside = folder.free_path("damaged")
         copy = aside.with_suffix(".part")
-        shutil.copyfile(paths.backups / chosen.name, copy)
-        copy.chmod(0o600)
+        shutil.copyfile(file, copy)
+        copy.chmod(PRIVATE_FILE_MODE)
         kept = f"the database before is kept as {aside.name}" if paths.database.exists() else "there was no database"
-        note = f"{chosen.name}; {kept}"
+        note = f"{file.name}; {kept}"
         seq = backup.migrate_copy(copy, author, note, settings={ACCOUNTS_SETTING: revoke_all})
         forget_last_known(paths.database)
         for end in ("-wal", "-shm", ""):
@@ -250,67 +233,31 @@ def replace_damaged(
             if old.exists():
                 old.replace(aside.with_name(aside.name + end))
         copy.replace(paths.database)
-        _sync_directory(paths.root)
-    return RestoredBackup(chosen.name, seq, aside.name if aside.exists() else "")
-
-
-@contextmanager
-def _backups_lock(paths: DataPaths) -> Iterator[None]:
-    """Hold the lock of the backups, with their folder in place and nothing unfinished left by a killed program."""
-    try:
-        make_private_directory(paths.backups)
-        with FileLock(paths.backups_lock, timeout=0, mode=PRIVATE_FILE_MODE):
-            for left in paths.backups.glob(_UNFINISHED_PATTERN):
-                left.unlink(missing_ok=True)
-            yield
-    except Timeout:
-        raise NotAllowed("Another backup is being made or restored.", "Wait until it is done.") from None
-    except OSError as error:
-        raise DataDirectoryError(
-            f"{error.filename or paths.backups} cannot be used: {error.strerror}.",
-            "Check the folder's permissions and the free space.",
-        ) from error
+        sync_directory(paths.root)
+        folder.rotate("damaged")
+    return RestoredBackup(file.name, seq, aside.name if aside.exists() else "")
 
 
 def list_backups(paths: DataPaths) -> list[Backup]:
     """Return the backups of a data directory, newest first, whether its database can be opened or not."""
-    if not paths.backups.is_dir():
-        return []
-    matches = [(match, path) for path in paths.backups.iterdir() if (match := _BACKUP_NAME.fullmatch(path.name))]
-    matches.sort(key=lambda pair: (pair[0][1], int(pair[0][3] or 1)), reverse=True)
-    return [_describe_backup(path) for _, path in matches]
+    return BackupFolder(paths).list()
 
 
-def _describe_backup(file: Path) -> Backup:
-    match = _BACKUP_NAME.fullmatch(file.name)
-    if match is None:
-        raise ValueError(file)
-    at = datetime.strptime(match[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
-    why = (match[2] or "").strip("-").replace("-", " ")
-    size = 0
+def _find_file(folder: BackupFolder, name: str) -> Path:
+    """Return the file of a backup in the folder, or of one whose path is given. Raises `NotFound`, `AmbiguousId`."""
+    given = Path(name).expanduser()
+    if given.name != name and given.is_file():
+        return given
+    return folder.path(folder.find(name).name)
+
+
+def _make_directory(root: Path) -> None:
     try:
-        size = file.stat().st_size
-        found = backup.read_contents(file)
+        make_private_directory(root)
     except OSError as error:
-        return Backup(file.name, at, size, 0, 0, why, f"It cannot be read: {error.strerror}.")
-    except DataDirectoryError as error:
-        return Backup(file.name, at, size, 0, 0, why, error.message)
-    return Backup(file.name, at, size, found.head, found.memories, why)
-
-
-def _find_backup(paths: DataPaths, name: str) -> Backup:
-    listed = list_backups(paths)
-    if name == "latest":
-        found = [one for one in listed if not one.why and not one.problem][:1]
-    else:
-        found = [one for one in listed if name in (one.name, Path(one.name).stem)]
-        found = found or [one for one in listed if name and one.name.removeprefix("memento-").startswith(name)]
-        found = found or [one for one in listed if name and one.name.startswith(name)]
-    if not found:
-        raise NotFound(f"There is no backup {name!r:.80}.", "`memento backup list` names them.")
-    if len(found) > 1:
-        raise AmbiguousId(name, [one.name for one in found])
-    return found[0]
+        raise DataDirectoryError(
+            f"{error.filename or root} cannot be made: {error.strerror}.", "Name another with --data-dir."
+        ) from error
 
 
 def _check_whole(file: Path, progress: Progress, stop: threading.Event | None) -> None:
@@ -319,22 +266,3 @@ def _check_whole(file: Path, progress: Progress, stop: threading.Event | None) -
         raise DataDirectoryError(
             f"{file.name} cannot be restored. {problem}", "Choose another: memento backup list. Nothing was changed."
         )
-
-
-def _free_name(folder: Path, stem: str) -> Path:
-    """Return a name beyond all of that second in the folder: several backups may be made in one."""
-    taken = [
-        int(match[3] or 1)
-        for path in folder.iterdir()
-        if (match := _BACKUP_NAME.fullmatch(path.name)) and match[1] in stem
-    ]
-    return folder / (f"{stem}-{max(taken) + 1}.db" if taken else f"{stem}.db")
-
-
-def _sync_directory(folder: Path) -> None:
-    """Have the names in a folder written to the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

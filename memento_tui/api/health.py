@@ -261,7 +261,7 @@ def _contents(workspace: Workspace) -> HealthFinding:
 
 def _backups(workspace: Workspace) -> HealthFinding:
     found = workspace.backups.list()
-    bad = [one.name for one in found if one.problem and not one.why]
+    bad = [one.name for one in found if one.problem and one.why != "damaged"]
     if bad:
         hint = "`memento backup verify` says more; `memento backup rm` removes it."
         return HealthFinding("backups", ok=False, detail=f"{', '.join(bad)} cannot be restored", hint=hint)

@@ -77,7 +77,7 @@ def repair(workspace: Workspace, *, progress: Progress | None = None) -> list[st
         raise NotAllowed("Only a person repairs a workspace.", "Ask the person to do it.")
     done = []
     if not check_rows(workspace, progress=progress).ok:
-        kept = workspace.backups.keep_before("repair")
+        kept = workspace.backups.keep_before_repair()
         mended = workspace._store.audit.put_rows_back()
         done += [f"{one.record} {one.record_id} is again as the journal says" for one in mended]
         done.append(f"the state before is kept as {kept.name}")

@@ -66,7 +66,7 @@ def maintain_workspace(
         workspace._store,
         workspace.config,
         Comparators(workspace.search_engine.keyword, meaning, entailment),
-        workspace.paths.sleep_lock,
+        workspace.paths,
         dry_run=dry_run,
         asked=asked,
         by=by,

@@ -13,6 +13,7 @@ from memento_tui.api.inbox import KIND_NAMES, InboxItem
 from memento_tui.api.maintenance_schedule import describe_maintenance, maintenance_state
 from memento_tui.api.types import ActivityRow, ExposureRow
 from memento_tui.errors import MementoError
+from memento_tui.maintenance.schedule import last_run
 from memento_tui.model import WorkingItem
 from memento_tui.storage.activity import AgentTotals, DayCount
 from memento_tui.storage.statistics import FacetCounts
@@ -57,7 +58,8 @@ _SKIP_HORIZON = timedelta(days=3)
 _MAX_NAMED = 4
 """Memories that are named of those which expire soon."""
 
-_OLD_BACKUP = timedelta(days=30)
+_OLD_BACKUP = timedelta(days=7)
+"""How old the last backup may be where something changed since: maintenance makes one a day."""
 _LATE_MAINTENANCE = timedelta(days=7)
 """How long after it is due a run of maintenance is missed: somebody was there a week ago at the latest."""
 
@@ -307,17 +309,18 @@ def _semantic(workspace: Workspace) -> HealthFinding:
 
 
 def _backup(workspace: Workspace, now: datetime) -> HealthFinding:
-    made = [one for one in workspace.backups.list() if not one.problem and not one.why]
+    made = [one for one in workspace.backups.list() if not one.problem]
     hint = "`memento backup make`, or b in the Health section, makes one."
+    last = last_run(workspace._store)
+    if last is not None and last.backup_problem and (not made or made[0].at < last.at):
+        return HealthFinding("backup", ok=False, detail=f"none could be made. {last.backup_problem}", hint=hint)
     if not made:
         # A workspace that nothing was written to has nothing to lose.
         return HealthFinding("backup", ok=workspace._store.journal.head() == 0, detail="there is none yet", hint=hint)
-    age = now - made[0].at
-    days_old = max(0, age.days)
+    days_old = max(0, (now - made[0].at).days)
     detail = "today" if days_old == 0 else "yesterday" if days_old == 1 else f"{days_old} days ago"
-    return HealthFinding(
-        "backup", ok=age < _OLD_BACKUP, detail=f"the last one {detail}", hint="" if age < _OLD_BACKUP else hint
-    )
+    is_old = now - made[0].at >= _OLD_BACKUP and workspace.backups.is_behind()
+    return HealthFinding("backup", ok=not is_old, detail=f"the last one {detail}", hint=hint if is_old else "")
 
 
 def _maintenance(workspace: Workspace, now: datetime) -> HealthFinding:

@@ -1,22 +1,27 @@
-"""Purge records, notes and names, with the files beside the database that hold their text: indexes and drafts."""
+"""Purge records, notes and names, with the files beside the database that hold their text: backups, indexes, drafts."""
 
 from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import msgspec
 
 from memento_tui.api.drafts import discard_drafts_containing, discard_editor_files, discard_unsaved_text
 from memento_tui.api.search import SearchEngine
 from memento_tui.errors import InvalidField, NotAllowed
 from memento_tui.paths import DataPaths
 from memento_tui.policy.secrets import redact_text
+from memento_tui.storage.backup_folder import WAIT_SECONDS, BackupFolder
+from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author
+from memento_tui.storage.purge import NameField, PurgedRecord, check_reason, purge_name, purge_note, purge_record
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import TABLES
 
-__all__ = ["PURGE_KINDS", "RECORD_KINDS", "Purger"]
+__all__ = ["PURGE_KINDS", "RECORD_KINDS", "PurgeOutcome", "Purger"]
 
 RECORD_KINDS = ("memory", "skip", "item", "crystal", "contradiction", "proposal")
 
@@ -25,6 +30,17 @@ PURGE_KINDS = (*RECORD_KINDS, "note", "agent", "session")
 
 _TEXT_FIELDS = ("content", "reason", "item", "why")
 """The fields of records that a person may be editing in a file of the drafts."""
+
+
+class PurgeOutcome(msgspec.Struct, frozen=True):
+    """What a purge found beside what it was asked for."""
+
+    derived: Sequence[str] = ()
+    """The ids of memories that were made of the purged one and hold since: they may say the same."""
+    purged_backups: Sequence[str] = ()
+    """The backups from which it was removed too."""
+    backups: Sequence[str] = ()
+    """The backups in which that failed: they still hold it, or may."""
 
 
 class Purger:
@@ -36,21 +52,36 @@ class Purger:
         self._paths = paths
         self._search_engine = search_engine
 
-    def purge(self, kind: str, name: str, reason: str) -> Sequence[str]:
+    def purge(self, kind: str, name: str, reason: str) -> PurgeOutcome:
         """Remove what ``name`` names, and every trace of its text; see `memento_tui.api.Workspace.purge`."""
         if kind not in PURGE_KINDS:
             raise InvalidField("kind", f"must be one of {', '.join(PURGE_KINDS)}; not {kind!r:.40}")
         if self._author.actor != "person":
             raise NotAllowed("Only a person purges.", "Tell the person what is to go, and why.")
         why = redact_text(reason)[0]
+        check_reason(why)
         if kind in RECORD_KINDS:
             return self._record(kind, name, why)
         if kind == "note":
-            self._store.purge_note(self._author, _entry_number(name), why)
-        else:
-            self._store.purge_name(self._author, "agent" if kind == "agent" else "session", name, why)
-            self._begin_indexes_anew()
-        return ()
+            return self._note(_entry_number(name), why)
+        return self._name("agent" if kind == "agent" else "session", name, why)
+
+    def _everywhere(self, purge: Callable[[Database], object]) -> PurgeOutcome:
+        """Carry out a purge in the backups and then in the database, so that one that is cut short can be repeated."""
+        backups = BackupFolder(self._paths)
+        with backups.locked(wait_seconds=WAIT_SECONDS):
+            done = backups.purge(purge)
+            purge(self._store.database)
+        return PurgeOutcome((), done.purged, done.left)
+
+    def _note(self, seq: int, why: str) -> PurgeOutcome:
+        mark = self._store.journal.mark(seq)
+        return self._everywhere(lambda database: purge_note(database, self._author, seq, why, mark=mark))
+
+    def _name(self, field: NameField, name: str, why: str) -> PurgeOutcome:
+        outcome = self._everywhere(lambda database: purge_name(database, self._author, field, name, why))
+        self._begin_indexes_anew()
+        return outcome
 
     def resolve(self, kind: str, name: str) -> str:
         """Return the id of a record by a beginning of it; by its whole id one that only the journal remembers.
@@ -61,7 +92,7 @@ class Purger:
         known = bool(self._store.journal.history(TABLES[kind].record, name))
         return name if known else self._store.resolve(kind, name)
 
-    def _record(self, kind: str, name: str, reason: str) -> Sequence[str]:
+    def _record(self, kind: str, name: str, reason: str) -> PurgeOutcome:
         record_type, found = TABLES[kind].record, self.resolve(kind, name)
         derived = self._store.memories.derived_from(found) if kind == "memory" else ()
         texts = [
@@ -70,7 +101,13 @@ class Purger:
             if revision.record is not None
             for text in _texts_of(revision.record)
         ]
-        removed = self._store.purge(self._author, kind, found, reason)
+        removed: tuple[PurgedRecord, ...] = ()
+
+        def purge(database: Database) -> None:
+            nonlocal removed
+            removed = purge_record(database, self._author, kind, found, reason)
+
+        outcome = self._everywhere(purge)
         for one in removed:
             discard_editor_files(self._paths, one.id)
             discard_unsaved_text(self._paths, one.id)
@@ -80,7 +117,7 @@ class Purger:
             self._search_engine.keyword.purge(memories)
         if memories and self._paths.semantic_indexes():
             self._search_engine.purge_vectors(memories)
-        return derived
+        return msgspec.structs.replace(outcome, derived=derived)
 
     def _begin_indexes_anew(self) -> None:
         """Let both indexes be built anew: a name stands in every row of what an agent or session wrote."""

@@ -16,7 +16,7 @@ from memento_tui.api.import_session import ImportSession
 from memento_tui.api.inbox import Inbox
 from memento_tui.api.lists import Items, Skips
 from memento_tui.api.memories import ChangeOutcome, MemoryCreator, MemoryEditor
-from memento_tui.api.purge import Purger
+from memento_tui.api.purge import PurgeOutcome, Purger
 from memento_tui.api.queries import Exposures, LinkDirection, MemoryView, Provenance, relations_of
 from memento_tui.api.review import ContradictionQueue, ProposalQueue
 from memento_tui.api.search import SavedSearches, SearchAnswer, SearchEngine
@@ -263,13 +263,14 @@ class Workspace:
             raise NotAllowed("Only a person restores a memory.", "Remember it anew if it still holds.")
         return self._changing.restore(memory_id)
 
-    def purge(self, record_id: str, reason: str, *, kind: str = "memory") -> Sequence[str]:
+    def purge(self, record_id: str, reason: str, *, kind: str = "memory") -> PurgeOutcome:
         """Remove a record and every trace of its text, for a leaked secret. Nothing brings it back.
 
         ``kind`` is that of a record (``memory``, ``skip``, ``item``, ``crystal``, ``contradiction``, ``proposal``),
         ``note`` for the note of the journal entry of that number, or ``agent`` or ``session`` for such a name.
-        What was made of a record and waits goes with it. Returns the ids of memories that were made of a memory and
-        hold since: they may say the same, and are for the person to look at.
+        What was made of a record and waits goes with it, and the backups in the data directory are purged too. The
+        outcome names the memories that were made of a memory and hold since, which may say the same, and the backups
+        that could not be purged: both are for the person to look at.
 
         Raises:
             NotAllowed: an agent asks, or no reason is given.

@@ -140,6 +140,8 @@ def _report_text(report: MaintenanceReport) -> str:
     lines = [*(f"! {safe(problem)}" for problem in report.problems)]
     if report.interrupted:
         lines.append("Interrupted; the rest is done next time.")
+    if report.backup:
+        lines.append(f"The daily backup: {safe(report.backup)}")
     if not report.actions:
         return "\n".join([*lines, "Nothing is due."])
     counts = Counter(action.action for action in report.actions)
@@ -340,6 +342,11 @@ def backup(ctx: click.Context) -> None:
     """Make copies of the database, and restore one. Without a command, list them.
 
     They are kept in the data directory; copy one to another disk in case this one fails.
+
+    memento makes some by itself: once a day where something changed (the last seven stay, and of the four weeks before
+    one each), and before an import of more than a hundred records, a repair, a restore and a new format of the database
+    (the last three of each). `backups = false` in `[maintenance]` of config.toml leaves out the daily ones and those
+    before imports. A purge goes through all of them.
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_backups)
@@ -360,10 +367,10 @@ def backup(ctx: click.Context) -> None:
     metavar="NUMBER",
     default=10,
     show_default=True,
-    help="How many backups are kept.",
+    help="How many of the backups that you made are kept.",
 )
 def make_backup(keep: int) -> None:
-    """Copy the database while it is in use, and check the copy. The oldest backups beyond --keep are removed."""
+    """Copy the database while it is in use, and check the copy. The oldest that you made beyond --keep are removed."""
     with open_workspace() as workspace, staged_progress() as progress:
         made = workspace.backups.make(keep=keep, progress=progress)
         place = workspace.paths.backups / made.name
@@ -386,7 +393,10 @@ def _contents_text(one: Backup) -> str:
     """,
 )
 def list_backups() -> None:
-    """List the backups, newest first. `memento backup verify` checks one in full."""
+    """List the backups, newest first: why each was made, and when all of it was read last and found in order.
+
+    `memento backup verify` reads them again.
+    """
     try:
         with open_workspace() as workspace:
             found = workspace.backups.list()
@@ -410,11 +420,16 @@ def _backups_table(found: Sequence[Backup]) -> str:
             f"{one.size / 1_000_000:,.1f} MB",
             f"{one.memories:,}",
             f"{one.head:,}",
-            one.problem or one.why,
+            _reason_text(one),
+            "no: " + one.problem if one.problem else format_time(one.verified_at) if one.verified_at else "-",
         ]
         for one in found
     ]
-    return table(["NAME", "MADE", "SIZE", "MEMORIES", "ENTRY", "NOTE"], rows)
+    return table(["NAME", "MADE", "SIZE", "MEMORIES", "ENTRY", "REASON", "VERIFIED"], rows)
+
+
+def _reason_text(one: Backup) -> str:
+    return one.why or "asked for"
 
 
 @backup.command(
@@ -429,7 +444,7 @@ def _backups_table(found: Sequence[Backup]) -> str:
 def verify_backups(name: str | None) -> None:
     """Check the backup NAME in full, or all of them. The exit code is 6 if one cannot be restored.
 
-    NAME may be shortened, with or without `memento-`; `latest` is the newest.
+    NAME may be shortened, with or without `memento-`; `latest` is the newest of yours and of the daily ones.
     """
     with open_workspace() as workspace, staged_progress() as progress:
         backups = workspace.backups
@@ -452,24 +467,27 @@ def verify_backups(name: str | None) -> None:
     examples="""
     memento backup restore latest
     memento backup restore 20261121T073114Z --yes --json
+    memento --data-dir ~/memories backup restore /media/usb/memento-20261121T073114Z.db
     """,
 )
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def restore_backup(name: str, *, yes: bool) -> None:
-    """Restore the backup NAME. A backup of the present state is made first.
+    """Restore the backup NAME, or the one at that path. A backup of the present state is made first.
+
+    A data directory that is empty, or not there yet, becomes the workspace that the backup is of.
 
     The app, agents and the engine may keep running: they see the restored state at once. A database that is too damaged
     to be opened is moved aside and replaced; end the other programs before that.
     """
     try:
         with open_workspace() as workspace:
-            chosen = workspace.backups.find(name)
-            newer = workspace.activity.head() - chosen.head
+            file = workspace.backups.file_of(name)
+            newer = workspace.backups.entries_since(name)
             lost = f" {newer:,} journal entries are newer." if newer > 0 else ""
-            _confirm(f"Restore {chosen.name}?{lost} The present state is kept as a backup", yes=yes)
+            _confirm(f"Restore {file.name}?{lost} The present state is kept as a backup", yes=yes)
             with staged_progress() as progress:
-                restored = workspace.backups.restore(chosen.name, progress=progress)
+                restored = workspace.backups.restore(name, progress=progress)
     except DataDirectoryError as error:
         is_there = current_session().paths.database.exists()
         if is_there and "damaged" not in error.message and not isinstance(error, LostData):
@@ -486,7 +504,9 @@ def _restore_or_replace(name: str, *, yes: bool) -> RestoredBackup:
     from memento_tui.api.backups import replace_damaged  # noqa: PLC0415 - same
     from memento_tui.api.types import Author  # noqa: PLC0415 - same
 
-    _confirm("The database cannot be opened. Move it aside, and put the backup in its place", yes=yes)
+    is_there = current_session().paths.database.exists()
+    aside = "The database cannot be opened. Move it aside, and put" if is_there else "There is no database here. Put"
+    _confirm(f"{aside} the backup in its place", yes=yes)
     return replace_damaged(current_session().paths, Author("person", "cli"), name)
 
 

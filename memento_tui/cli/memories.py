@@ -16,7 +16,18 @@ from memento_tui import clock
 from memento_tui.cli.command import command, current_session, open_workspace
 from memento_tui.cli.interaction import confirm
 from memento_tui.cli.options import changes_of, fields_of, memory_options, paging, read_text
-from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, next_page_note, safe, table, write
+from memento_tui.cli.output import (
+    bold,
+    count_of,
+    emit,
+    for_each,
+    format_fields,
+    format_time,
+    next_page_note,
+    safe,
+    table,
+    write,
+)
 from memento_tui.config import DecayPreset
 from memento_tui.errors import Conflict, InvalidInput, MementoError
 from memento_tui.model import Memory
@@ -392,7 +403,8 @@ def purge(id: str, reason: str, *, kind: str, yes: bool) -> None:  # noqa: A002 
 
     With --kind note, remove the note of the journal entry ID, such as the reason of a rejection. With --kind agent or
     session, put another word in the place of the name ID wherever it stands; `-` reads it from standard input, which no
-    shell keeps. Backups that were made before still hold it; they are listed.
+    shell keeps. The backups in the data directory are purged too; one that cannot be is named. Copies of them that you
+    keep elsewhere, and exports, still hold it.
     """
     with open_workspace() as workspace:
         found, headline = _purge_target(workspace, kind, id)
@@ -403,17 +415,16 @@ def purge(id: str, reason: str, *, kind: str, yes: bool) -> None:  # noqa: A002 
             unasked="A purge cannot be undone, so it asks first.",
             declined="That is not its id. Nothing was purged.",
         )
-        derived = workspace.purge(found, reason, kind=kind)
-        if kind in ("note", "agent", "session"):
-            backups = [one.name for one in workspace.backups.list()]
-        else:
-            backups = list(workspace.backups.holding(found, kind))
+        outcome = workspace.purge(found, reason, kind=kind)
     text = f"{found}  purged"
-    if derived:
-        text += f"\nThese were derived from it, and may say the same: {', '.join(derived)}"
-    if backups:
-        text += f"\nThese backups still hold it; `memento backup rm` removes one: {', '.join(backups)}"
-    purged = {"id": found, "status": "purged", "derived": derived, "backups": backups}
+    if outcome.purged_backups:
+        text += f", from {count_of(len(outcome.purged_backups), 'backup')} too"
+    if outcome.derived:
+        text += f"\nThese were derived from it, and may say the same: {', '.join(outcome.derived)}"
+    if outcome.backups:
+        text += "\nThese backups could not be purged, and may still hold it; `memento backup rm` removes one: "
+        text += ", ".join(outcome.backups)
+    purged = {"id": found, "status": "purged", **to_plain(outcome)}
     emit(purged, lambda: safe(text, multiline=True))
 
 

@@ -121,7 +121,7 @@ class MaintenanceScheduler:
             # Settings that the person changed since the engine started apply.
             config = load_config(self._paths.config)
             report = run_maintenance(
-                self._store, config, comparators, self._paths.sleep_lock, by="engine", stopping=self._stopping
+                self._store, config, comparators, self._paths, by="engine", stopping=self._stopping
             )
             interrupted = ", interrupted" if report.interrupted else ""
             _log.info("maintenance run: %d actions%s", len(report.actions), interrupted)

@@ -29,6 +29,10 @@ IMPORT_BATCH_SIZE = 2000
 """Records of one transaction: other writers wait for tens of milliseconds."""
 
 
+_MOST_WITHOUT_BACKUP = 100
+"""Records that are imported without a backup of what was there before."""
+
+
 class ImportReport(msgspec.Struct):
     """The counts of an import, or of a dry run."""
 
@@ -57,6 +61,8 @@ class ImportRun:
         """How many records, and refusals, were read so far."""
         self._session = workspace.import_session(Author("person", "import", session=workspace.author.session))
         self._gate = ImportGate(self._session.gate, self._session.is_signed, hold=hold)
+        self._keep_before = workspace.backups.keep_before_import
+        self._is_kept = dry_run or not workspace.config.maintenance.backups
         self._source = source
         self._dry_run = dry_run
         self._ledger = self._session.ledger.of(source)
@@ -73,7 +79,7 @@ class ImportRun:
         return record.content if isinstance(record, Memory) else ""
 
     def import_batch(self, batch: list[ImportRecord | Refused]) -> None:
-        """Import one batch in one transaction."""
+        """Import one batch in one transaction. A backup is made before the first large one; raises where that fails."""
         self.seen += len(batch)
         self.report.refused += [record for record in batch if isinstance(record, Refused)]
         records = [record for record in batch if isinstance(record, ImportRecord)]
@@ -81,6 +87,9 @@ class ImportRun:
             for planned in self._planner.plan(records):
                 self._count(planned)
             return
+        if len(records) > _MOST_WITHOUT_BACKUP and not self._is_kept:
+            self._keep_before()
+            self._is_kept = True
         with self._transaction(f"from {self._source}") as tx:
             rows = self._apply(tx, self._planner.plan(records))
             self._session.ledger.write(tx, rows)
@@ -192,9 +201,12 @@ def run_import(
     ``hold`` puts every new memory into the review queue. ``progress`` is called with how much was read, and of how
     much. A record that changed both here and in the source is refused, with the reason, and stays as it is here.
 
+    Before more than a hundred records are imported a backup is made, unless that is switched off.
+
     Raises:
         InvalidInput: the format is unknown, or there is nothing at the path.
         NotAllowed: an agent asks.
+        DataDirectoryError: the backup cannot be made; nothing was imported.
 
     """
     if workspace.author.actor != "person":

@@ -15,6 +15,7 @@ from memento_tui.config import Config
 from memento_tui.maintenance.contradictions.finder import EntailmentScorer
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf
+from memento_tui.paths import DataPaths
 from memento_tui.policy.gate import Gate, ProposalDraft, fingerprint_of
 from memento_tui.policy.policy import Verdict
 from memento_tui.search.keyword_index import KeywordIndex
@@ -92,6 +93,7 @@ class MaintenanceContext:
     store: Store
     gate: Gate
     config: Config
+    paths: DataPaths
     keyword: KeywordIndex
     similarity: SimilaritySource | None
     """``None`` where only words can be compared."""
@@ -104,6 +106,10 @@ class MaintenanceContext:
     report_progress: Progress
     actions: list[MaintenanceAction] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    backup: str = ""
+    """The name of the backup that this run made."""
+    backup_problem: str = ""
+    """Why it could make none that was due, as a sentence."""
     asked: frozenset[str] = frozenset()
     """What the person asked for beyond what runs by itself; see `ON_REQUEST`."""
     _most_proposals: int | None = None

@@ -6,7 +6,6 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection
-from pathlib import Path
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -14,6 +13,7 @@ from filelock import FileLock, Timeout
 from memento_tui import clock
 from memento_tui.config import Config
 from memento_tui.errors import MementoError, NotAllowed
+from memento_tui.maintenance.backup import back_up
 from memento_tui.maintenance.consolidation.step import consolidate, learn
 from memento_tui.maintenance.context import Comparators, MaintenanceAction, MaintenanceContext, Progress
 from memento_tui.maintenance.schedule import LastRun, Runner, note_run
@@ -27,6 +27,7 @@ from memento_tui.maintenance.steps import (
     expire_proposals,
 )
 from memento_tui.model.validation import new_id
+from memento_tui.paths import DataPaths
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import rules_in_force
 from memento_tui.private_files import PRIVATE_FILE_MODE
@@ -38,6 +39,7 @@ __all__ = ["MaintenanceReport", "run_maintenance"]
 _log = logging.getLogger(__name__)
 
 _STEPS: tuple[tuple[str, Callable[[MaintenanceContext], None]], ...] = (
+    ("backup", back_up),
     ("ages", age_memories),
     ("skips", end_skips),
     ("proposals", expire_proposals),
@@ -58,13 +60,15 @@ class MaintenanceReport(msgspec.Struct, frozen=True, rename={"actions": "deeds"}
     """A sentence for each part that could not be done; the rest was done."""
     interrupted: bool
     dry_run: bool
+    backup: str = ""
+    """The name of the backup that was made first, where one was due."""
 
 
 def run_maintenance(  # noqa: PLR0913 - what a run needs, all but four by name
     store: Store,
     config: Config,
     comparators: Comparators,
-    lock: Path,
+    paths: DataPaths,
     *,
     dry_run: bool = False,
     asked: Collection[str] = (),
@@ -72,9 +76,10 @@ def run_maintenance(  # noqa: PLR0913 - what a run needs, all but four by name
     stopping: threading.Event | None = None,
     progress: Progress | None = None,
 ) -> MaintenanceReport:
-    """Run all steps and return the report. ``lock`` is held meanwhile; ``stopping`` ends it after the part at hand.
+    """Run all steps on the data directory of a store, and return the report.
 
-    ``asked`` names the steps of `ON_REQUEST` that are taken too, ``by`` says who began it.
+    ``stopping`` ends it after the part at hand. ``asked`` names the steps of `ON_REQUEST` that are taken too, ``by``
+    says who began it.
 
     Raises:
         NotAllowed: another maintenance run is in progress.
@@ -85,6 +90,7 @@ def run_maintenance(  # noqa: PLR0913 - what a run needs, all but four by name
         store=store,
         gate=Gate(store, Author("system", "sleep", agent="memento"), rules_in_force(config.review)),
         config=config,
+        paths=paths,
         keyword=comparators.keyword,
         similarity=comparators.similarity,
         entailment=comparators.entailment,
@@ -96,7 +102,7 @@ def run_maintenance(  # noqa: PLR0913 - what a run needs, all but four by name
         report_progress=progress or (lambda _work, _done, _total: None),
     )
     try:
-        with FileLock(lock, timeout=0, mode=PRIVATE_FILE_MODE):
+        with FileLock(paths.sleep_lock, timeout=0, mode=PRIVATE_FILE_MODE):
             _run_steps(context)
             if not dry_run and not context.interrupted:
                 note_run(store, _as_last_run(context, by))
@@ -105,14 +111,19 @@ def run_maintenance(  # noqa: PLR0913 - what a run needs, all but four by name
             "Another maintenance run is in progress.", "Wait until it has ended; `memento history` shows it."
         ) from None
     return MaintenanceReport(
-        tuple(context.actions), tuple(dict.fromkeys(context.problems)), context.interrupted, dry_run
+        tuple(context.actions), tuple(dict.fromkeys(context.problems)), context.interrupted, dry_run, context.backup
     )
 
 
 def _as_last_run(context: MaintenanceContext, by: Runner) -> LastRun:
     counts = Counter(action.action for action in context.actions)
     return LastRun(
-        context.now, by, dict(counts), sum(action.waits for action in context.actions), len(set(context.problems))
+        context.now,
+        by,
+        dict(counts),
+        sum(action.waits for action in context.actions),
+        len(set(context.problems)),
+        context.backup_problem,
     )
 
 

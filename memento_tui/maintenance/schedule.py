@@ -42,6 +42,8 @@ class LastRun(msgspec.Struct, frozen=True):
     waiting: int = 0
     """How many of these wait for a decision of the person's."""
     problems: int = 0
+    backup_problem: str = ""
+    """Why it could not make the backup that was due, as a sentence."""
 
 
 def last_run(store: Store) -> LastRun | None:

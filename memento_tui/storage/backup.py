@@ -13,7 +13,7 @@ import apsw
 import msgspec
 
 from memento_tui import clock
-from memento_tui.errors import DataDirectoryError
+from memento_tui.errors import DataDirectoryError, NotFound
 from memento_tui.storage import journal
 from memento_tui.storage.connection import Connection, open_finished, open_for_writing
 from memento_tui.storage.database import Database, explain_failure, newest_format, raise_if_stopped, stoppable
@@ -24,11 +24,11 @@ from memento_tui.storage.transaction import PersonGuard, Transaction, write_entr
 
 __all__ = [
     "Progress",
-    "contains_record",
     "copy_database",
     "journal_problem",
     "migrate_copy",
     "page_problem",
+    "purge_copy",
     "read_contents",
     "restore_copy",
     "verify_copy",
@@ -52,12 +52,15 @@ class BackupContents(msgspec.Struct, frozen=True):
     memories: int
     origin: str
     """The name of the database that it is a copy of."""
+    mark: str
+    """The beginning of the newest entry's hash: its number is another entry where a backup was restored meanwhile."""
 
 
-def copy_database(database: Database, file: Path, *, progress: Progress, stop: threading.Event | None) -> None:
-    """Write one state of the database to a new file that only its owner may read. Whoever writes meanwhile goes on.
+def copy_database(source: Connection, file: Path, *, progress: Progress, stop: threading.Event | None) -> None:
+    """Write the state of a database that a read transaction sees to a new file that only its owner may read.
 
-    The file is on the disk when this returns. A copy that is stopped or fails leaves no file.
+    Whoever writes meanwhile goes on. The file is on the disk when this returns. A copy that is stopped or fails leaves
+    no file.
 
     Raises:
         DataDirectoryError: the database cannot be read, or the file not be written.
@@ -66,18 +69,17 @@ def copy_database(database: Database, file: Path, *, progress: Progress, stop: t
     """
     with _removed_on_failure(file):
         os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        with database.reading() as source:
-            # What this transaction has read is what is copied, whatever is committed meanwhile.
-            source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-            raise_if_stopped(stop)
-            target = open_for_writing(file, busy_seconds=0)
-            try:
-                target.execute("PRAGMA synchronous = OFF")  # one fsync at the end does
-                _copy_pages(source, target, "Copying", progress, stop)
-                # Without a log beside it the copy is one file.
-                target.execute("PRAGMA journal_mode = DELETE")
-            finally:
-                target.close()
+        # What this transaction has read is what is copied, whatever is committed meanwhile.
+        source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        raise_if_stopped(stop)
+        target = open_for_writing(file, busy_seconds=0)
+        try:
+            target.execute("PRAGMA synchronous = OFF")  # one fsync at the end does
+            _copy_pages(source, target, "Copying", progress, stop)
+            # Without a log beside it the copy is one file.
+            target.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            target.close()
         with file.open("rb") as written:
             os.fsync(written.fileno())
 
@@ -139,9 +141,9 @@ def read_contents(file: Path) -> BackupContents:
             raise DataDirectoryError(f"{file} is cut off.", "Use another backup.")
         row = connection.execute(
             "SELECT (SELECT coalesce(max(seq), 0) FROM entry), (SELECT count(*) FROM memory),"
-            " (SELECT value FROM setting WHERE name = 'origin')"
+            " (SELECT value FROM setting WHERE name = 'origin'), (SELECT hash FROM entry ORDER BY seq DESC LIMIT 1)"
         ).fetchone()
-    return BackupContents(int(row[0]), int(row[1]), str(row[2]))
+    return BackupContents(int(row[0]), int(row[1]), str(row[2]), (row[3] or b"").hex()[:16])
 
 
 def verify_copy(file: Path, *, progress: Progress, stop: threading.Event | None) -> str | None:
@@ -185,11 +187,23 @@ def journal_problem(
         return journal.verify_journal(connection, tell)
 
 
-def contains_record(file: Path, record: str, record_id: str) -> bool:
-    """Tell whether a copy holds any text of a record, an older version of it too."""
-    query = "SELECT 1 FROM change WHERE record = ? AND record_id = ? AND image IS NOT NULL LIMIT 1"
-    with _open_read_only(file) as connection:
-        return connection.execute(query, (record, record_id)).fetchone() is not None
+def purge_copy(file: Path, purge: Callable[[Database], object]) -> bool:
+    """Bring a copy to the present format and purge it; tell whether there was anything to purge in it.
+
+    Raises:
+        DataDirectoryError: it is damaged, or cannot be written.
+
+    """
+    copy = Database(file, is_copy=True)
+    try:
+        purge(copy)
+        with copy.translated():
+            copy.connection.execute("PRAGMA journal_mode = DELETE")  # without a log beside it the copy is one file
+    except NotFound:
+        return False
+    finally:
+        copy.close()
+    return True
 
 
 def restore_copy(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.resources
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -142,15 +142,25 @@ class _ThreadConnection:
 class Database:
     """One database file, with a connection for each thread that uses it.
 
+    ``before_migration`` is called before an older format is brought to the present one, while nobody else can write.
+
     Raises:
         LostData: it is not what the directory held; a copy elsewhere (``is_copy``) is not asked.
         DataDirectoryError: the file is missing (without ``create``), damaged, unreadable or from a newer version.
 
     """
 
-    def __init__(self, path: Path, *, create: bool = True, is_copy: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        create: bool = True,
+        is_copy: bool = False,
+        before_migration: Callable[[], object] = lambda: None,
+    ) -> None:
         self.path = path
         self._is_copy = is_copy
+        self._before_migration = before_migration
         self._noted_entry = 0
         known = None if is_copy else read_last_known(path)
         self._local = threading.local()
@@ -279,6 +289,8 @@ class Database:
         with self.writing() as connection:
             # Another process may have migrated while this one waited for the lock.
             found = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            if 0 < found < newest:
+                self._before_migration()
             for number, script in steps:
                 if number > found:
                     for statement in _split_statements(script):

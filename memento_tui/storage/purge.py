@@ -17,7 +17,7 @@ from memento_tui.storage.journal import REWRITTEN_ENTRY, Author, Change, image_d
 from memento_tui.storage.tables import TABLES
 from memento_tui.storage.transaction import PersonGuard, Transaction, transaction
 
-__all__ = ["NameField", "PurgedRecord", "purge_name", "purge_note", "purge_record", "purged_ids"]
+__all__ = ["NameField", "PurgedRecord", "check_reason", "purge_name", "purge_note", "purge_record", "purged_ids"]
 
 NameField = Literal["agent", "session"]
 
@@ -54,7 +54,7 @@ def purge_record(
         DataDirectoryError: another program keeps the old text in the database's log by reading an older state.
 
     """
-    _check_reason(reason)
+    check_reason(reason)
     with transaction(database, author, "purge", guard=PersonGuard(author), note=reason) as tx:
         purge = _Purge(tx)
         if record == "proposal":
@@ -75,15 +75,17 @@ def purge_record(
     return tuple(purge.removed)
 
 
-def purge_note(database: Database, author: Author, seq: int, reason: str) -> None:
+def purge_note(database: Database, author: Author, seq: int, reason: str, *, mark: str) -> None:
     """Remove the note of a journal entry, and where it is the reason of a rejection, from what was rejected too.
+
+    ``mark`` is the beginning of the entry's hash: in a backup the same number may be another entry.
 
     Raises like `purge_record`; `NotFound` too where the entry has no note.
     """
-    _check_reason(reason)
+    check_reason(reason)
     with transaction(database, author, "purge", guard=PersonGuard(author), note=reason) as tx:
-        row = tx.connection.execute("SELECT note FROM entry WHERE seq = ?", (seq,)).fetchone()
-        if row is None or not row[0]:
+        row = tx.connection.execute("SELECT note, lower(hex(hash)) FROM entry WHERE seq = ?", (seq,)).fetchone()
+        if row is None or not row[0] or not row[1].startswith(mark):
             raise NotFound(f"The journal has no entry {seq} with a note.", "`memento history` lists them.")
         _rewrite_facts(tx, [seq], "note", "")
         reason_of_rejections = _Replacement(("note",), row[0], "")
@@ -98,7 +100,7 @@ def purge_name(database: Database, author: Author, field: NameField, name: str, 
 
     Raises like `purge_record`.
     """
-    _check_reason(reason)
+    check_reason(reason)
     with transaction(database, author, "purge", guard=PersonGuard(author), note=reason) as tx:
         rows = tx.connection.execute(f"SELECT seq FROM entry WHERE {field} = ?", (name,)).fetchall()
         seqs = {int(row[0]) for row in rows}
@@ -114,7 +116,8 @@ def purge_name(database: Database, author: Author, field: NameField, name: str, 
     return len(seqs)
 
 
-def _check_reason(reason: str) -> None:
+def check_reason(reason: str) -> None:
+    """Raise `NotAllowed` unless a reason is given."""
     if not reason.strip():
         raise NotAllowed("A purge needs a reason; the journal keeps it.", "Say why with --reason.")
 

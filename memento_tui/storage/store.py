@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from memento_tui.errors import NotFound
 from memento_tui.model import AnyRecord, Crystal, Skip, WorkingItem
 from memento_tui.model.validation import new_id
 from memento_tui.moments import format_moment
+from memento_tui.paths import DataPaths
 from memento_tui.private_files import close_data_directory
 from memento_tui.storage.activity import ActivityQueries
 from memento_tui.storage.audit import AuditQueries
@@ -25,7 +27,7 @@ from memento_tui.storage.journal_queries import JournalQueries
 from memento_tui.storage.ledgers import ExposureLedger, ImportLedger, UsageLedger
 from memento_tui.storage.memory_events import MemoryEventQueries
 from memento_tui.storage.memory_queries import MemoryQueries, Timeline, resolve_id
-from memento_tui.storage.purge import NameField, PurgedRecord, purge_name, purge_note, purge_record
+from memento_tui.storage.purge import PurgedRecord, purge_record
 from memento_tui.storage.review import ContradictionQueries, InboxQueries, ProposalQueries
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.statistics import FacetQueries, Statistics
@@ -39,6 +41,12 @@ __all__ = ["Store"]
 
 _current_batch: ContextVar[str] = ContextVar("batch", default="")
 """The batch that joins the entries of one block of `Store.one_undo`; empty outside of any."""
+
+
+def _keep_before_migration(path: Path) -> None:
+    from memento_tui.storage.backup_folder import keep_before_migration  # noqa: PLC0415 - once for each new format
+
+    keep_before_migration(DataPaths(path.parent))
 
 
 class ListQueries:
@@ -74,7 +82,7 @@ class Store:
     def __init__(self, path: Path, *, create: bool = True) -> None:
         # Before anything is written: what is made meanwhile is out of the reach of others.
         close_data_directory(path.parent)
-        self.database = Database(path, create=create)
+        self.database = Database(path, create=create, before_migration=partial(_keep_before_migration, path))
         self.memories = MemoryQueries(self.database)
         self.lists = ListQueries(self.database)
         self.timeline = Timeline(self.database)
@@ -153,14 +161,6 @@ class Store:
 
         """
         return purge_record(self.database, author, record, record_id, reason)
-
-    def purge_note(self, author: Author, seq: int, reason: str) -> None:
-        """Remove the note of a journal entry for good. Raises like `purge`."""
-        purge_note(self.database, author, seq, reason)
-
-    def purge_name(self, author: Author, field: NameField, name: str, reason: str) -> int:
-        """Remove an agent's or a session's name for good; return in how many entries it stood. Raises like `purge`."""
-        return purge_name(self.database, author, field, name, reason)
 
     # Reading records of any kind
 

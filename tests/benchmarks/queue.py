@@ -171,7 +171,7 @@ def maintain(workspace: Workspace, paths: DataPaths, asked: Sequence[str] = ()) 
     workspace.search_engine.keyword.catch_up()
     comparators = Comparators(workspace.search_engine.keyword, CachedSimilarity(workspace))
     for day in range(1, _MOST_RUNS + 1):
-        report = run_maintenance(workspace._store, workspace.config, comparators, paths.sleep_lock, asked=asked)
+        report = run_maintenance(workspace._store, workspace.config, comparators, paths, asked=asked)
         for problem in report.problems:
             print("problem:", problem)
         counts = Counter(action.action for action in report.actions if action.waits)

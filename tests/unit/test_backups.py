@@ -3,15 +3,19 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.backups import replace_damaged
+from memento_tui.api.integrity import check_rows
 from memento_tui.errors import AmbiguousId, DataDirectoryError, NotAllowed, NotFound
+from memento_tui.paths import DataPaths
 from memento_tui.storage.database import StoppedError
 from tests.made import PERSON, edit, without_engine
 
@@ -185,7 +189,7 @@ def test_a_damaged_backup_is_told_and_not_restored(workspace: Workspace, damage:
     with pytest.raises(DataDirectoryError, match="Nothing was changed"):
         workspace.backups.restore(made.name)
     assert workspace._store.memories.count_all() == 2
-    assert bool(workspace.backups.list()[0].problem) == (damage != "altered")
+    assert workspace.backups.list()[0].problem
 
 
 def test_a_database_that_is_out_of_order_makes_no_backup(workspace: Workspace) -> None:
@@ -233,15 +237,102 @@ def test_a_backup_is_named_by_its_beginning_or_as_the_latest(workspace: Workspac
     assert workspace.backups.list() == [second]
 
 
-def test_the_backups_that_hold_a_purged_text_are_named(workspace: Workspace) -> None:
+def test_a_purge_goes_through_the_backups_and_leaves_them_whole(workspace: Workspace) -> None:
     workspace.remember("The port is 8080.")
     before = workspace.backups.make()
     leaked = workspace.remember("The meeting is on Monday.")
+    edit(workspace, leaked.id, content="The meeting is on Tuesday.")
     after = workspace.backups.make()
-    workspace.purge(leaked.id, "it leaked")
-    later = workspace.backups.make()
-    assert workspace.backups.holding(leaked.id) == [after.name]
-    assert {one.name for one in workspace.backups.list()} == {before.name, after.name, later.name}
+    outcome = workspace.purge(leaked.id, "it leaked")
+    assert (outcome.purged_backups, outcome.backups) == ([after.name], [])
+    for one in workspace.backups.list():
+        assert b"The meeting" not in (workspace.paths.backups / one.name).read_bytes()
+        assert workspace.backups.verify(one.name) is None
+    assert {path.name for path in workspace.paths.backups.iterdir()} == {before.name, after.name}
+    workspace.backups.restore(after.name)
+    assert _texts(workspace, "port") == ["The port is 8080."]
+    assert workspace.find(leaked.id) is None
+    assert workspace._store.journal.verify() is None
+
+
+def test_a_purged_note_and_a_purged_name_go_from_the_backups_too(workspace: Workspace, agent: Workspace) -> None:
+    memory = agent.remember("The port is 8080.")
+    workspace.reject(memory.id, "It quotes hunter2-hunter2.")
+    noted = workspace._store.journal.head()
+    made = workspace.backups.make()
+    file = workspace.paths.backups / made.name
+    assert b"hunter2" in file.read_bytes()
+    workspace.purge(str(noted), "a password", kind="note")
+    assert b"hunter2" not in file.read_bytes()
+    assert workspace.purge(agent.author.agent, "a name", kind="agent").purged_backups == [made.name]
+    assert f'"{agent.author.agent}"'.encode() not in file.read_bytes()
+    assert workspace.backups.verify(made.name) is None
+
+
+def test_a_note_is_not_purged_from_another_entry_of_the_same_number(workspace: Workspace) -> None:
+    first = workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    workspace.reject(first.id, "This was another past.")
+    kept = workspace.backups.restore(made.name).before
+    workspace.reject(first.id, "A reason that holds hunter2.")
+    number = workspace._store.journal.head()
+    workspace.remember("More.")
+    assert number > 2
+    workspace.backups.restore(kept)
+    assert workspace.purge("2", "a note", kind="note").backups == []
+    assert b"This was another past" not in (workspace.paths.backups / kept).read_bytes()
+    assert any(
+        b"A reason that holds hunter2" in (workspace.paths.backups / one.name).read_bytes()
+        for one in workspace.backups.list()
+    )
+
+
+def test_a_backup_that_cannot_be_purged_is_named_and_stays(workspace: Workspace) -> None:
+    leaked = workspace.remember("The meeting is on Monday.")
+    made = workspace.backups.make()
+    os.truncate(workspace.paths.backups / made.name, made.size // 2)
+    outcome = workspace.purge(leaked.id, "it leaked")
+    assert (outcome.purged_backups, outcome.backups) == ([], [made.name])
+    assert [path.name for path in workspace.paths.backups.iterdir()] == [made.name]
+
+
+def test_a_purge_without_a_reason_touches_no_backup(workspace: Workspace) -> None:
+    leaked = workspace.remember("The meeting is on Monday.")
+    file = workspace.paths.backups / workspace.backups.make().name
+    before = file.read_bytes()
+    with pytest.raises(NotAllowed, match="reason"):
+        workspace.purge(leaked.id, " ")
+    assert file.read_bytes() == before
+
+
+def test_a_backup_makes_a_workspace_of_an_empty_directory(workspace: Workspace, tmp_path: Path) -> None:
+    for number in range(30):
+        workspace.remember(f"Fact {number}.")
+    workspace.skips.add("The old cluster", reason="It is gone.", expires_at=clock.now() + timedelta(days=9))
+    made = workspace.backups.make()
+    fresh = DataPaths(tmp_path / "not there yet")
+    restored = replace_damaged(fresh, PERSON, str(workspace.paths.backups / made.name))
+    assert (restored.name, restored.before) == (made.name, "")
+    without_engine(tmp_path / "settings")
+    (tmp_path / "settings" / "config.toml").rename(fresh.config)
+    with memento_tui.open(fresh.root) as other:
+        assert list(other.export_records()) == list(workspace.export_records())
+        assert other._store.journal.verify() is None
+        assert [entry.action for entry in other._store.journal.entries(limit=1)] == ["restore backup"]
+        assert _texts(other, "17") == ["Fact 17."]
+        assert check_rows(other).ok
+
+
+def test_each_backup_says_when_it_was_verified(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    assert made.verified_at is not None
+    kept = workspace.backups.restore(made.name).before
+    assert [one.verified_at for one in workspace.backups.list() if one.name == kept] == [None]
+    workspace.backups.verify(kept)
+    assert all(one.verified_at for one in workspace.backups.list())
+    workspace.paths.backup_checks.unlink()
+    assert not any(one.verified_at for one in workspace.backups.list())
 
 
 def test_a_database_that_cannot_be_opened_is_replaced_and_kept(workspace: Workspace, data_dir: Path) -> None:

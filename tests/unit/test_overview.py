@@ -113,7 +113,11 @@ def test_health_at_a_glance_starts_and_builds_nothing(workspace: Workspace) -> N
     signs = {sign.name: sign for sign in overview.health_signs(workspace, clock.now())}
     assert signs["word search"].detail == "up to date"
     assert (signs["backup"].ok, signs["backup"].detail) == (True, "the last one today")
-    old = {sign.name: sign for sign in overview.health_signs(workspace, clock.now() + timedelta(days=40))}["backup"]
+    later = clock.now() + timedelta(days=40)
+    old = {sign.name: sign for sign in overview.health_signs(workspace, later)}["backup"]
+    assert (old.ok, old.detail) == (True, "the last one 40 days ago")
+    workspace.remember("Two.")
+    old = {sign.name: sign for sign in overview.health_signs(workspace, later)}["backup"]
     assert (old.ok, old.detail) == (False, "the last one 40 days ago")
 
 

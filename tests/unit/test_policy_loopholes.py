@@ -147,7 +147,7 @@ def test_a_purge_takes_quotes_labels_drafts_and_unread_copies_and_names_the_rest
     proposal = gathered(workspace, agent)
     source = proposal.evidence["about"][0]
     agent.relate(source, proposal.evidence["about"][1], label="zebra label")
-    assert workspace.purge(source, "leaked") == []
+    assert workspace.purge(source, "leaked").derived == []
     assert workspace._store.find(Memory, proposal.target_id) is None
     assert workspace._store.find(Proposal, proposal.id) is None
     assert b"zebra label" not in stored_bytes(workspace)
@@ -156,7 +156,7 @@ def test_a_purge_takes_quotes_labels_drafts_and_unread_copies_and_names_the_rest
 def test_a_purge_names_the_memories_that_were_made_of_the_purged_one(workspace: Workspace, agent: Workspace) -> None:
     proposal = gathered(workspace, agent)
     workspace.review.approve(proposal.id)
-    assert workspace.purge(proposal.evidence["about"][0], "leaked") == [proposal.target_id]
+    assert workspace.purge(proposal.evidence["about"][0], "leaked").derived == [proposal.target_id]
 
 
 def test_a_merge_onto_a_deleted_memory_hides_nothing(workspace: Workspace, agent: Workspace) -> None:

@@ -116,10 +116,11 @@ def backup_rows(backups: Iterable[Backup]) -> list[HealthRow]:
 
 
 def _backup_row(backup: Backup) -> HealthRow:
-    facts = [f"{backup.size / 1_000_000:,.1f} MB", f"{backup.memories:,} memories", backup.why]
+    is_verified = "verified" if backup.verified_at else ""
+    facts = [f"{backup.size / 1_000_000:,.1f} MB", f"{backup.memories:,} memories", backup.why, is_verified]
     value = "cannot be restored" if backup.problem else "  ".join(filter(None, facts))
     short = value if backup.problem else backup.why or facts[0]
-    state: State = "bad" if backup.problem and not backup.why else "plain"
+    state: State = "bad" if backup.problem and backup.why != "damaged" else "plain"
     title = f"{backup.at:%Y-%m-%d %H:%M:%S}Z"
     return HealthRow(f"backup:{backup.name}", "Backups", title, state, value, short, backup=backup)
 
@@ -248,14 +249,20 @@ def _check_details(row: HealthRow, check: HealthFinding | None) -> Content:
 
 def _backup_details(backup: Backup) -> Content:
     why = {
+        "daily": "Made by itself: one a day where something changed.",
+        "before import": "Made by itself before an import of more than a hundred records.",
+        "before migration": "Made by itself before the database got a new format.",
+        "before repair": "Made by itself before a repair: the rows as they were.",
         "before restore": "Made by itself before another backup was restored: what was there then.",
         "damaged": "The database that could not be opened, put aside when a backup took its place.",
     }.get(backup.why, "")
+    read = f"Verified {backup.verified_at:%Y-%m-%d %H:%M}Z" if backup.verified_at else "Not verified; c does it"
     facts = [
         literal(backup.name),
         literal(f"{backup.memories:,} memories, up to journal entry {backup.head:,}", "dim"),
         literal(f"{backup.size / 1_000_000:,.1f} MB", "dim"),
     ]
+    facts += [] if backup.problem else [literal(read, "dim")]
     if backup.problem:
         wrong = [literal("It cannot be restored", "bold"), literal(backup.problem)]
         return _joined([literal("Backup", "bold")], facts, [literal(why)] if why else [], wrong)
