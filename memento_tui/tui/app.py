@@ -475,6 +475,7 @@ class MementoApp(ErrorBoundary, App[None]):
             return
         finally:
             report.stop()
+        self.section.note_undone(entries)
         first = entries[0]
         # The note of an undo ends with the action that was undone, in brackets.
         what = first.note.rpartition("(")[2].rstrip(")") if first.action == "undo" else first.action

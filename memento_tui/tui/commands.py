@@ -159,9 +159,24 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "review.merge", "review", "m", "resolve('merged')", "Contradiction: write the one text that holds", "Merge"
     ),
+    Command("review.lines", "review", "c", "lines", "Choose the lines of a change: take some, leave others"),
+    Command("review.group", "review", "F", "group", "Gather what waits by kind, agent, session or source"),
+    Command("review.fold", "review", "left", "fold(True)", "Fold the group"),
+    Command("review.unfold", "review", "right", "fold(False)", "Unfold the group"),
+    Command(
+        "review.approve_group", "review", "A", "decide_group('approve')", "Approve all of a group, or all that is found"
+    ),
+    Command(
+        "review.reject_group", "review", "X", "decide_group('reject')", "Reject all of a group, or all that is found"
+    ),
     Command("review.split", "review", "s", "split", "Differences side by side, or one below the other"),
     Command("review.kind", "review", "f", "kind", "Show one kind of item, then the next"),
     Command("review.external", "review", "E", "edit_outside", "Decide the whole queue in $EDITOR"),
+    Command("lines.take", "lines", "space", "take", "Take the line, or leave it, and go on", "Take"),
+    Command("lines.part", "lines", "enter", "take_part", "Take, or leave, all lines that change together", "Together"),
+    Command("lines.all", "lines", "u", "take_all", "Take all lines, or none", "All"),
+    Command("lines.approve", "lines", "a", "approve", "Approve with the lines that are taken", "Approve"),
+    Command("lines.leave", "lines", "escape", "preview", "Back to the change", "Back"),
     Command("working.new", "working", "n", "new", "Add an item", "New"),
     Command("working.edit", "working", "e,enter", "edit", "Edit the item here", "Edit"),
     Command("working.next", "working", "w", "next_action", "Change the next action", "Next action"),

@@ -8,7 +8,7 @@ What takes long runs on a thread by `in_thread`, which never comes back to a wid
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, ParamSpec, Protocol, TypeVar, cast
 
 from textual.containers import Vertical
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from memento_tui.api import Workspace
     from memento_tui.api.drafts import UnsavedText
+    from memento_tui.api.types import Entry
 
 __all__ = ["WIDE_CELLS", "AppServices", "ErrorBoundary", "Section", "app_of", "in_thread", "reportable_error"]
 
@@ -172,6 +173,9 @@ class Section(ErrorBoundary, Vertical):
     def is_available(self, command: str) -> bool:  # noqa: ARG002 - for sections to answer
         """Return whether a command, by its id, can act on the row in focus; the key bar dims those that cannot."""
         return True
+
+    def note_undone(self, entries: Sequence[Entry]) -> None:
+        """Take note of the entries that were just undone, before the records are read again."""
 
     def reopen_unsaved(self, kept: UnsavedText) -> None:
         """Open the text that was being edited when its process ended, for sections where something is edited.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
@@ -76,7 +76,7 @@ class ListSection(Section, Generic[RowT]):
         self.filter_box = FilterBox(self.FILTER_HINT, self.focus_content, id=f"{self.SCOPE}-filter")
         """The box that filters."""
         self.head = Static(classes="head", id=f"{self.SCOPE}-head")
-        self.list: RecordList[RowT] = RecordList(self.row_lines, id=f"{self.SCOPE}-list")
+        self.list: RecordList[RowT] = self.make_list()
         self.nothing = Static(classes="nothing")
         """The text of an empty list."""
         self.rows_pane = Vertical(classes="rows")
@@ -96,6 +96,10 @@ class ListSection(Section, Generic[RowT]):
     def make_selection(self) -> Selection[Any]:
         """Return the selection of rows that commands are for."""
         return Selection(lambda: self.rows)
+
+    def make_list(self) -> RecordList[RowT]:
+        """Return the list, which is made once."""
+        return RecordList(self.row_lines, id=f"{self.SCOPE}-list")
 
     def make_source(self) -> RowSource[RowT]:
         """Return the source of the rows that the present `filter` selects. It is read on threads."""
@@ -236,8 +240,11 @@ class ListSection(Section, Generic[RowT]):
     def _note_shown(self) -> None:
         self._shown_at = monotonic()
 
-    def note_decided(self) -> None:
-        """Let keys that were typed until now act on no row: they were meant for the one that was just decided."""
+    def note_decided(self, names: Iterable[str] = ()) -> None:  # noqa: ARG002 - for a section that counts them
+        """Let keys that were typed until now act on no row: they were meant for the one that was just decided.
+
+        ``names`` are the ids of the rows that were decided.
+        """
         self._shown_at = monotonic()
 
     @on(RecordList.MarksChanged)

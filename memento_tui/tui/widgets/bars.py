@@ -146,6 +146,9 @@ class StatusLine(Static):
 
 _ALL_KEYS = "app.help"
 
+_ALWAYS_SHOWN = frozenset((_ALL_KEYS, "app.undo"))
+"""Commands whose keys stand in the bar however narrow it is."""
+
 _TYPED_KEYS = frozenset([*ascii_letters, *digits, "slash", "question_mark", "plus", "minus", "space"])
 """Keys that type a character into a text."""
 
@@ -179,14 +182,16 @@ class KeyBar(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        """Return as many keys as fit, always with the one that lists all keys."""
+        """Return as many keys as fit, always with the one that undoes and the one that lists all keys."""
         line, self._spans = Content(""), []
         shown = [command for command in self._reachable() if command.label]
-        last = [command for command in shown if command.id == _ALL_KEYS]
-        room = self.size.width - sum(len(self._label(command)) for command in last)
-        for command in [*(command for command in shown if command.id != _ALL_KEYS), *last]:
+        shown.sort(key=lambda command: command.id == _ALL_KEYS)  # it stands last
+        room = self.size.width - sum(len(self._label(command)) for command in shown if command.id in _ALWAYS_SHOWN)
+        for command in shown:
             words = self._label(command)
-            if line.cell_length + len(words) > (room if command not in last else self.size.width):
+            if command.id in _ALWAYS_SHOWN:
+                room += len(words)
+            if line.cell_length + len(words) > room:
                 continue
             self._spans.append((line.cell_length, line.cell_length + len(words), command))
             style = "bold $footer-key-foreground" if self._is_available(command.id) else "dim"

@@ -146,6 +146,11 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         self._marks.ids.update(row_ids)
         self._marks_changed()
 
+    def unmark(self, row_ids: Iterable[str]) -> None:
+        """Unmark rows, visible or not."""
+        self._marks.ids.difference_update(row_ids)
+        self._marks_changed()
+
     def clear_marks(self) -> None:
         """Unmark every row, and leave the range."""
         self._marks.ids.clear()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memento_tui.api.inbox import Decision, DecisionOutcome, DecisionVerb, InboxItem
 from memento_tui.errors import MementoError
+from memento_tui.tui.bulk_runner import MAX_ROWS_NAMED
 from memento_tui.tui.display import cells
+from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.section import in_thread
+from memento_tui.tui.sections.review.groups import GROUP_PREFIX, Grouping, QueueRow, approvable
 
 if TYPE_CHECKING:
     from memento_tui.tui.sections.list_section import ListSection
@@ -45,11 +48,10 @@ _DECISIONS_PER_PROGRESS = 50
 
 
 class DecisionRunner:
-    """Decides for the section of the review. ``focused`` returns the item in focus."""
+    """Decides for the section of the review."""
 
-    def __init__(self, section: ListSection[InboxItem], focused: Callable[[], FocusedItem | None]) -> None:
+    def __init__(self, section: ListSection[QueueRow]) -> None:
         self._section = section
-        self._focused = focused
         self.is_running = False
         """Whether several decisions are being carried out."""
 
@@ -58,17 +60,24 @@ class DecisionRunner:
         decision = Decision(id=focused.name, verb=verb, seen=focused.version, reason=reason, changes=changes)
         self._section.memento.workspace.inbox.decide_one(decision)
         self._section.guard.moved_by_person()
-        self._section.note_decided()
+        self._section.note_decided([focused.name])
         done = "Edited and approved" if verb == "approve" and changes else _DECISION_WORDS[verb][1]
         row = self._section.rows.current
         about = f": {cells(row.headline, 40).rstrip(' .')}" if row is not None and row.id == focused.name else ""
         self._section.memento.show_status(f"{done}{about}. z undoes.")
 
-    def try_to_decide(self, focused: FocusedItem, verb: DecisionVerb, *, reason: str = "") -> None:
+    def try_to_decide(
+        self,
+        focused: FocusedItem,
+        verb: DecisionVerb,
+        *,
+        reason: str = "",
+        **changes: Any,  # noqa: ANN401 - fields
+    ) -> None:
         """Decide about an item and go on to the next; where that fails, show why in the status line."""
         app = self._section.memento
         try:
-            self.decide(focused, verb, reason=reason)
+            self.decide(focused, verb, reason=reason, **changes)
         except MementoError as error:
             # A refused decision may have been written down: its proposal then needs another look.
             app.refresh_after_write()
@@ -95,6 +104,30 @@ class DecisionRunner:
         await self.decide_many(decisions, done)
         self._section.rows.clear_marks()
 
+    async def decide_group(
+        self, name: str, items: Sequence[InboxItem], verb: DecisionVerb, grouping: Grouping, kind: str
+    ) -> None:
+        """Ask, and approve or reject all items of a group as they are listed; must run in a worker."""
+        section = self._section
+        chosen, left = approvable(items, grouping, kind) if verb == "approve" else (list(items), "")
+        if not chosen:
+            section.memento.show_status(f"There is nothing here to approve together. {left}".rstrip(), problem=True)
+            return
+        doing, done = _DECISION_WORDS[verb]
+        question = f"{doing} all {len(chosen):,} of {cells(name, 50).rstrip()}?"
+        lines = section.describe_rows([item.id for item in chosen[:MAX_ROWS_NAMED]])
+        if not await section.bulk.confirm(question, lines, len(chosen), note=left):
+            return
+        reason = ""
+        if verb == "reject":
+            hint = "The agent can read it. Enter rejects, Escape leaves"
+            answer = await section.app.push_screen_wait(AskLine("Why reject them?", hint=hint))
+            if answer is None:
+                return
+            reason = answer
+        await self.decide_many([Decision(id=i.id, verb=verb, seen=i.version, reason=reason) for i in chosen], done)
+        section.rows.clear_marks()
+
     async def decide_many(self, decisions: Sequence[Decision], done: str) -> int:
         """Carry several decisions out on a thread, report each that failed, and return how many did."""
         app = self._section.memento
@@ -110,8 +143,10 @@ class DecisionRunner:
         finally:
             self.is_running = False
         # Only then the list moves on because of this decision.
-        focused = self._focused()
-        if focused is not None and focused.name in {o.id for o in outcomes if o.state != "failed"}:
+        decided = {outcome.id for outcome in outcomes if outcome.state != "failed"}
+        self._section.note_decided(decided)
+        row = self._section.rows.current
+        if row is not None and (row.id in decided or row.id.startswith(GROUP_PREFIX)):
             self._section.guard.moved_by_person()
         app.refresh_after_write()
         return self._report(outcomes, done, headlines)

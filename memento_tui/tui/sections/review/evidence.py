@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import zip_longest
 
 import msgspec
@@ -18,6 +18,7 @@ from memento_tui.model import Contradiction, Crystal, Memory
 from memento_tui.tui.commands import COMMANDS, KeyMap, key_names
 from memento_tui.tui.display import ago, has_hidden, literal, more_characters, shown, time_ago
 from memento_tui.tui.memory_text import FACT_NAMES, memory_facts
+from memento_tui.tui.sections.review.effect import effect_line
 from memento_tui.tui.text_diff import TextRun, compare_lines, draw_runs, draw_side_by_side, draw_unified, two_columns
 
 __all__ = ["FocusedItem", "evidence", "heading", "marked_lines", "read_focused_item", "size_of"]
@@ -36,6 +37,8 @@ class FocusedItem(msgspec.Struct, frozen=True):
     """The present identity, where another one is proposed."""
     about: ContradictionWithSides | None = None
     """The contradiction that an answer was suggested to."""
+    told: Mapping[str, int] = {}
+    """In how many sessions of the last week agents were told each memory that it is about, by id."""
 
     @property
     def name(self) -> str:
@@ -70,13 +73,19 @@ def read_focused_item(workspace: Workspace, kind: str, name: str) -> FocusedItem
     """Read one item of the queue, by a few look-ups. Raises `NotFound` where it is gone."""
     item = workspace.inbox.get(name)
     if isinstance(item, ContradictionWithSides):
-        return FocusedItem(kind, item)
+        sides = (item.contradiction.older, item.contradiction.newer)
+        return FocusedItem(kind, item, told=workspace.activity.sessions_told(sides, since=_lately()))
     evidence = item.proposal.evidence
     other_ids = [str(evidence["other"])] if "other" in evidence else list(evidence.get("sources", ()))
     others = workspace.get_many(other_ids[:_MOST_OTHERS]) if other_ids else {}
     identity = workspace.crystals.current() if item.proposal.target == "crystal" else None
     about = workspace.contradictions.get(item.proposal.target_id) if _is_contradiction_answer(item) else None
-    return FocusedItem(kind, item, others, identity, about)
+    told = workspace.activity.sessions_told([item.proposal.target_id], since=_lately())
+    return FocusedItem(kind, item, others, identity, about, told)
+
+
+def _lately() -> datetime:
+    return clock.now() - timedelta(days=7)
 
 
 def _is_contradiction_answer(item: PendingProposal) -> bool:
@@ -361,8 +370,10 @@ def heading(focus: FocusedItem, keys: KeyMap) -> Content:
         if isinstance(item, ContradictionWithSides)
         else _proposal_heading(focus, item)
     )
+    sources = () if isinstance(item, ContradictionWithSides) else item.proposal.evidence.get("sources", ())
+    effect = effect_line(item, len(sources), focus.told)
     answers = [_choices(focus, keys)] if focus.is_contradiction else []
-    return Content("\n").join([*lines, *answers])
+    return Content("\n").join([*lines, *([effect] if effect is not None else []), *answers])
 
 
 def _contradiction_heading(contradiction: Contradiction) -> Iterator[Content]:

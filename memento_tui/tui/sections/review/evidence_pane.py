@@ -71,6 +71,13 @@ class EvidencePane(ErrorBoundary, VerticalScroll, can_focus=False):
             self.scroll_home(animate=False)
         self._draw()
 
+    def show_text(self, heading: Content, body: Content) -> None:
+        """Show a text that is about no single item."""
+        self.show(None)
+        self._heading.update(heading)
+        self._body.update(body)
+        self.scroll_home(animate=False)
+
     # The evidence
 
     @property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from textual.content import Content
 
 from memento_tui.api.drafts import UnsavedText, UnsavedTextFile
-from memento_tui.api.inbox import DecisionVerb, InboxItem
+from memento_tui.api.inbox import DecisionVerb
 from memento_tui.api.review import (
     ContradictionWithSides,
     PendingProposal,
@@ -21,6 +21,7 @@ from memento_tui.errors import Conflict, InvalidInput, MementoError, NotAllowed
 from memento_tui.model import Crystal, Memory
 from memento_tui.tui.edit_conflict import CurrentText, save_with_conflicts
 from memento_tui.tui.sections.review.evidence import FocusedItem, read_focused_item
+from memento_tui.tui.sections.review.groups import QueueRow
 from memento_tui.tui.widgets.text_draft import TextDraft
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class _OpenEdit:
 class ProposalEditing:
     """Opens the editor or a form over an item of the review; saving it decides."""
 
-    def __init__(self, section: ListSection[InboxItem], decide: Decide) -> None:
+    def __init__(self, section: ListSection[QueueRow], decide: Decide) -> None:
         self._section = section
         self._decide = decide
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
+
 from memento_tui import clock
 from memento_tui.api.inbox import InboxItem
 from memento_tui.tui.display import ago, cells, has_hidden
 from memento_tui.tui.widgets.record_list import Line
 
-__all__ = ["kind_word", "label_of", "waiting_line"]
+__all__ = ["group_line", "kind_word", "label_of", "waiting_line"]
 
 KIND_LABELS = {
     "orders": ("! orders", "error"),
@@ -34,6 +36,7 @@ KIND_LABELS = {
 _ACTION_SIGNS = {"edit": "~", "delete": "-"}
 _SIGN_WIDTH, _AGE_WIDTH, _WHO_WIDTH = 15, 5, 12
 _NARROW = 60
+_FOLD_WIDTH = 2
 
 
 def kind_word(kind: str) -> str:
@@ -47,6 +50,17 @@ def label_of(row: InboxItem) -> tuple[str, str]:
     if row.kind in ("skip", "item", "code"):
         word = f"{_ACTION_SIGNS.get(row.row.action, '+')}{word[1:]}"
     return word, style
+
+
+def group_line(name: str, kinds: str, count: int, width: int, *, is_folded: bool) -> list[Line]:
+    """Return the row of a group: whether it is folded, its name, how many items it has, and of which kinds."""
+    number = f"{count:>6,}"
+    rest = min(cell_len(kinds), width // 2) if width >= _NARROW else 0
+    left = width - _FOLD_WIDTH - len(number) - (rest + 2 if rest else 0)
+    fold = "\N{BLACK RIGHT-POINTING SMALL TRIANGLE} " if is_folded else "\N{BLACK DOWN-POINTING SMALL TRIANGLE} "
+    pieces = [(fold, "strong"), (cells(name, left), "strong")]
+    pieces += [("  ", ""), (cells(kinds, rest), "muted")] if rest else []
+    return [[*pieces, (number, "strong")]]
 
 
 def waiting_line(row: InboxItem, width: int) -> list[Line]:

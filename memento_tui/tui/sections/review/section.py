@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input
 
-from memento_tui.api.inbox import KIND_NAMES, MAX_BULK_EDIT_ITEMS, InboxItem
+from memento_tui.api.inbox import KIND_NAMES, MAX_BULK_EDIT_ITEMS, InboxItem, inbox_name
 from memento_tui.errors import MementoError
 from memento_tui.model.review import INBOX_KINDS
 from memento_tui.tui.commands import KeyScope, bindings
+from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.review.decisions import CANNOT_APPROVE_CONTRADICTION, DecisionRunner
 from memento_tui.tui.sections.review.evidence import FocusedItem, read_focused_item
 from memento_tui.tui.sections.review.evidence_pane import EvidencePane
+from memento_tui.tui.sections.review.groups import (
+    GROUPINGS,
+    Grouping,
+    InboxGroup,
+    QueueRow,
+    group_key,
+    group_texts,
+    grouped_rows,
+)
+from memento_tui.tui.sections.review.line_view import LineView, texts_of_change
 from memento_tui.tui.sections.review.proposal_editing import ProposalEditing, why_not_editable
-from memento_tui.tui.sections.review.rows import kind_word, waiting_line
+from memento_tui.tui.sections.review.queue_list import QueueList
+from memento_tui.tui.sections.review.rows import group_line, kind_word, waiting_line
 from memento_tui.tui.selection import Selection
-from memento_tui.tui.widgets.paged_rows import RowSource
-from memento_tui.tui.widgets.record_list import Line
+from memento_tui.tui.views.view import ViewClosed
+from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, RowSource
+from memento_tui.tui.widgets.record_list import Line, RecordList
 
 if TYPE_CHECKING:
     from memento_tui.api.drafts import UnsavedText
     from memento_tui.api.inbox import DecisionVerb
+    from memento_tui.api.types import Entry
 
 __all__ = ["ReviewSection"]
 
@@ -42,7 +56,18 @@ _DECISION_COMMANDS = _SIDE_ANSWERS | {"review.approve", "review.reject", "review
 """Commands that take words for one contradiction; that answer several; that decide, one or all that are marked."""
 
 
-class ReviewSection(ListSection[InboxItem]):
+_PROGRESS_CELLS = 8
+"""Cells of the bar that shows how many are decided."""
+
+
+def _progress(decided: int, left: int) -> Content:
+    """Return a bar of what was decided here, and how many of all."""
+    filled = round(_PROGRESS_CELLS * decided / (decided + left))
+    bar = "\N{DARK SHADE}" * filled + "\N{LIGHT SHADE}" * (_PROGRESS_CELLS - filled)
+    return Content.styled(f"{bar} {decided:,} of {decided + left:,}  ", "bold $text-success")
+
+
+class ReviewSection(ListSection[QueueRow]):
     """Decide on proposals and contradictions. The filter box holds words of the items to show, or their kind."""
 
     SCOPE: ClassVar[KeyScope] = "review"
@@ -53,10 +78,21 @@ class ReviewSection(ListSection[InboxItem]):
     def __init__(self) -> None:
         super().__init__()
         self._counts: dict[str, int] = {}
+        self._decided: set[str] = set()
+        """The items that were decided here and do not wait again."""
+        self._grouping: Grouping = ""
+        self._folded: set[str] = set()
+        """The ids of the groups that are folded."""
         self.evidence = EvidencePane()
         self.side_scroll = self.evidence
-        self.decisions = DecisionRunner(self, lambda: self.focused)
+        self.decisions = DecisionRunner(self)
         self._editing = ProposalEditing(self, self.decisions.decide)
+        self.lines = LineView(self._approve_lines)
+        """The lines of a change, over the evidence while they are chosen."""
+
+    def make_list(self) -> RecordList[QueueRow]:
+        """Return the list, whose groups can be marked."""
+        return QueueList(self.row_lines, id=f"{self.SCOPE}-list")
 
     def make_selection(self) -> Selection[InboxItem]:
         """Return the selection; marked items that the list has not loaded are read."""
@@ -73,6 +109,7 @@ class ReviewSection(ListSection[InboxItem]):
     def compose_side(self) -> ComposeResult:
         """Show the evidence beside the list."""
         yield self.evidence
+        yield self.lines
 
     def on_mount(self) -> None:
         """Read the queue; the evidence gets more room than the list, and the numbers more than the filter."""
@@ -106,13 +143,21 @@ class ReviewSection(ListSection[InboxItem]):
         words = [word for word in self.filter.replace('"', " ").split() if word]
         return words[1:] if self.kind else words
 
-    def make_source(self) -> RowSource[InboxItem]:
-        """Return the items of the queue, or those of the chosen kind that hold the words of the filter."""
-        return self.memento.workspace.inbox.view(self.kind, self.words)
+    def make_source(self) -> RowSource[QueueRow]:
+        """Return the items of the queue, or those of the chosen kind that hold the words of the filter; in groups."""
+        view = self.memento.workspace.inbox.view(self.kind, self.words)
+        grouping, folded = self._grouping, frozenset(self._folded)
+        if not grouping:
+            return view
+        return ListSource(lambda: grouped_rows(view.page(0, view.total()), grouping, folded))
 
-    def row_lines(self, row: InboxItem, width: int) -> Sequence[Line]:
-        """Return the row of one item of the queue."""
-        return waiting_line(row, width)
+    def row_lines(self, row: QueueRow, width: int) -> Sequence[Line]:
+        """Return the row of one item of the queue, or of a group."""
+        if isinstance(row, InboxGroup):
+            return group_line(row.key, row.kinds, len(row.items), width, is_folded=row.is_folded)
+        if not self._grouping:
+            return waiting_line(row, width)
+        return [[("  ", ""), *line] for line in waiting_line(row, width - 2)]
 
     def head_text(self) -> Content:
         """Return how many of each kind wait, and how many are marked."""
@@ -127,8 +172,9 @@ class ReviewSection(ListSection[InboxItem]):
         waiting = Content(f"{total:,} {'waits' if total == 1 else 'wait'}: ") + Content(", ").join(parts)
         marks = len(self.rows.marks)
         marked = Content.styled(f"{marks:,} marked  ", "bold $text-accent") if marks else Content("")
+        progress = _progress(len(self._decided), total) if self._decided else Content("")
         above = Content(f"{self.new_above:,} new above (g)  ") if self.new_above > 0 else Content("")
-        return marked + above + waiting
+        return progress + marked + above + waiting
 
     def empty_text(self) -> str:
         """Return the text of an empty queue."""
@@ -146,9 +192,9 @@ class ReviewSection(ListSection[InboxItem]):
         """Return a line for each of some items of the queue."""
         return [f"{KIND_NAMES[row.kind][0]}: {row.headline}" for row in self.memento.workspace.inbox.rows(ids)]
 
-    def id_to_copy(self, row: InboxItem) -> str:
-        """Return the id of the record that an item is about."""
-        return row.row.record_id
+    def id_to_copy(self, row: QueueRow) -> str:
+        """Return the id of the record that an item is about, or the name of a group."""
+        return row.key if isinstance(row, InboxGroup) else row.row.record_id
 
     def read(self, *, select: str | None = None) -> None:
         """Show the queue from its beginning."""
@@ -160,7 +206,7 @@ class ReviewSection(ListSection[InboxItem]):
         super().reload()
         self._count()
         row, focus = self.rows.current, self.focused
-        if self.guard.is_moved_by_person or row is None or focus is None or focus.name != row.id:
+        if self.guard.is_moved_by_person or focus is None or not isinstance(row, InboxItem) or focus.name != row.id:
             return
         if self._read_focus(row) != focus and not self.side_pane.is_editing:
             self.guard.content_changed()
@@ -169,11 +215,14 @@ class ReviewSection(ListSection[InboxItem]):
     @work(exclusive=True, group="count")
     async def _count(self) -> None:
         """Count the items of each kind, on a thread: the time grows with the queue."""
+        inbox = self.memento.workspace.inbox
         try:
-            self._counts = await in_thread(self, self.memento.workspace.inbox.counts)
+            self._counts = await in_thread(self, inbox.counts)
+            waiting = await in_thread(self, inbox.rows, sorted(self._decided)) if self._decided else ()
         except MementoError as error:
             self.memento.show_status(str(error), problem=True)
             return
+        self._decided.difference_update([row.id for row in waiting])
         self.memento.show_counts(review=sum(self._counts.values()))
         self.update_head()
 
@@ -202,17 +251,79 @@ class ReviewSection(ListSection[InboxItem]):
         here = kinds.index(self.kind) if self.kind in kinds else 0
         self.filter_box.value = kinds[(here + 1) % len(kinds)]
 
+    # Groups
+
+    def action_group(self) -> None:
+        """Gather the items by kind, then by agent, session and source, then not."""
+        self._grouping = GROUPINGS[(GROUPINGS.index(self._grouping) + 1) % len(GROUPINGS)]
+        self._folded.clear()
+        current = self.rows.current
+        self._read_groups(current.id if current is not None else None)
+        words = f"In groups by {self._grouping}; A approves one, X rejects it." if self._grouping else "In no groups."
+        self.memento.show_status(words)
+
+    def action_fold(self, fold: bool) -> None:  # noqa: FBT001 - how a key's action is written
+        """Fold the group under the cursor, or that of the item there; or unfold it."""
+        group = self._group_here()
+        if group is None:
+            self.memento.show_status("There are no groups here; F gathers what waits.", problem=True)
+            return
+        (self._folded.add if fold else self._folded.discard)(group.id)
+        self._read_groups(group.id)
+
+    def _read_groups(self, select: str | None) -> None:
+        self.guard.moved_by_person()
+        source = self.make_source()
+        place = None if select is None else source.locate(select)
+        if place is None or place < PAGE_SIZE:
+            self.read(select=select)
+        else:
+            self.rows.refresh_rows(source, select=select)
+
+    def _group_here(self) -> InboxGroup | None:
+        """Return the group that the cursor is on, or in."""
+        row = self.rows.current
+        if row is None or isinstance(row, InboxGroup) or not self._grouping:
+            return row if isinstance(row, InboxGroup) else None
+        view = self.memento.workspace.inbox.view(self.kind, self.words)
+        key = group_key(row, self._grouping)
+        rows = grouped_rows(view.page(0, view.total()), self._grouping, self._folded)
+        return next((found for found in rows if isinstance(found, InboxGroup) and found.key == key), None)
+
+    @work(group="decide")
+    async def action_decide_group(self, verb: str) -> None:
+        """Approve or reject all of a group, or all that the filter finds, after a question with their number."""
+        if not self.check_can_act():
+            return
+        group = self._group_here()
+        if group is not None:
+            items, name = group.items, group.key
+        elif self.filter.strip():
+            view = self.memento.workspace.inbox.view(self.kind, self.words)
+            items, name = tuple(view.page(0, view.total())), self.filter.strip()
+        else:
+            message = "A and X are for a group, or for what a filter finds: F makes groups, / filters."
+            self.memento.show_status(message, problem=True)
+            return
+        await self.decisions.decide_group(name, items, cast("DecisionVerb", verb), self._grouping, self.kind)
+
     # What is in focus
 
-    def _read_focus(self, row: InboxItem) -> FocusedItem | None:
+    def _read_focus(self, row: QueueRow) -> FocusedItem | None:
+        if isinstance(row, InboxGroup):
+            return None
         try:
             return read_focused_item(self.memento.workspace, row.kind, row.id)
         except MementoError:
             return None
 
-    def show(self, row: InboxItem | None) -> None:
-        """Show one item of the queue, with its evidence."""
+    def show(self, row: QueueRow | None) -> None:
+        """Show one item of the queue with its evidence, or what a group holds."""
+        if self.lines.focused is not None and (row is None or row.id != self.lines.focused.name):
+            self._lines_closed()
         self.evidence.show(None if row is None else self._read_focus(row))
+        if isinstance(row, InboxGroup):
+            self.evidence.show_text(*group_texts(row))
         self.memento.focus_changed()
 
     def on_resize(self) -> None:
@@ -221,12 +332,61 @@ class ReviewSection(ListSection[InboxItem]):
         self._share_room()
         self.call_after_refresh(self.evidence.redraw_if_resized)
 
+    # The lines of a change
+
+    def action_lines(self) -> None:
+        """Let the person take or leave single lines of the change in focus."""
+        focused = self._focused_to_decide()
+        if focused is None:
+            return
+        if texts_of_change(focused) is None:
+            self.memento.show_status("This changes no text, so it has no lines to choose from.", problem=True)
+            return
+        self.lines.show(focused)
+        self.evidence.display = False
+        self.lines.focus_content()
+
+    def _approve_lines(self, focused: FocusedItem, text: str | None) -> None:
+        changes = {} if text is None else {"content": text}
+        self.decisions.try_to_decide(focused, "approve", **changes)
+
+    @on(ViewClosed)
+    def _view_closed(self, event: ViewClosed) -> None:
+        event.stop()
+        self._lines_closed()
+
+    def _lines_closed(self) -> None:
+        had_focus = self.lines.has_focus_within
+        self.lines.close()
+        self.evidence.display = True
+        if had_focus:
+            self.focus_part(self.rows)
+
     def action_split(self) -> None:
         """Show differences side by side, or one below the other."""
         self.evidence.toggle_split()
         self.memento.show_status("Side by side." if self.evidence.is_split else "One below the other.")
 
     # Deciding
+
+    def note_decided(self, names: Iterable[str] = ()) -> None:
+        """Count items as decided; keys that were typed until now act on no other."""
+        super().note_decided()
+        self._decided.update(names)
+
+    def note_undone(self, entries: Sequence[Entry]) -> None:
+        """Bring the card of an undone decision back under the cursor."""
+        workspace = self.memento.workspace
+        changes = [change for entry in entries for change in workspace.activity.changes(entry.seq)]
+        names = [
+            inbox_name(change.record, change.record_id)
+            for change in changes
+            if change.record in ("proposal", "contradiction")
+        ]
+        back = workspace.inbox.rows(names)
+        if back:
+            self.guard.moved_by_person()
+            self.rows.refresh_rows(self.make_source(), select=back[0].id)
 
     def is_available(self, command: str) -> bool:
         """Return whether a command can decide the item in focus or the marked ones: each kind has its own answers."""
@@ -237,8 +397,10 @@ class ReviewSection(ListSection[InboxItem]):
             return both if command == "review.merge" else sides is not None
         if marked and command in _DECISION_COMMANDS:
             return True
-        if command == "review.edit":
-            return focused is not None and not why_not_editable(focused)
+        if command in ("review.edit", "review.lines"):
+            return focused is not None and (
+                not why_not_editable(focused) if command == "review.edit" else texts_of_change(focused) is not None
+            )
         if command in _SIDE_ANSWERS:
             return focused is not None and focused.contradiction is not None
         if command == "review.approve":
@@ -258,7 +420,11 @@ class ReviewSection(ListSection[InboxItem]):
     def _focused_to_decide(self) -> FocusedItem | None:
         if not self.check_can_act():
             return None
-        if self.focused is None:
+        if isinstance(self.rows.current, InboxGroup):
+            self.memento.show_status(
+                "This is a group: A approves all of it, X rejects it, Enter opens it.", problem=True
+            )
+        elif self.focused is None:
             self.memento.show_status("This is gone by now; the list is being read again.", problem=True)
             self.memento.refresh_after_write()
         return self.focused
@@ -331,8 +497,11 @@ class ReviewSection(ListSection[InboxItem]):
             self.decisions.try_to_decide(focused, verb)
 
     def action_edit(self) -> None:
-        """Edit the proposal in focus; saving approves it."""
-        if self.side_pane.is_editing:
+        """Edit the proposal in focus; saving approves it. On a group: fold it, or unfold it."""
+        group = self.rows.current
+        if isinstance(group, InboxGroup) and not self.side_pane.is_editing:
+            self.action_fold(not group.is_folded)
+        elif self.side_pane.is_editing:
             self.focus_content()
         elif self.check_can_act() and self.focused is not None:
             self._editing.edit(self.focused)

@@ -1,0 +1,142 @@
+"""The queue in groups, by kind, agent, session or source: each group has a row of its own above its items."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Sequence
+from typing import Literal, TypeAlias, get_args
+
+import msgspec
+from textual.content import Content
+
+from memento_tui.api.inbox import InboxItem
+from memento_tui.tui.display import literal
+from memento_tui.tui.sections.review.rows import kind_word
+
+__all__ = [
+    "GROUPINGS",
+    "GROUP_PREFIX",
+    "Grouping",
+    "InboxGroup",
+    "QueueRow",
+    "approvable",
+    "group_key",
+    "group_texts",
+    "grouped_rows",
+]
+
+Grouping = Literal["", "kind", "agent", "session", "source"]
+"""What items of one group have in common; empty where there are no groups."""
+
+GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
+
+GROUP_PREFIX = "group:"
+"""The prefix of the id of a group's row."""
+
+_RISKY_KINDS = frozenset(("orders", "secret", "quarantined", "burst"))
+"""Kinds of items that are approved together only where the person has gathered that kind."""
+
+_UNKNOWN: dict[Grouping, str] = {
+    "agent": "memento",
+    "session": "of no session",
+    "source": "of no source",
+}
+"""The names of the groups of items that have none."""
+
+
+class InboxGroup(msgspec.Struct, frozen=True):
+    """One group of the queue, as its row shows it."""
+
+    by: Grouping
+    key: str
+    items: tuple[InboxItem, ...]
+    is_folded: bool
+
+    @property
+    def id(self) -> str:
+        """The identity of its row."""
+        return f"{GROUP_PREFIX}{self.by}:{self.key}"
+
+    @property
+    def version(self) -> int:
+        """Nothing is decided about the row itself."""
+        return 0
+
+    @property
+    def headline(self) -> str:
+        """The name of the group."""
+        return self.key
+
+    @property
+    def kinds(self) -> str:
+        """How many items of each kind it has, in words."""
+        counts = Counter(item.kind for item in self.items)
+        return ", ".join(f"{count:,} {kind_word(kind)}" for kind, count in counts.items())
+
+
+QueueRow: TypeAlias = InboxItem | InboxGroup
+"""One row of the queue."""
+
+
+def group_key(item: InboxItem, by: Grouping) -> str:
+    """Return the name of the group that an item is of."""
+    row = item.row
+    names: dict[Grouping, str] = {
+        "": "",
+        "kind": kind_word(item.kind),
+        "agent": row.who,
+        "session": f"{row.who}, session {row.session}" if row.session else "",
+        "source": row.source,
+    }
+    return names[by] or _UNKNOWN[by]
+
+
+def grouped_rows(items: Sequence[InboxItem], by: Grouping, folded: Container[str]) -> list[QueueRow]:
+    """Return the rows of all groups, those with the riskiest items first; a folded group is its own row alone."""
+    groups: dict[str, list[InboxItem]] = {}
+    for item in items:
+        groups.setdefault(group_key(item, by), []).append(item)
+    rows: list[QueueRow] = []
+    for key, members in groups.items():
+        group = InboxGroup(by, key, tuple(members), is_folded=f"{GROUP_PREFIX}{by}:{key}" in folded)
+        rows.append(group)
+        rows += () if group.is_folded else members
+    return rows
+
+
+_MOST_HEADLINES = 200
+"""Items that the text of a group lists."""
+
+
+def group_texts(group: InboxGroup) -> tuple[Content, Content]:
+    """Return the heading of a group's text, and the list of what it holds."""
+    heading = [
+        literal(f"{len(group.items):,} that wait: {group.key}", "bold"),
+        Content.styled("A approves all of it, X rejects it, Space marks it, Enter opens or folds it.", "dim"),
+    ]
+    if left := approvable(group.items, group.by, "")[1]:
+        heading.append(Content.styled(f"! {left}", "bold $text-warning"))
+    lines = [
+        literal(f"{kind_word(item.kind):<14}", "dim") + literal(item.headline) for item in group.items[:_MOST_HEADLINES]
+    ]
+    more = len(group.items) - len(lines)
+    lines += [Content.styled(f"and {more:,} more", "dim")] if more else []
+    return Content("\n").join(heading), Content("\n").join(lines)
+
+
+def approvable(items: Sequence[InboxItem], by: Grouping, kind: str) -> tuple[list[InboxItem], str]:
+    """Return those items that one key may approve together, and a sentence about those that it leaves.
+
+    Contradictions need an answer each. What is risky is approved together only where it was gathered as such: by a
+    grouping ``by`` kind, or by a filter on its ``kind``.
+    """
+    named = by == "kind" or bool(kind)
+    risky = [item for item in items if item.kind in _RISKY_KINDS and not named]
+    open_questions = [item for item in items if item.kind == "contradiction"]
+    left = {item.id for item in (*risky, *open_questions)}
+    notes = []
+    if risky:
+        notes.append(f"{len(risky):,} risky left out: decide them one by one, or group by kind.")
+    if open_questions:
+        notes.append(f"{len(open_questions):,} contradictions left out: each needs its own answer.")
+    return [item for item in items if item.id not in left], " ".join(notes)

@@ -1,0 +1,180 @@
+"""The lines of a proposed change, each of which can be taken or left before it is approved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+import msgspec
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+
+from memento_tui.api.review import ContradictionWithSides, proposed_record
+from memento_tui.model import Crystal, Memory
+from memento_tui.text.line_choice import ChangeLine, change_lines, text_of_chosen
+from memento_tui.tui.commands import KeyScope, bindings
+from memento_tui.tui.display import cells, literal
+from memento_tui.tui.sections.review.evidence import FocusedItem
+from memento_tui.tui.views.view import FixedRows, View, ViewClosed, ViewList
+from memento_tui.tui.widgets.record_list import Line, RecordList
+
+__all__ = ["LineView", "texts_of_change"]
+
+_CONTEXT_LINES = 3
+"""Lines of both texts that are listed around each change."""
+
+_MAX_NOTE_CHARACTERS = 1_000
+"""Characters of the line under the cursor that are shown in full below the list."""
+
+_TAKEN, _LEFT = "[x] ", "[ ] "
+_STYLES = {"-": "error", "+": "good", " ": "muted"}
+
+
+class _LineRow(msgspec.Struct, frozen=True):
+    """One row: a line with its index among all lines; ``None`` for lines that are left out."""
+
+    index: int
+    line: ChangeLine | None
+
+    @property
+    def id(self) -> str:
+        """The identity within the list."""
+        return str(self.index)
+
+
+def texts_of_change(focused: FocusedItem) -> tuple[str, str] | None:
+    """Return the text that a proposal would change, and what it would become; ``None`` where it changes no text."""
+    item = focused.item
+    if isinstance(item, ContradictionWithSides):
+        return None
+    if isinstance(item.target, Crystal):
+        present = focused.identity
+        return None if present is None or present.id == item.target.id else (present.content, item.target.content)
+    after = proposed_record(item) if item.proposal.action == "edit" else None
+    if isinstance(item.target, Memory) and isinstance(after, Memory) and after.content != item.target.content:
+        return item.target.content, after.content
+    return None
+
+
+class LineView(View):
+    """Lists the lines of one change; ``approve`` is given the item and the text of what was taken."""
+
+    SCOPE: ClassVar[KeyScope] = "lines"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("lines")]
+
+    def __init__(self, approve: Callable[[FocusedItem, str | None], None]) -> None:
+        super().__init__("lines")
+        self._approve = approve
+        self.focused: FocusedItem | None = None
+        """The item whose lines are shown; ``None`` while the view is closed."""
+        self._texts = ("", "")
+        self._lines: list[ChangeLine] = []
+        self._taken: set[int] = set()
+        self.rows: ViewList[_LineRow] = ViewList(self._row_lines)
+        self.display = False
+
+    def compose(self) -> ComposeResult:
+        """Show the heading, the lines, and the line under the cursor in full."""
+        yield self.head
+        yield self.rows
+        yield self.note
+
+    def show(self, about: FocusedItem) -> None:
+        """Show the lines of a change, all of them taken."""
+        texts = texts_of_change(about)
+        if texts is None:
+            return
+        self.focused, self._texts = about, texts
+        self._lines = change_lines(*texts)
+        self._taken = self._changed()
+        rows = _rows_around_changes(self._lines)
+        first = next((row.id for row in rows if row.line is not None and row.line.part >= 0), None)
+        self.rows.set_rows(rows, len(rows), FixedRows(rows), select=first)
+        self.display = True
+        self._draw_head()
+
+    def close(self) -> None:
+        """Hide the view, and forget what was chosen."""
+        self.focused = None
+        self.display = False
+
+    def reload(self) -> None:
+        """Keep what is being chosen; a change that was written meanwhile is a conflict when it is approved."""
+
+    def _changed(self) -> set[int]:
+        return {index for index, line in enumerate(self._lines) if line.part >= 0}
+
+    def _draw_head(self) -> None:
+        taken, all_lines = len(self._taken), len(self._changed())
+        self.set_heading(Content(f"{taken:,} of {all_lines:,} changed lines taken. a approves these, Esc goes back."))
+        self.rows.refresh()
+
+    def _row_lines(self, row: _LineRow, width: int) -> Sequence[Line]:
+        line = row.line
+        if line is None:
+            return [[("    ...", "muted")]]
+        box = "    " if line.part < 0 else _TAKEN if row.index in self._taken else _LEFT
+        left = line.part >= 0 and row.index not in self._taken
+        return [
+            [(box, "mark"), (f"{line.sign} {cells(line.text, width - 6)}", "muted" if left else _STYLES[line.sign])]
+        ]
+
+    @on(RecordList.Highlighted)
+    def _show_whole_line(self, event: RecordList.Highlighted[_LineRow]) -> None:
+        event.stop()
+        line = None if event.row is None else event.row.line
+        self.set_note(None if line is None else literal(line.text[:_MAX_NOTE_CHARACTERS] or " "))
+
+    # Actions
+
+    def _toggle(self, chosen: set[int]) -> None:
+        """Take lines, or leave them where all are taken."""
+        self._taken = self._taken - chosen if chosen <= self._taken else self._taken | chosen
+        self._draw_head()
+
+    def action_take(self) -> None:
+        """Take the line under the cursor, or leave it, and go on to the next."""
+        row = self.rows.current
+        if row is not None and row.line is not None and row.line.part >= 0:
+            self._toggle({row.index})
+        self.rows.cursor += 1
+
+    def action_take_part(self) -> None:
+        """Take, or leave, all lines that change together with the one under the cursor."""
+        row = self.rows.current
+        if row is not None and row.line is not None and row.line.part >= 0:
+            part = row.line.part
+            self._toggle({index for index, line in enumerate(self._lines) if line.part == part})
+
+    def action_take_all(self) -> None:
+        """Take all lines, or none."""
+        self._toggle(self._changed())
+
+    def action_approve(self) -> None:
+        """Approve the change with the lines that are taken."""
+        if self.focused is None:
+            return
+        before, after = self._texts
+        text = text_of_chosen(self._lines, self._taken)
+        if text == before:
+            self.memento.show_status("No line is taken; take some, or leave with Esc and reject it by x.", problem=True)
+            return
+        self._approve(self.focused, None if text == after else text)
+        self.post_message(ViewClosed())
+
+
+def _rows_around_changes(lines: Sequence[ChangeLine]) -> list[_LineRow]:
+    """Return the rows of the changed lines and of some around them; a row without a line stands for the others."""
+    near: set[int] = set()
+    for index, line in enumerate(lines):
+        if line.part >= 0:
+            near.update(range(index - _CONTEXT_LINES, index + _CONTEXT_LINES + 1))
+    rows: list[_LineRow] = []
+    for index, line in enumerate(lines):
+        if index in near:
+            rows.append(_LineRow(index, line))
+        elif not rows or rows[-1].line is not None:
+            rows.append(_LineRow(index, None))
+    return rows
