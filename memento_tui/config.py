@@ -121,7 +121,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hooks: HooksConfig = HooksConfig()
     app: AppConfig = AppConfig()
     keys: dict[str, str] = {}
-    """Keys of the app that differ from the built-in ones, by command: ``"review.approve" = "A"``."""
+    """Keys of the app that differ from the built-in ones, by command: ``"review.approve" = "Y"``."""
 
 
 def load_config(path: Path) -> Config:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import stat
 import threading
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,9 @@ _MAX_COMPARED_CHARACTERS = 20_000
 
 _MIN_SIMILARITY = 0.1
 _MAX_EXCERPT_LINES = 20
+_TURNS_AROUND = 2
+"""Turns before and after the passage that are read along: what it answers, and what was said to it."""
+
 _MAX_UTTERANCE_CHARACTERS = 4_000
 _MAX_TRANSCRIPT_BYTES = 512 * 1024 * 1024
 """Bytes."""
@@ -51,6 +55,8 @@ class Utterance(msgspec.Struct, frozen=True):
     last_line: int
     text: str
     is_cut: bool = False
+    is_source: bool = True
+    """Whether it was learned from; the others surround what was."""
 
 
 class TranscriptExcerpt(msgspec.Struct, frozen=True):
@@ -117,7 +123,8 @@ def transcript_excerpt(
         return TranscriptExcerpt(transcript, span)
     first, last = int(match[1]), int(match[2] or match[1])
     try:
-        said = tuple(_utterance(turn) for turn in _read_turns(_readable_path(transcript), first, last, stopping))
+        turns = _read_turns(_readable_path(transcript), first, last, stopping)
+        said = tuple(_utterance(turn, is_source=_meets(turn, first, last)) for turn in turns)
     except MementoError as error:
         return TranscriptExcerpt(transcript, span, problem=error.message)
     return TranscriptExcerpt(transcript, span, said, "" if said else "These lines say nothing that can be read.")
@@ -150,22 +157,33 @@ def _transcript_location(item: PendingProposal | ContradictionWithSides) -> tupl
 
 
 def _read_turns(path: Path, first: int, last: int, stopping: threading.Event | None) -> list[Turn]:
+    """Return the turns of a passage with some around them; none where the passage has none."""
+    before: deque[Turn] = deque(maxlen=_TURNS_AROUND)
     found: list[Turn] = []
+    after: list[Turn] = []
     for turn in read_transcript(path, on_problem=_ignore_problem, stopping=stopping):
-        if turn.first_line > last or len(found) == _MAX_EXCERPT_LINES:
-            break
-        if turn.last_line >= first:
+        if turn.last_line < first:
+            before.append(turn)
+        elif _meets(turn, first, last) and len(found) < _MAX_EXCERPT_LINES:
             found.append(turn)
-    return found
+        else:
+            after.append(turn)
+        if len(after) == _TURNS_AROUND or (after and not found):
+            break
+    return [*before, *found, *after] if found else []
+
+
+def _meets(turn: Turn, first: int, last: int) -> bool:
+    return turn.first_line <= last and turn.last_line >= first
 
 
 def _ignore_problem(problem: str) -> None:
     """Ignore a line that cannot be read: the passage is in others."""
 
 
-def _utterance(turn: Turn) -> Utterance:
+def _utterance(turn: Turn, *, is_source: bool) -> Utterance:
     text = redact_text(turn.text)[0]
     lines = text[:_MAX_UTTERANCE_CHARACTERS].split("\n")
     is_cut = len(lines) > _MAX_EXCERPT_LINES or len(text) > _MAX_UTTERANCE_CHARACTERS
     kept = "\n".join(lines[:_MAX_EXCERPT_LINES])
-    return Utterance(turn.role, turn.first_line, turn.last_line, kept, is_cut)
+    return Utterance(turn.role, turn.first_line, turn.last_line, kept, is_cut, is_source)

@@ -235,7 +235,10 @@ def _context_of(workspace: Workspace, item: PendingProposal | ContradictionWithS
     if excerpt is not None:
         lines.append(bold(f"said in {safe(excerpt.transcript)}, lines {safe(excerpt.span)}"))
         lines += [safe(excerpt.problem)] if excerpt.problem else []
-        lines += [f"{one.role}, line {one.first_line}: {safe(one.text, multiline=True)}" for one in excerpt.said]
+        lines += [
+            f"{'>' if one.is_source else ' '} {one.role}, line {one.first_line}: {safe(one.text, multiline=True)}"
+            for one in excerpt.said
+        ]
     if similar:
         lines.append(bold("similar memories"))
         lines += [f"{one.likeness:.0%}  {safe(one.memory.id)}  {safe(one.memory.headline)}" for one in similar]

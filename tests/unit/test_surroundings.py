@@ -37,21 +37,33 @@ def transcript(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_lines_of_the_span_are_returned_and_no_others(
-    workspace: Workspace, agent: Workspace, transcript: Path
+@pytest.mark.parametrize(
+    ("span", "before", "source", "after"),
+    [("1-2", [], [1, 2], [3, 4]), ("2", [1], [2], [3, 4]), ("4-5", [2, 3], [4, 5], []), ("9", [], [], [])],
+)
+def test_the_lines_of_the_span_are_returned_with_two_turns_before_and_after_them(
+    workspace: Workspace,
+    agent: Workspace,
+    transcript: Path,
+    span: str,
+    before: list[int],
+    source: list[int],
+    after: list[int],
 ) -> None:
-    found = read(workspace, agent, transcript=str(transcript), span="1-2")
-    assert [(one.first_line, one.text) for one in found.said] == [(1, "one"), (2, "two")]
-    assert found.problem == ""
+    found = read(workspace, agent, transcript=str(transcript), span=span)
+    assert [one.first_line for one in found.said] == [*before, *source, *after]
+    assert [one.first_line for one in found.said if one.is_source] == source
+    assert found.problem == ("" if source else "These lines say nothing that can be read.")
 
 
 def test_secrets_are_not_repeated_and_long_texts_are_cut(
     workspace: Workspace, agent: Workspace, transcript: Path
 ) -> None:
     found = read(workspace, agent, transcript=str(transcript), span="3-5")
-    assert "AKIA" not in found.said[0].text
-    assert (found.said[1].text.count("\n"), found.said[1].is_cut) == (19, True)
-    assert (len(found.said[2].text), found.said[2].is_cut) == (4_000, True)
+    key, lines, letters = found.said[2:]
+    assert "AKIA" not in key.text
+    assert (lines.text.count("\n"), lines.is_cut) == (19, True)
+    assert (len(letters.text), letters.is_cut) == (4_000, True)
 
 
 @pytest.mark.parametrize(

@@ -33,11 +33,11 @@ def test_no_key_of_a_section_hides_one_that_works_everywhere() -> None:
 
 
 def test_a_remapped_key_takes_the_place_of_the_built_in_one() -> None:
-    keys = KeyMap({"review.approve": "A", "app.help": "F1", "memories.new": "^n, +"})
+    keys = KeyMap({"review.approve": "Y", "app.help": "F1", "memories.new": "^n, +"})
     approve = next(command for command in COMMANDS if command.id == "review.approve")
     new = next(command for command in COMMANDS if command.id == "memories.new")
     assert keys.problems == ()
-    assert keys.of(approve) == "A"
+    assert keys.of(approve) == "Y"
     assert keys.of(new) == "ctrl+n,plus"
     assert key_names(keys.of(new)) == "^n +"
 
@@ -60,12 +60,12 @@ def test_a_key_that_cannot_be_set_is_told_and_the_built_in_one_stays(remapped: d
 
 def test_the_command_line_lists_the_keys_as_the_person_set_them(data_dir: Path) -> None:
     with (data_dir / "config.toml").open("a", encoding="utf-8") as config:
-        config.write('[keys]\n"review.approve" = "A"\n"nothing.there" = "q"\n')
+        config.write('[keys]\n"review.approve" = "Y"\n"nothing.there" = "q"\n')
     found = Program(data_dir).run("keys", "--place", "review", "--json").data
     assert found["items"][0] == {
         "command": "review.approve",
         "place": "review",
-        "keys": ["A"],
+        "keys": ["Y"],
         "help": "Approve and go on",
     }
     assert found["problems"] == ["There is no command nothing.there; `memento keys` lists them."]

@@ -38,8 +38,9 @@ def _excerpt(excerpt: TranscriptExcerpt) -> Iterator[Content]:
 
 
 def _utterance(utterance: Utterance) -> Iterator[Content]:
-    yield literal(f"{utterance.role}, line {utterance.first_line}", "dim bold")
-    yield literal(utterance.text, multiline=True)
+    mark = "> " if utterance.is_source else "  "
+    yield literal(f"{mark}{utterance.role}, line {utterance.first_line}", "bold" if utterance.is_source else "dim bold")
+    yield literal(utterance.text, "" if utterance.is_source else "dim", multiline=True)
     if utterance.is_cut:
         yield Content.styled("... it goes on in the transcript", "dim")
 
