@@ -265,7 +265,7 @@ def engine_logs(lines: int) -> None:
 def keys(ctx: click.Context, place: str | None, markdown: bool) -> None:  # noqa: FBT001 - click's callback
     """List every command of the app with its name, its keys as config.toml sets them, and what it does.
 
-    To approve with A instead of a, add to config.toml a section [keys] with the line "review.approve" = "Y".
+    To approve with Y instead of a, add to config.toml a section [keys] with the line "review.approve" = "Y".
     """
     from memento_tui.config import load_config  # noqa: PLC0415 - a command's help is shown without it
     from memento_tui.tui.commands import COMMANDS, KEY_SCOPES, KeyMap, key_names, markdown_table  # noqa: PLC0415
