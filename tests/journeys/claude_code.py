@@ -19,6 +19,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp_types import Implementation
 
+from tests.journeys.hook_host import UNHURRIED_PATH
 from tests.journeys.host_home import HostHome
 from tests.journeys.mcp_agent import Agent
 from tests.unit.made_transcripts import ClaudeSession
@@ -26,8 +27,8 @@ from tests.unit.made_transcripts import ClaudeSession
 __all__ = ["RECORDING", "ClaudeCode"]
 
 RECORDING = Path(__file__).parent / "data" / "claude_code_session.jsonl"
-_LONGEST_SECONDS = 60
-"""For a hook without a time of its own. Claude Code gives SessionEnd 1.5; a shared machine may need more."""
+_LONGEST_SECONDS = 120
+"""For a hook, whatever time it has in the settings: a shared machine may need more."""
 
 
 class ClaudeCode:
@@ -108,9 +109,9 @@ class ClaudeCode:
             ["/bin/sh", "-c", hook["command"]],
             input=json.dumps(sent).encode(),
             capture_output=True,
-            timeout=hook.get("timeout", _LONGEST_SECONDS),
+            timeout=_LONGEST_SECONDS,
             check=False,
-            env={**self._environment, "CLAUDE_CODE_CHILD_SESSION": "1"},
+            env={**self._environment, "CLAUDE_CODE_CHILD_SESSION": "1", "PYTHONPATH": UNHURRIED_PATH},
             cwd=self.cwd,
         )
         assert (ended.returncode, ended.stderr) == (0, b""), ended

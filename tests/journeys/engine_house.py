@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -47,6 +48,37 @@ def is_alive(pid: int) -> bool:
         return not Path("/proc/self/stat").exists()
     # A process that was killed and not yet collected is not alive.
     return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+class HeldModel:
+    """A light model in a folder of its own, which embeds only as many documents as a test allows it."""
+
+    def __init__(self, folder: Path, *, dimension: int = 1024, allowed: int | None = None) -> None:
+        folder.mkdir()
+        (folder / "dimension.txt").write_text(str(dimension))
+        self.folder = folder
+        self.config = f"[engine]\nmodel = {str(folder)!r}\n"
+        self.allow(allowed)
+
+    def allow(self, documents: int | None) -> None:
+        """Let each engine embed so many documents in all, or all of them; it waits in the middle of its work then."""
+        path = self.folder.with_suffix(".allowed")  # in the folder it would be a part of the model
+        if documents is None:
+            path.unlink(missing_ok=True)
+            return
+        self._allowed = documents
+        beside = path.with_suffix(".new")
+        beside.write_text(str(documents))
+        beside.replace(path)
+
+    def answer_between_batches(self, ask: Callable[[], Value]) -> Value:
+        """Return what an engine answers that waits in a batch: one more is embedded now and then until it has."""
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(ask)
+            while not asked.done():
+                self.allow(self._allowed + 1)
+                wait([asked], timeout=0.1)
+            return asked.result()
 
 
 class EngineHouse:
@@ -100,6 +132,11 @@ class EngineHouse:
         status = self.client.status()
         assert status is not None, self.client.logs(20)
         return status
+
+    def has_left(self, client: SemanticClient | None = None) -> bool:
+        """Tell whether the engine that a client started has ended."""
+        started = (client or self.client)._launcher._process
+        return started is not None and started.poll() is not None
 
     def listening(self) -> EngineStatus:
         """Start the engine, and return its status once it answers."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 __all__ = ["FakeModel", "UseTool", "fake_model"]
 
-_PATIENCE = 20
+_PATIENCE = 60
 """Seconds."""
 
 

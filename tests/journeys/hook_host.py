@@ -9,18 +9,16 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["HOOK", "UNHURRIED", "HookHost", "Said"]
+__all__ = ["HOOK", "UNHURRIED", "UNHURRIED_PATH", "HookHost", "Said"]
 
 _START = "import sys; from memento_tui.hooks import main; "
 HOOK = [sys.executable, "-c", f"{_START}sys.exit(main.main())"]
+UNHURRIED_PATH = str(Path(__file__).parent / "unhurried")
 # The program as it is ends a call that takes seconds, as any may on a busy machine; only tests of that want it so.
 UNHURRIED = [
     sys.executable,
     "-c",
-    (
-        f"{_START}main._MAX_ANSWER_SECONDS = 60; main._ANSWER_SECONDS = dict.fromkeys(main._ANSWER_SECONDS, 60);"
-        " sys.exit(main.main())"
-    ),
+    f"{_START}sys.path.append({UNHURRIED_PATH!r}); import unhurried_hooks; sys.exit(main.main())",
 ]
 
 

@@ -20,7 +20,7 @@ from memento_tui.mcp.workspaces import open_mcp_workspaces
 
 __all__ = ["Answer", "Posting", "served"]
 
-_PATIENCE = 20
+_PATIENCE = 60
 """Seconds."""
 
 

@@ -72,18 +72,18 @@ class Terminal:
         """Wait until a text has been drawn."""
         self.until(lambda: text in self.drawn(since), f"{text!r} is drawn")
 
-    def decide(self, key: str, shown: str) -> None:
-        """Type a key that decides until a text is drawn.
+    def decide(self, key: str, holds: Callable[[], bool], what: str) -> None:
+        """Type a key that decides until something is true, which is not what is drawn: the next message covers that.
 
         A key for a card that has only just come up is ignored, and the person is asked to press it again; one too many
         is taken for no other card.
         """
         begun, ends = len(self.raw), monotonic() + _DEADLINE_SECONDS
-        while shown not in self.drawn(begun):
-            assert monotonic() < ends, f"{shown!r} is drawn\n{self.drawn(begun)[-1500:]}"
+        while not holds():
+            assert monotonic() < ends, f"{what}\n{self.drawn(begun)[-1500:]}"
             self.press(key)
             patience = monotonic() + PATIENCE_SECONDS
-            while shown not in self.drawn(begun) and monotonic() < patience:
+            while not holds() and monotonic() < patience:
                 self.read()
 
     def drawn(self, since: int = 0) -> str:
@@ -103,6 +103,7 @@ def open_app(data_dir: Path, section: str = "home") -> Iterator[Terminal]:
     terminal = Terminal(handle, process)
     try:
         terminal.shows("Memories")
+        terminal.shows("? Keys")  # the keys that the section takes stand below it
         yield terminal
         terminal.press("q")
         ends = monotonic() + _DEADLINE_SECONDS

@@ -22,8 +22,7 @@ def test_an_agent_writes_while_a_person_looks_decides_and_takes_back(data_dir: P
         pending = agent.call("remember", content="Walrus rule from a page.", source_type="external")["id"]
         begun = terminal.press("3")
         terminal.shows("Walrus rule from a page.", begun)
-        terminal.decide("a", "Approved")
-        assert workspace.get(pending).stability == "verified"
+        terminal.decide("a", lambda: workspace.get(pending).stability == "verified", "the memory is approved")
         assert pending in {found["id"] for found in agent.call("search", query="walrus")["results"]}
 
         begun = terminal.press("z")

@@ -11,6 +11,7 @@ import pytest
 
 from memento_tui.paths import DataPaths
 from tests.journeys.cli_shell import Shell
+from tests.journeys.engine_house import is_alive, until
 
 pytestmark = pytest.mark.engine
 
@@ -39,7 +40,7 @@ def test_the_engine_comes_when_it_is_needed_and_leaves_when_told(shell: Shell) -
     status = shell.json("engine", "status")
     assert (status["state"], status["total"], status["pending"]) == ("ready", 2, 0)
     assert f"{status['pid']}, for" in shell.run("engine").stdout.decode()
-    both = shell.json("search", "cat", "--explain")["results"][0]["explain"]
+    both = shell.json("search", "cat", "--explain", "--wait")["results"][0]["explain"]
     assert both["keyword_rank"] == both["semantic_rank"] == 1
     findings = {finding["name"]: finding for finding in shell.json("doctor")["findings"]}
     assert findings["semantic index"] == {
@@ -51,8 +52,7 @@ def test_the_engine_comes_when_it_is_needed_and_leaves_when_told(shell: Shell) -
     assert shell.json("engine", "logs", "--lines", "5")["lines"]
     assert shell.json("engine", "stop") == {"stopped": True}
     assert shell.json("engine", "stop") == {"stopped": False}
-    with pytest.raises(ProcessLookupError):
-        os.kill(status["pid"], 0)
+    until(lambda: not is_alive(status["pid"]), "the engine is gone")
 
 
 @pytest.mark.usefixtures("light_model")

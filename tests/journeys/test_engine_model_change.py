@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,24 +10,17 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.model import Memory
 from memento_tui.search.engine_protocol import EngineStatus
-from tests.journeys.engine_house import EngineHouse, until
+from tests.journeys.engine_house import EngineHouse, HeldModel, until
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("light_model")]
 
 TEXTS = [f"the harbour lamp number {number} is green" for number in range(30)]
 
 
-def model_folder(root: Path, name: str, dimension: int) -> Path:
-    made = root / name
-    made.mkdir()
-    (made / "dimension.txt").write_text(str(dimension))
-    return made
-
-
-def configure(house: EngineHouse, folder: Path | None) -> None:
+def configure(house: EngineHouse, model: HeldModel | None) -> None:
     """Name a model in the settings, and end the engine, so that the next one takes it."""
     house.client.stop()
-    house.paths.config.write_text("" if folder is None else f"[engine]\nmodel = {str(folder)!r}\n")
+    house.paths.config.write_text("" if model is None else model.config)
 
 
 def embedding_anew(house: EngineHouse) -> EngineStatus:
@@ -34,7 +28,7 @@ def embedding_anew(house: EngineHouse) -> EngineStatus:
 
     def embedding() -> EngineStatus | None:
         status = house.listening()
-        return status if status.serving and status.state == "ready" else None
+        return status if status.serving and status.state == "ready" and status.pending else None
 
     return until(embedding, "another model embeds")
 
@@ -49,8 +43,7 @@ def filled(tmp_path: Path, light_model: None) -> list[Memory]:  # noqa: ARG001 -
 
 
 def test_the_former_vectors_answer_until_all_are_made_anew(tmp_path: Path, filled: list[Memory]) -> None:
-    longer = model_folder(tmp_path, "longer", 512)
-    (longer / "hold").touch()
+    longer = HeldModel(tmp_path / "longer", dimension=512, allowed=0)
     with EngineHouse(tmp_path / "data") as house:
         configure(house, longer)
         status = embedding_anew(house)
@@ -59,8 +52,8 @@ def test_the_former_vectors_answer_until_all_are_made_anew(tmp_path: Path, fille
         assert house.search("number 7")[0] == filled[7].id
         assert house.paths.former_semantic_index.exists()
 
-        (longer / "hold").unlink()
-        status = house.settle()
+        longer.allow(None)
+        house.settle()
         until(lambda: not house.status().serving, "the present vectors answer")
         assert (house.status().total, house.status().pending) == (len(TEXTS), 0)
         assert house.search("number 7")[0] == filled[7].id
@@ -68,8 +61,7 @@ def test_the_former_vectors_answer_until_all_are_made_anew(tmp_path: Path, fille
 
 
 def test_what_was_embedded_before_an_engine_ended_is_kept(tmp_path: Path, filled: list[Memory]) -> None:
-    longer = model_folder(tmp_path, "longer", 512)
-    (longer / "hold").touch()
+    longer = HeldModel(tmp_path / "longer", dimension=512, allowed=0)
     with EngineHouse(tmp_path / "data") as house:
         configure(house, longer)
         embedding_anew(house)
@@ -77,43 +69,43 @@ def test_what_was_embedded_before_an_engine_ended_is_kept(tmp_path: Path, filled
         assert embedding_anew(house).serving == "all-MiniLM-L6-v2"
         assert house.search("number 7")[0] == filled[7].id
         added = house.add("the harbour lamp number 4711 is red")
-        (longer / "hold").unlink()
+        longer.allow(None)
         house.settle()
         until(lambda: not house.status().serving, "the present vectors answer")
         assert house.search("number 4711")[0] == added[0].id
 
 
 def test_going_back_to_the_model_before_needs_no_embedding(tmp_path: Path, filled: list[Memory]) -> None:
-    longer = model_folder(tmp_path, "longer", 512)
-    (longer / "hold").touch()
+    longer = HeldModel(tmp_path / "longer", dimension=512, allowed=0)
     with EngineHouse(tmp_path / "data") as house:
         configure(house, longer)
         embedding_anew(house)
         configure(house, None)
-        status = house.settle()
-        assert (status.model, status.serving, status.embedded_total) == ("all-MiniLM-L6-v2", "", 0)
+        house.settle()
+        until(lambda: not house.status().serving, "the vectors from before answer as the present ones")
+        assert (house.status().model, house.status().embedded_total) == ("all-MiniLM-L6-v2", 0)
         assert house.search("number 7")[0] == filled[7].id
-        assert not house.paths.former_semantic_index.exists()
+        until(lambda: not house.paths.former_semantic_index.exists(), "the vectors of the other model are deleted")
 
 
 def test_a_former_model_whose_folder_is_gone_is_done_without(tmp_path: Path) -> None:
-    first, second = model_folder(tmp_path, "first", 256), model_folder(tmp_path, "second", 512)
-    with EngineHouse(tmp_path / "data", f"[engine]\nmodel = {str(first)!r}\n") as house:
+    first, second = HeldModel(tmp_path / "first", dimension=256), HeldModel(tmp_path / "second", dimension=512)
+    with EngineHouse(tmp_path / "data", first.config) as house:
         memories = house.add(*TEXTS)
         house.settle()
         configure(house, second)
-        (first / "dimension.txt").unlink()
-        first.rmdir()
-        status = house.settle()
-        assert (status.model, status.serving) == ("second", "")
+        shutil.rmtree(first.folder)
+        house.settle()
+        until(lambda: not house.status().serving, "the present vectors answer")
+        assert house.status().model == "second"
         assert house.search("number 7")[0] == memories[7].id
-        assert not house.paths.former_semantic_index.exists()
+        until(lambda: not house.paths.former_semantic_index.exists(), "the former vectors are deleted")
 
 
 def test_a_configured_model_is_found_again_by_its_folder(tmp_path: Path) -> None:
-    first, second = model_folder(tmp_path, "first", 256), model_folder(tmp_path, "second", 512)
-    (second / "hold").touch()
-    with EngineHouse(tmp_path / "data", f"[engine]\nmodel = {str(first)!r}\n") as house:
+    first = HeldModel(tmp_path / "first", dimension=256)
+    second = HeldModel(tmp_path / "second", dimension=512, allowed=0)
+    with EngineHouse(tmp_path / "data", first.config) as house:
         memories = house.add(*TEXTS)
         house.settle()
         configure(house, second)
@@ -124,8 +116,7 @@ def test_a_configured_model_is_found_again_by_its_folder(tmp_path: Path) -> None
 def test_a_purge_takes_the_vectors_out_of_both(tmp_path: Path, filled: list[Memory]) -> None:
     import lancedb  # noqa: PLC0415 - it takes a second to import
 
-    longer = model_folder(tmp_path, "longer", 512)
-    (longer / "hold").touch()
+    longer = HeldModel(tmp_path / "longer", dimension=512, allowed=0)
     with EngineHouse(tmp_path / "data") as house:
         configure(house, longer)
         embedding_anew(house)

@@ -338,6 +338,7 @@ def test_the_path_of_a_prompt_imports_tantivy_and_none_of_the_slow_parts_of_the_
     program = (
         f"import sys; sys.path += {[str(Path(__file__).parents[2]), sysconfig.get_path('purelib')]!r}\n"
         "from memento_tui.hooks import main; import os\n"
+        "main._ANSWER_SECONDS, main._MAX_ANSWER_SECONDS = {}, 60.0\n"
         "real = os._exit\n"
         "def told(status):\n"
         "    names = {name.partition('.')[0] for name in sys.modules}\n"

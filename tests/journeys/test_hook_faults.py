@@ -139,6 +139,7 @@ def test_a_crash_of_the_work_itself_never_reaches_the_host(host: HookHost) -> No
     program = (
         "import os, sys\n"
         "from memento_tui.hooks import fallback, main\n"
+        "main._ANSWER_SECONDS, main._MAX_ANSWER_SECONDS = {}, 60.0\n"
         "fallback.answer_by_words = lambda arguments, raw: os.kill(os.getpid(), 11)\n"
         f"sys.exit(main.main(['UserPromptSubmit', '--data-dir', {str(host.data_dir)!r}]))"
     )

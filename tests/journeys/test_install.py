@@ -19,6 +19,7 @@ from mcp.client.stdio import stdio_client
 
 from memento_tui.hosts.registry import HOSTS
 from tests.journeys.cli_shell import MEMENTO, Shell
+from tests.journeys.hook_host import UNHURRIED_PATH
 from tests.journeys.mcp_agent import NO_ENGINE, Agent
 from tests.journeys.tmux_terminal import Screen, needs_tmux
 from tests.unit.installing import contents
@@ -70,7 +71,7 @@ class House:
 
     def call_hook(self, line: str, said: dict[str, Any]) -> subprocess.CompletedProcess[bytes]:
         """Run a hook's line as hosts do, without this shell's data directory and PATH."""
-        environment = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
+        environment = {"HOME": str(self.home), "PATH": "/usr/bin:/bin", "PYTHONPATH": UNHURRIED_PATH}
         return subprocess.run(  # noqa: S603 - a line that memento wrote
             ["/bin/sh", "-c", line],
             input=json.dumps(said).encode(),

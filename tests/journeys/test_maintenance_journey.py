@@ -77,7 +77,7 @@ def tagged(tmp_path: Path) -> Iterator[tuple[Console, Store]]:
     store.close()
 
 
-def ask_model(shell: Console, server: ChatServer, seconds: float = 60) -> None:
+def ask_model(shell: Console, server: ChatServer, seconds: float = 600) -> None:
     with (shell.data_dir / "config.toml").open("a") as config:
         config.write(answering_to(server, seconds))
 
@@ -254,11 +254,11 @@ def at_rest(root: Path, more: str = "") -> EngineHouse:
 @pytest.mark.usefixtures("light_model")
 def test_an_engine_that_nobody_asks_sleeps_once_and_then_leaves(tmp_path: Path) -> None:
     with at_rest(tmp_path / "data") as house:
-        pid = house.listening().pid
+        house.client.ensure()
         until(lambda: house.store.settings.get(LAST_RUN_SETTING), "the engine has slept")
         assert drafts_of(house.store) == {}
         assert [proposal.action for proposal in house.store.all_of(Proposal)] == ["merge"]
-        until(lambda: not is_alive(pid), "the idle engine leaves")
+        until(house.has_left, "the idle engine leaves")
         log = house.client.logs(50)
         assert log.count("maintenance run: ") == 1
         assert log.endswith("leaves: idle")

@@ -14,6 +14,7 @@ import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.tui.web.server import MAX_WINDOWS
+from tests.journeys.engine_house import is_alive
 from tests.journeys.web_server import WebProcess, serving, window
 from tests.made import always, without_engine
 
@@ -30,10 +31,6 @@ def _until(holds: Callable[[], bool], what: str) -> None:
     ends = monotonic() + 60
     while not holds():
         assert monotonic() < ends, what
-
-
-def _runs(process: int) -> bool:
-    return Path(f"/proc/{process}").exists()
 
 
 @pytest.mark.parametrize("asked", ["/", "/?token=", "/?token=guess%C3%A9", "/favicon.ico", "/download/x", "/static/"])
@@ -128,7 +125,7 @@ async def test_an_app_outlives_neither_its_server_nor_nonsense_ends_it(data_dir:
             (app,) = server.apps()
             server.process.send_signal(signal.SIGKILL)
             server.process.wait()
-            _until(lambda: not _runs(app), "the app ends when its server is killed")
+            _until(lambda: not is_alive(app), "the app ends when its server is killed")
 
 
 async def test_ctrl_c_ends_the_server_and_the_apps_of_open_windows(data_dir: Path) -> None:
@@ -142,8 +139,8 @@ async def test_ctrl_c_ends_the_server_and_the_apps_of_open_windows(data_dir: Pat
             server.process.send_signal(signal.SIGINT)
             while (await channel.receive(timeout=60)).type is aiohttp.WSMsgType.BINARY:
                 pass
-            assert await asyncio.to_thread(server.process.wait, 30) == 0
-        assert not _runs(app)
+            assert await asyncio.to_thread(server.process.wait, 60) == 0
+        _until(lambda: not is_alive(app), "the app has ended with its server")
 
 
 def test_a_person_searches_and_approves_in_the_browser(data_dir: Path, workspace: Workspace, agent: Workspace) -> None:
@@ -156,7 +153,10 @@ def test_a_person_searches_and_approves_in_the_browser(data_dir: Path, workspace
         assert "token" not in browser.page.url
         browser.press("2")
         browser.shows("About herons")
-        browser.press("/zebra")
+        browser.press("/")
+        browser.until(lambda: "z Undo" not in browser.screen(), "letters are searched for")
+        browser.press("zebra")
+        browser.until(lambda: "About herons" not in browser.screen(), "zebras alone")
         browser.shows("Zebras wear stripes.")
         browser.page.keyboard.press("Enter")
         browser.shows("z Undo")  # letters are commands again
@@ -168,7 +168,7 @@ def test_a_person_searches_and_approves_in_the_browser(data_dir: Path, workspace
         browser.page.keyboard.press("Control+p")
         browser.shows("Search for commands")
         browser.press("screenshot")
-        browser.shows("Save an SVG")
+        browser.until(lambda: "Save an SVG" in (shown := browser.screen()) and "key " not in shown, "it is found alone")
         browser.page.keyboard.press("Enter")
         browser.shows("Files are not downloaded from here")
         browser.press("2")

@@ -40,6 +40,7 @@ def test_a_morning_at_the_workbench(data_dir: Path, workspace: Workspace) -> Non
         screen.shows("Zebra rule from the agent.")
 
         screen.press("/")
+        screen.until(lambda: "? Keys" not in screen.text, "letters are searched for")
         screen.type("zebr")
         screen.press("Enter")
         screen.until(lambda: "The cache lives" not in screen.text and "Zebra rule" in screen.text, "zebras alone")

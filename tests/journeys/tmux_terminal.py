@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
 import pytest
 
@@ -18,6 +18,7 @@ from tests.journeys.real_terminal import PATIENCE_SECONDS
 __all__ = ["Screen", "app_in_tmux", "needs_tmux"]
 
 _DEADLINE_SECONDS = 60
+_POLL_SECONDS = 0.02  # the app needs the processor too
 
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed: apt-get install tmux")
 
@@ -57,6 +58,7 @@ class Screen:
         ends = monotonic() + _DEADLINE_SECONDS
         while not holds():
             assert monotonic() < ends, f"{what}\n{self.text}"
+            sleep(_POLL_SECONDS)
 
     def decide(self, key: str, holds: Callable[[], bool], what: str) -> None:
         """Press a key that decides until something is true; one for a card that has only just come up is ignored."""
@@ -66,7 +68,7 @@ class Screen:
             self.press(key)
             patience = monotonic() + PATIENCE_SECONDS
             while not holds() and monotonic() < patience:
-                pass
+                sleep(_POLL_SECONDS)
 
     def shows(self, *texts: str) -> None:
         """Wait until all of these are on the screen."""
@@ -87,7 +89,7 @@ def app_in_tmux(data_dir: Path, *options: str, size: tuple[int, int] = (120, 32)
     screen = Screen(size)
     screen.start(sys.executable, "-m", "memento_tui", "--data-dir", str(data_dir), *options)
     try:
-        screen.shows("2 Memories")
+        screen.shows("2 Memories", "? Keys")  # the keys that the section takes stand below it
         yield screen
         screen.press("q")
         screen.until(screen.has_ended, "the app leaves")

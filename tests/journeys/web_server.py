@@ -155,6 +155,13 @@ class Window:
             while not holds() and monotonic() < patience:
                 self.page.wait_for_timeout(50)
 
+    def until(self, holds: Callable[[], bool], what: str) -> None:
+        """Wait until something is true."""
+        ends = monotonic() + _DEADLINE_SECONDS
+        while not holds():
+            assert monotonic() < ends, f"{what}:\n{self.screen()}"
+            self.page.wait_for_timeout(50)
+
     def screen(self) -> str:
         """Return the text on the screen, as a person would select and copy it."""
         size = self.page.viewport_size
@@ -169,9 +176,7 @@ class Window:
 
     def shows(self, text: str) -> None:
         """Wait until a text is on the screen."""
-        ends = monotonic() + _DEADLINE_SECONDS
-        while text not in (screen := self.screen()):
-            assert monotonic() < ends, f"{text!r} is not shown:\n{screen}"
+        self.until(lambda: text in self.screen(), f"{text!r} is shown")
 
 
 @contextmanager
@@ -183,8 +188,10 @@ def window() -> Iterator[Window]:
     with sync_playwright() as playwright:
         # As root, which continuous integration is, Chromium refuses to run in its sandbox.
         arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=program, args=arguments)
+        browser = playwright.chromium.launch(executable_path=program, args=arguments, timeout=1000 * _DEADLINE_SECONDS)
         try:
-            yield Window(browser.new_page(viewport={"width": 1200, "height": 700}))
+            page = browser.new_page(viewport={"width": 1200, "height": 700})
+            page.set_default_timeout(1000 * _DEADLINE_SECONDS)
+            yield Window(page)
         finally:
             browser.close()

@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 
 from memento_tui.errors import DataDirectoryError
 from memento_tui.tui.widgets.record_list import Line, RecordList
+from tests.tui.settling import hold_back
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,11 @@ class FakeRows:
         return [self.row(index) for index in range(min(100, self.total()))]
 
     def total(self) -> int:
-        self.may_answer.wait(60)
+        hold_back(self.may_answer)
         return self.count + self.arrived - len(self.gone)
 
     def page(self, start: int, count: int) -> Sequence[FakeRow]:
-        self.may_answer.wait(60)
+        hold_back(self.may_answer)
         if self.is_broken:
             raise DataDirectoryError("The disk is gone.")
         self.pages_read.append(start)

@@ -7,20 +7,20 @@ each key, and on a busy one it is too early, because a process that gets no proc
 from __future__ import annotations
 
 import asyncio
+import threading
 from asyncio.base_events import BaseEventLoop
 from collections.abc import Callable
 from concurrent.futures import Executor
+from time import monotonic
 from typing import Any
-from weakref import WeakSet
 
 import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-__all__ = ["settle", "settle_at_once"]
+__all__ = ["hold_back", "settle", "settle_at_once"]
 
-_MOST_SECONDS = 1.0
-"""A thread that a test holds back is waited for so long, once."""
+_DEADLINE_SECONDS = 60
 
 _POLL_SECONDS = 0.005
 
@@ -28,7 +28,8 @@ _ROUNDS = 3
 """Drawing may call back what was to wait for it, which may change what is drawn."""
 
 _on_threads: set[asyncio.Future[Any]] = set()
-_held_back: WeakSet[asyncio.Future[Any]] = WeakSet()
+_holding: list[threading.Event] = []
+"""What the threads that tests hold back wait for."""
 _run_in_executor = BaseEventLoop.run_in_executor
 
 
@@ -44,6 +45,15 @@ def _run_and_count(
     return future
 
 
+def hold_back(until: threading.Event) -> None:
+    """Wait in a thread of the app until a test lets it go on; `settle` waits for no such thread."""
+    _holding.append(until)
+    try:
+        assert until.wait(_DEADLINE_SECONDS)
+    finally:
+        _holding.remove(until)
+
+
 async def _all_tasks_wait() -> None:
     """Return once every other task of the loop waits for something."""
     loop = asyncio.get_running_loop()
@@ -53,8 +63,9 @@ async def _all_tasks_wait() -> None:
 
 
 async def settle(app: App[Any]) -> None:
-    """Wait until no message is left, what has changed is drawn, and no thread is at work."""
-    while True:
+    """Wait until no message is left, what has changed is drawn, and no thread is at work but those held back."""
+    ends = monotonic() + _DEADLINE_SECONDS
+    while monotonic() < ends:
         # A new size waits for a sixtieth of a second whether another one comes.
         while app._resize_event is not None:  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(_POLL_SECONDS)
@@ -63,12 +74,10 @@ async def settle(app: App[Any]) -> None:
             if app._screen_stack:
                 app.screen._on_timer_update()
         await _all_tasks_wait()
-        working = [future for future in _on_threads if future not in _held_back]
-        if not working:
+        if len(_on_threads) <= sum(not event.is_set() for event in _holding):
             return
-        done, waiting = await asyncio.wait(working, timeout=_MOST_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        if not done:
-            _held_back.update(waiting)
+        await asyncio.wait(_on_threads, timeout=_POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+    raise TimeoutError("a thread of the app is at work and does not end")
 
 
 def settle_at_once(patch: pytest.MonkeyPatch) -> None:

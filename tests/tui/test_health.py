@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ from memento_tui.tui.sections import health
 from memento_tui.tui.sections.health import HealthSection
 from tests.made import AGENT, PERSON, note, put, unguarded, without_engine
 from tests.tui.app_driver import Driver, opened
+from tests.tui.settling import hold_back
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 KEY = "AKIAQ3EGRXWBZJ5KTN7Y"
@@ -213,10 +215,10 @@ async def test_long_work_is_stopped_by_escape_and_only_one_runs_at_a_time(
     fill(folder)
     from memento_tui.api.backups import Backups  # noqa: PLC0415 - replaced here
 
-    def wait(_self: object, *, progress: object, stop: object) -> None:  # noqa: ARG001 - the signature
+    def wait(_self: object, *, progress: object, stop: threading.Event) -> None:  # noqa: ARG001 - the signature
         from memento_tui.storage.database import StoppedError  # noqa: PLC0415 - what a stopped backup raises
 
-        stop.wait(60)  # type: ignore[attr-defined]
+        hold_back(stop)
         raise StoppedError
 
     monkeypatch.setattr(Backups, "make", wait)

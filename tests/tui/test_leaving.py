@@ -15,6 +15,7 @@ from memento_tui.errors import MementoError
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.views.view import View
 from tests.tui.app_driver import opened
+from tests.tui.settling import hold_back
 
 
 class _Slow(View):
@@ -31,7 +32,7 @@ class _Slow(View):
         yield Static(classes="view-head")
 
     def read(self) -> str:
-        self.may_end.wait(60)
+        hold_back(self.may_end)
         if self.failure:
             raise self.failure
         return "read"

@@ -12,6 +12,7 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.api.inbox import DecisionOutcome, Inbox
 from tests.tui.app_driver import opened
+from tests.tui.settling import hold_back
 
 
 async def test_a_key_while_many_are_decided_is_refused_and_the_outcome_is_told(
@@ -22,7 +23,7 @@ async def test_a_key_while_many_are_decided_is_refused_and_the_outcome_is_told(
     go_on, decide = threading.Event(), Inbox.decide
 
     def decide_when_told(queue: Inbox, *args: Any, **options: Any) -> Sequence[DecisionOutcome]:  # noqa: ANN401 - as they are
-        go_on.wait(60)
+        hold_back(go_on)
         return decide(queue, *args, **options)
 
     monkeypatch.setattr(Inbox, "decide", decide_when_told)

@@ -1,11 +1,12 @@
 """A model that knows no meaning: texts are near each other by the beginnings of longer words that they share.
 
-Its folder may name another dimension in ``dimension.txt``; while it holds a file ``hold`` no document is embedded.
+Its folder may name another dimension in ``dimension.txt``. Files beside the folder, of its name with an ending, hold it
+back: ``.allowed`` says how many documents one process may embed, which waits with those behind them until the file
+says more or is gone; while there is ``.loading`` the model is not loaded.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import time
 import zlib
@@ -19,9 +20,6 @@ _DIMENSION = 1024
 _PLACES_OF_A_WORD = 3
 """Numbers of a vector that a word adds to: two words hardly ever share them all."""
 
-_PAUSE_SECONDS = float(os.environ.get("LIGHT_MODEL_PAUSE_SECONDS", "0"))
-"""How long a batch of documents takes, for tests that come in between."""
-
 
 class SentenceTransformer:
     max_seq_length = 256
@@ -30,6 +28,9 @@ class SentenceTransformer:
         self.folder = Path(folder)
         named = self.folder / "dimension.txt"
         self.dimension = int(named.read_text()) if named.exists() else _DIMENSION
+        self.embedded = 0
+        while self.folder.with_suffix(".loading").exists():
+            time.sleep(0.01)
 
     def __iter__(self) -> Iterator[object]:
         return iter(())  # of no parts that could read a text with what stands before it
@@ -38,10 +39,16 @@ class SentenceTransformer:
         return np.array([_vector(text, self.dimension) for text in texts], dtype=np.float32)
 
     def encode_document(self, texts: Sequence[str], **_: object) -> npt.NDArray[np.float32]:
-        while (self.folder / "hold").exists():
+        while not self._may_embed():
             time.sleep(0.01)
-        time.sleep(_PAUSE_SECONDS)
+        self.embedded += len(texts)
         return self.encode_query(texts)
+
+    def _may_embed(self) -> bool:
+        try:
+            return self.embedded < int(self.folder.with_suffix(".allowed").read_text())
+        except FileNotFoundError:
+            return True
 
 
 class CrossEncoder:

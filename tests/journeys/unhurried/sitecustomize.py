@@ -1,0 +1,3 @@
+"""What Python imports as it starts, from the first folder of its path that has one."""
+
+import unhurried_hooks  # noqa: F401 - importing it is all
