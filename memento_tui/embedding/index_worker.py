@@ -21,7 +21,7 @@ from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.paths import DataPaths
 from memento_tui.storage.store import Store
 
-__all__ = ["EmbeddedQuery", "IndexWorker"]
+__all__ = ["EmbeddedQuery", "IndexWorker", "check_at_start"]
 
 if TYPE_CHECKING:
     from memento_tui.embedding.former_index import FormerIndex
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memento_tui.embedding.models import Embedder, Vectors
     from memento_tui.embedding.similarity import IndexSimilarity
     from memento_tui.embedding.vector_index import IndexSnapshot, VectorIndex
+    from memento_tui.search.keyword_index import KeywordIndex
 
 
 _log = logging.getLogger(__name__)
@@ -44,6 +45,12 @@ _LONGEST_RETRY_SECONDS = 60.0
 
 _SECONDS_BEFORE_OPTIMIZE = 40.0
 """After so long without a change the index is optimized; old versions and the files of theirs leave the disk then."""
+
+_ENTRIES_CHECKED_AT_START = 1000
+"""Entries of the journal, the newest ones, whose records are compared with it when the engine starts."""
+
+_MOST_FAULTS_NAMED = 5
+"""Records that do not agree with the journal and are named."""
 
 
 @dataclass(frozen=True)
@@ -253,8 +260,7 @@ class IndexWorker(threading.Thread):
 
     def _check_data(self, store: Store) -> None:
         """Log what of the data is not in order; queries are answered meanwhile."""
-        from memento_tui.embedding.start_check import check_at_start  # noqa: PLC0415 - the engine answers by now
-        from memento_tui.search.keyword_index import KeywordIndex  # noqa: PLC0415 - same
+        from memento_tui.search.keyword_index import KeywordIndex  # noqa: PLC0415 - the engine answers by now
 
         try:
             keyword = KeywordIndex(self._paths.keyword_index, self._paths.keyword_lock, store)
@@ -354,3 +360,16 @@ def _model_folder(setting: str) -> tuple[str, Path]:
 
 def _error_text(error: Exception) -> str:
     return str(error) if isinstance(error, MementoError) else f"{type(error).__name__}: {error}"
+
+
+def check_at_start(store: Store, keyword: KeywordIndex) -> list[str]:
+    """Compare the last entries' records with the journal, and the keyword index with its checksums.
+
+    An index that is damaged is built anew. Returns in words what was not in order.
+    """
+    after = max(0, store.journal.head() - _ENTRIES_CHECKED_AT_START)
+    faults = store.audit.row_faults(after, _MOST_FAULTS_NAMED, lambda *_: None)
+    problems = [one.sentence for one in faults]
+    if keyword.rebuild_if_damaged():
+        problems.append("the keyword index was damaged and has been rebuilt")
+    return problems

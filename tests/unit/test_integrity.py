@@ -10,7 +10,7 @@ import pytest
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.api.integrity import check_keyword_index, check_rows, repair
-from memento_tui.embedding.start_check import check_at_start
+from memento_tui.embedding.index_worker import check_at_start
 from memento_tui.errors import DataDirectoryError, NotAllowed
 from memento_tui.search.keyword_index import KeywordIndex
 

@@ -60,7 +60,7 @@ def test_the_case_of_a_tag_does_not_matter() -> None:
 def test_a_shared_tag_of_provenance_does_not_merge_unrelated_memories(tag: str) -> None:
     memories = [made(name, name, tag) for name in ("cooking", "tax", "gardening", "chess")]
     assert tag_groups(memories) == []
-    assert groups_of(memories, []) == []
+    assert groups_of(memories) == []
 
 
 def test_system_tags_never_group() -> None:
@@ -122,58 +122,41 @@ def test_a_large_group_without_other_tags_is_parted_by_time() -> None:
 def test_what_is_not_active_or_not_normal_is_in_no_group(fields: dict[str, str]) -> None:
     memories = [*several(2, "postgres"), made("third", "postgres", **fields)]
     assert tag_groups(memories) == []
-    assert groups_of(memories, [[memory.id for memory in memories]]) == []
+    assert groups_of(memories) == []
 
 
 def test_memories_of_two_namespaces_are_not_joined_but_the_parts_of_one_project_are() -> None:
     apart = [made("a", "api", namespace="home"), made("b", "api", namespace="work"), made("c", "api")]
-    assert groups_of(apart, [["a", "b", "c"]]) == []
+    assert groups_of(apart) == []
     parts = [
         made("a", "http", namespace="projects/shop/api"),
         made("b", "http", namespace="projects/shop/web"),
         made("c", "http", namespace="projects/shop"),
         made("d", "http", namespace="projects/shopping"),
     ]
-    assert ids(groups_of(parts, [])) == [("a", "b", "c")]
+    assert ids(groups_of(parts)) == [("a", "b", "c")]
 
 
 def test_unverified_text_from_outside_is_not_joined_with_the_users_own() -> None:
     outside = {"source_type": "external"}
     memories = [*several(2, "x"), made("e1", "x", **outside), made("e2", "x", stability="verified", **outside)]
-    assert ids(groups_of(memories, [[memory.id for memory in memories]])) == [("e2", "m0000", "m0001")]
-    assert ids(groups_of(several(3, "x", **outside), [])) == [("m0000", "m0001", "m0002")]
-
-
-def test_a_cluster_groups_memories_without_tags_and_unknown_ids_are_passed_over() -> None:
-    memories = [made(name, created_at=NOW + timedelta(days=number)) for number, name in enumerate("cab")]
-    (group,) = groups_of(memories, [["b", "gone", "a", "a", "c"]])
-    assert group.ids == ("c", "a", "b")
-    assert (group.basis, group.tags) == ("meaning", ())
-    assert group.why == "3 memories are near each other in meaning."
+    assert ids(groups_of(memories)) == [("e2", "m0000", "m0001")]
+    assert ids(groups_of(several(3, "x", **outside))) == [("m0000", "m0001", "m0002")]
 
 
 def test_a_group_says_which_tags_at_least_half_of_it_carry() -> None:
     memories = [made("a", "Disk", "ssd"), made("b", "disk", "ssd"), made("c", "disk", "raid"), made("d", "disk")]
-    (group,) = groups_of(memories, [])
-    assert (group.basis, group.tags) == ("tags", ("Disk", "ssd"))
+    (group,) = groups_of(memories)
+    assert group.tags == ("Disk", "ssd")
     assert group.why == "4 memories share the tags 'Disk', 'ssd'."
-
-
-def test_a_memory_is_in_one_group_at_most_and_the_rest_of_the_other_is_scored_anew() -> None:
-    tagged = several(9, "oil", prefix="t")
-    loose = several(3, prefix="x")
-    groups = groups_of([*tagged, *loose], [["t0000", *(memory.id for memory in loose)]])
-    assert ids(groups) == [tuple(memory.id for memory in tagged), tuple(memory.id for memory in loose)]
-    assert groups[1].score == pytest.approx(group_score(loose))
-    assert groups_of([*tagged, *loose], [["t0000", "x0000", "x0001"]])[1:] == []
 
 
 def test_the_best_ten_come_first() -> None:
     memories = [memory for size in range(3, 18) for memory in several(size, f"tag{size}", prefix=f"g{size:02}-")]
-    groups = groups_of(memories, [], largest=20)
+    groups = groups_of(memories, largest=20)
     assert [len(group.ids) for group in groups] == list(range(17, 7, -1))
     assert [group.score for group in groups] == sorted((group.score for group in groups), reverse=True)
-    assert len(groups_of(memories, [], most=3)) == 3
+    assert len(groups_of(memories, most=3)) == 3
 
 
 def test_the_score_is_memento_vaults_formula() -> None:
@@ -223,12 +206,13 @@ def test_hostile_tags_take_few_steps() -> None:
     assert max(count_steps(lambda: tag_groups(memories))) < 10_000
 
 
-@pytest.mark.parametrize("tags", [1, 200], ids="with {} tags each".format)
+@pytest.mark.parametrize("tags", [0, 199], ids="with {} tags that all carry".format)
 def test_many_alike_memories_are_grouped_in_steps_in_proportion_to_their_number(tags: int) -> None:
-    memories = several(800, *(f"tag{number}" for number in range(tags)))
+    common = [f"tag{number}" for number in range(tags)]
+    memories = [made(f"m{number:04}", f"subject{number // 8}", *common) for number in range(800)]
 
     def group(count: int) -> None:
-        groups = groups_of(memories[:count], [[memory.id for memory in memories[:count]]])
+        groups = groups_of(memories[:count])
         assert len(groups) == 10
         assert all(3 <= len(group.ids) <= LARGEST_GROUP for group in groups)
 
@@ -247,9 +231,9 @@ def test_memories_in_one_chain_of_tags_are_grouped_in_steps_in_proportion_to_the
 
 
 @st.composite
-def stores(draw: st.DrawFn) -> tuple[list[Memory], list[list[str]]]:
+def stores(draw: st.DrawFn) -> list[Memory]:
     count = draw(st.integers(0, 40))
-    memories = [
+    return [
         made(
             f"m{number:02}",
             *draw(st.lists(st.sampled_from(["a", "B", "b", "c", "source:x", "d"]), max_size=3)),
@@ -260,18 +244,15 @@ def stores(draw: st.DrawFn) -> tuple[list[Memory], list[list[str]]]:
         )
         for number in range(count)
     ]
-    names = [memory.id for memory in memories] or ["none"]
-    return memories, draw(st.lists(st.lists(st.sampled_from(names), max_size=30), max_size=4))
 
 
 @given(stores(), st.integers(3, 12), st.randoms())
 def test_groups_are_within_their_bounds_and_do_not_depend_on_the_order(
-    store: tuple[list[Memory], list[list[str]]],
+    memories: list[Memory],
     largest: int,
     chance: Any,  # noqa: ANN401 - a random.Random
 ) -> None:
-    memories, clusters = store
-    groups = groups_of(memories, clusters, largest=largest)
+    groups = groups_of(memories, largest=largest)
     by_id = {memory.id: memory for memory in memories}
     members = [name for group in groups for name in group.ids]
     assert len(members) == len(set(members))
@@ -284,4 +265,4 @@ def test_groups_are_within_their_bounds_and_do_not_depend_on_the_order(
         assert group.score == pytest.approx(group_score(found))
     assert [group.score for group in groups] == sorted((group.score for group in groups), reverse=True)
     shuffled = chance.sample(memories, len(memories))
-    assert groups_of(shuffled, clusters, largest=largest) == groups
+    assert groups_of(shuffled, largest=largest) == groups

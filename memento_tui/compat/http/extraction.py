@@ -48,7 +48,7 @@ def consolidate(request: ApiRequest) -> Response:
     tree = request.here(OneOf("status", ("active",)))
     memories = request.workspace.slice(tree, order="created", limit=_MAX_CANDIDATES)
     made_before = request.workspace.review.consolidated_sources()
-    groups = [group for group in groups_of(memories, []) if frozenset(group.ids) not in made_before]
+    groups = [group for group in groups_of(memories) if frozenset(group.ids) not in made_before]
     outcomes = [_consolidation_response(request, list(group.ids), _MemoryGroup()) for group in groups]
     accepted = [outcome for outcome in outcomes if outcome.memory.status != "rejected"]
     waiting = [outcome.memory.id for outcome in accepted if outcome.proposal is not None]

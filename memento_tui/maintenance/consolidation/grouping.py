@@ -1,4 +1,4 @@
-"""Group memories that belong together, by topical tags and by meaning."""
+"""Group memories that belong together by topical tags."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Literal
 
 import msgspec
 
@@ -107,7 +106,6 @@ _SMALLEST_GROUP = 3
 _PROJECTS = "projects/"
 _WORD = re.compile(r"\w+")
 
-Basis = Literal["tags", "meaning"]
 GroupingScope = tuple[str, bool]
 """The scope of a memory; memories of two scopes are never joined. See `grouping_scope`."""
 
@@ -117,7 +115,6 @@ class Group(msgspec.Struct, frozen=True):
 
     ids: tuple[str, ...]
     """Oldest first."""
-    basis: Basis
     score: float
     """The priority of joining them; see `group_score`."""
     tags: tuple[str, ...]
@@ -176,39 +173,16 @@ def groups_sharing_tags(
             yield from _split_component([by_id[name] for name in component], tags, largest, smallest)
 
 
-def groups_of(
-    memories: Sequence[Memory], clusters: Sequence[Sequence[str]], *, largest: int = LARGEST_GROUP, most: int = 10
-) -> list[Group]:
-    """Return the groups most worth joining, best first; no memory is in two.
-
-    ``clusters`` are groups by meaning, by ids, of any size: they are split by scope, then by shared tags and time. A
-    group that loses members to a better one is scored again without them.
-    """
+def groups_of(memories: Sequence[Memory], *, largest: int = LARGEST_GROUP, most: int = 10) -> list[Group]:
+    """Return the groups most worth joining, best first; no memory is in two."""
     by_id = {memory.id: memory for memory in memories if is_groupable(memory)}
     subjects = topics_of_memories(by_id.values())
-    waiting: list[tuple[float, tuple[str, ...], Basis]] = []
-
-    def offer(ids: Iterable[str], basis: Basis) -> None:
-        members = oldest_first(by_id[name] for name in ids)
-        # Tags join only where one of them is on half of the members.
-        if len(members) >= _SMALLEST_GROUP and (basis == "meaning" or _shared(members, subjects)):
-            heapq.heappush(waiting, (-_score(members, subjects), tuple(memory.id for memory in members), basis))
-
-    for tagged in _tag_groups(by_id.values(), subjects, largest):
-        offer(tagged, "tags")
-    for dense in _limit_clusters(clusters, by_id, subjects, largest):
-        offer(dense, "meaning")
-    taken: set[str] = set()
-    chosen: list[Group] = []
-    while waiting and len(chosen) < most:
-        score, ids, basis = heapq.heappop(waiting)
-        if not taken.isdisjoint(ids):
-            offer([name for name in ids if name not in taken], basis)
-            continue
-        taken.update(ids)
-        tags = _shared([by_id[name] for name in ids], subjects)
-        chosen.append(Group(ids, basis, -score, tags, _why(len(ids), basis, tags)))
-    return chosen
+    found = []
+    for ids in _tag_groups(by_id.values(), subjects, largest):
+        members = [by_id[name] for name in ids]
+        tags = _shared(members, subjects)
+        found.append(Group(tuple(ids), _score(members, subjects), tags, _why(len(ids), tags)))
+    return heapq.nsmallest(most, found, key=lambda group: (-group.score, group.ids))
 
 
 def group_score(memories: Sequence[Memory]) -> float:
@@ -337,18 +311,6 @@ def _even_pieces(members: Sequence[Memory], tags: Mapping[str, frozenset[str]], 
         yield [memory.id for memory in oldest_first(part)]
 
 
-def _limit_clusters(
-    clusters: Sequence[Sequence[str]], by_id: Mapping[str, Memory], subjects: TopicsOfMemories, largest: int
-) -> Iterator[list[str]]:
-    for cluster in clusters:
-        members = [by_id[name] for name in dict.fromkeys(cluster) if name in by_id]
-        for group in _by_scope(members).values():
-            if len(group) >= _SMALLEST_GROUP:
-                yield from _even_pieces(group, {memory.id: frozenset(subjects[memory.id]) for memory in group}, largest)
-
-
-def _why(count: int, basis: Basis, tags: Sequence[str]) -> str:
+def _why(count: int, tags: Sequence[str]) -> str:
     named = ", ".join(f"'{tag}'" for tag in tags[:3])
-    if basis == "meaning":
-        return f"{count} memories are near each other in meaning{f', and most carry {named}' if named else ''}."
     return f"{count} memories share the tag{'s' if len(tags) > 1 else ''} {named}."

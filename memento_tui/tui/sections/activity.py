@@ -15,9 +15,9 @@ from memento_tui.errors import MementoError
 from memento_tui.tui.commands import bindings, commands_in_scopes, key_names
 from memento_tui.tui.display import literal
 from memento_tui.tui.section import in_thread
+from memento_tui.tui.sections.activity_actions import ExposureActions, ask_and_quarantine
 from memento_tui.tui.sections.activity_rows import ActivityListRow, entry_line, exposure_line
 from memento_tui.tui.sections.catalogue import section_showing
-from memento_tui.tui.sections.exposure_actions import ExposureActions
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.selection import SeenVersion, Selection
 from memento_tui.tui.views.view import View, ViewClosed
@@ -362,8 +362,6 @@ class ActivitySection(ListSection[ActivityListRow]):
         if not row.entry.session or row.entry.actor == "person":
             self.memento.show_status("No agent's session wrote this entry.", problem=True)
             return
-        from memento_tui.tui.sections.session_quarantine import ask_and_quarantine  # noqa: PLC0415 - seldom needed
-
         await ask_and_quarantine(self, row.entry.session)
         self.guard.moved_by_person()
 

@@ -1,3 +1,3 @@
 """What Python imports as it starts, from the first folder of its path that has one."""
 
-import unhurried_hooks  # noqa: F401 - importing it is all
+import unhurried_hooks  # type: ignore[import-not-found]  # noqa: F401 - importing it is all

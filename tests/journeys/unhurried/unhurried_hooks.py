@@ -7,4 +7,4 @@ SECONDS = 60.0
 
 main._ANSWER_SECONDS = dict.fromkeys(main._ANSWER_SECONDS, SECONDS)
 main._MAX_ANSWER_SECONDS = SECONDS
-HookStore.__init__.__kwdefaults__["busy_seconds"] = SECONDS
+HookStore.__init__.__kwdefaults__ = {"busy_seconds": SECONDS}
