@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.journeys.hook_host import UNHURRIED_PATH
+
 _LIGHT_MODEL = Path(__file__).parent / "light_model"
 
 
@@ -20,5 +22,15 @@ def _patient_clients(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def light_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the engines that a test starts a model that loads at once, and compares words instead of meanings."""
-    folders = [str(_LIGHT_MODEL), *filter(None, [os.environ.get("PYTHONPATH")])]
+    _put_first(monkeypatch, str(_LIGHT_MODEL))
+
+
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the programs that a test starts the patience of this process with the engine, and the hooks a minute."""
+    _put_first(monkeypatch, UNHURRIED_PATH)
+
+
+def _put_first(monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
+    folders = [folder, *filter(None, [os.environ.get("PYTHONPATH")])]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(folders))

@@ -13,7 +13,7 @@ from memento_tui.paths import DataPaths
 from tests.journeys.cli_shell import Shell
 from tests.journeys.engine_house import is_alive, until
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("unhurried")]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from memento_tui import clock
 from tests.journeys.engine_house import EngineHouse, until
 from tests.journeys.http_server import Client, serving
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("unhurried")]
 
 _QUESTION = "How do visitors get into the office?"
 
@@ -39,6 +39,7 @@ def test_what_is_found_by_meaning_obeys_expiry_edits_and_settings(tmp_path: Path
         )
         holds = client.store("Guests enter the building by the north door.")
         changed = client.store("Bananas are yellow.")
+        house.settle()
         found = until(lambda: _with(client, holds, above=0.0), "meaning counts")
         assert ended.id not in found
         until(lambda: holds in {row["id"] for row in client.recall(_QUESTION)}, "a recall counts meaning too")

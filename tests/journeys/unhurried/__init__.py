@@ -1,5 +1,5 @@
 """Modules for the programs that a journey starts, where a busy machine must not change what they answer.
 
-In the PYTHONPATH of a process this folder gives the hooks that it starts a minute for each answer; the program as it
-is ends a call that takes seconds, as any may on a busy machine.
+In the PYTHONPATH of a process, as the fixture `unhurried` puts it there, this folder gives the hooks and the clients of
+the engine in it a minute for each answer. The programs as they are give up after a moment, as any may need there.
 """
