@@ -11,14 +11,13 @@ from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from memento_tui.api.integrity import check_keyword_index, check_rows
+from memento_tui.api.integrity import begin_semantic_anew, check_keyword_index, check_rows, check_vectors, stop_engine
 from memento_tui.api.overview import HealthFinding, format_bytes
 from memento_tui.api.workspace import Workspace
 from memento_tui.config import Config
 from memento_tui.errors import DataDirectoryError, EngineUnavailable, MementoError
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import OTHERS, close_data_directory, foreign_names
-from memento_tui.search.engine_client import SemanticClient
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.connection import SQLITE_VERSION
 
@@ -54,7 +53,9 @@ def reindex(workspace: Workspace, *, keyword: bool, semantic: bool, progress: Ca
     """
     indexed = workspace.search_engine.keyword.rebuild(progress) if keyword else 0
     if semantic:
-        _begin_semantic_anew(workspace)
+        if workspace.config.engine.enabled:
+            begin_semantic_anew(workspace)
+        start_engine(workspace)
     return indexed
 
 
@@ -63,22 +64,6 @@ def start_engine(workspace: Workspace) -> None:
     if not workspace.config.engine.enabled:
         raise EngineUnavailable("Semantic search is switched off.", "Set enabled = true under [engine] in config.toml.")
     workspace.search_engine.semantic.ensure()
-
-
-def _begin_semantic_anew(workspace: Workspace) -> None:
-    if workspace.config.engine.enabled:
-        stop_engine(workspace.search_engine.semantic)
-        for directory in workspace.paths.semantic_indexes():
-            shutil.rmtree(directory, ignore_errors=True)
-    start_engine(workspace)
-
-
-def stop_engine(client: SemanticClient) -> bool:
-    """Stop the engine and wait until it is gone; return whether one ran. Raises `EngineUnavailable` if it stays."""
-    stopped = client.stop()
-    if not stopped and client.status() is not None:
-        raise EngineUnavailable("The engine was told to stop and still runs.", "`memento engine logs` may say why.")
-    return stopped
 
 
 def examine_directory(paths: DataPaths) -> list[HealthFinding]:
@@ -157,6 +142,7 @@ def examine(
         *check_pages_and_journal(workspace, progress=progress, stop=stop),
         check_rows(workspace, progress=progress, stop=stop),
         check_keyword_index(workspace),
+        _run_check("vectors", workspace, check_vectors),
     ]
 
 

@@ -1,15 +1,17 @@
-"""Compare what is derived with what it is made from, and make it anew: rows, tags, the keyword index."""
+"""Compare what is derived with what it is made from, and make it anew: rows, tags, both indexes."""
 
 from __future__ import annotations
 
+import shutil
 import threading
 
 from memento_tui.api.overview import HealthFinding
 from memento_tui.api.workspace import Workspace
-from memento_tui.errors import MementoError, NotAllowed
+from memento_tui.errors import EngineUnavailable, MementoError, NotAllowed
+from memento_tui.search.engine_client import SemanticClient
 from memento_tui.storage.backup import Progress
 
-__all__ = ["check_keyword_index", "check_rows", "repair"]
+__all__ = ["begin_semantic_anew", "check_keyword_index", "check_rows", "check_vectors", "repair", "stop_engine"]
 
 _MOST_NAMED = 5
 """Records that a finding names."""
@@ -63,6 +65,40 @@ def check_keyword_index(workspace: Workspace) -> HealthFinding:
     return HealthFinding("keyword index", ok=True, detail=detail)
 
 
+def check_vectors(workspace: Workspace) -> HealthFinding:
+    """Compare the index of vectors with the database; an engine may run. Importing what reads it takes a second."""
+    name, directory = "vectors", workspace.paths.semantic_index
+    if not directory.exists():
+        return HealthFinding(name, ok=True, detail="there are none yet; the engine makes them")
+    from memento_tui.embedding.vector_check import compare_index  # noqa: PLC0415 - LanceDB
+
+    report = compare_index(directory, workspace._store)
+    if report.differences:
+        hint = "`memento doctor --repair` or `memento reindex --semantic` makes them anew."
+        return HealthFinding(name, ok=False, detail="; ".join(report.differences), hint=hint)
+    detail = f"{report.compared:,} memories have the vector of their text, made by {report.model}"
+    if report.sampled:
+        detail += f"; {report.sampled:,} were read"
+    if report.behind:
+        detail += f"; {report.behind:,} changed since, which the engine carries over"
+    return HealthFinding(name, ok=True, detail=detail)
+
+
+def stop_engine(client: SemanticClient) -> bool:
+    """Stop the engine and wait until it is gone; return whether one ran. Raises `EngineUnavailable` if it stays."""
+    stopped = client.stop()
+    if not stopped and client.status() is not None:
+        raise EngineUnavailable("The engine was told to stop and still runs.", "`memento engine logs` may say why.")
+    return stopped
+
+
+def begin_semantic_anew(workspace: Workspace) -> None:
+    """Delete the vectors; the engine makes them anew when it is asked next. Raises `EngineUnavailable` if one stays."""
+    stop_engine(workspace.search_engine.semantic)
+    for directory in workspace.paths.semantic_indexes():
+        shutil.rmtree(directory, ignore_errors=True)
+
+
 def repair(workspace: Workspace, *, progress: Progress | None = None) -> list[str]:
     """Make anew what is derived and not in order; return what was done, in words.
 
@@ -85,4 +121,7 @@ def repair(workspace: Workspace, *, progress: Progress | None = None) -> list[st
     if not check_keyword_index(workspace).ok or done:
         count = index.rebuild()
         done.append(f"the keyword index was built anew, with {count:,} memories")
+    if not check_vectors(workspace).ok:
+        begin_semantic_anew(workspace)
+        done.append("the vectors were deleted; the engine makes them anew")
     return done

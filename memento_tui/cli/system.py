@@ -64,9 +64,9 @@ def _reindex_text(data: Mapping[str, object]) -> str:
 def doctor(*, repair: bool) -> None:
     """Check the data directory, the settings, the database, the journal, the backups, the indexes and the engine.
 
-    The records are compared with the journal, and the keyword index with the records. It changes nothing; --repair puts
-    back what the journal says and builds the index anew, after a backup. Problems in the memories themselves are found
-    by `memento audit`.
+    The records are compared with the journal, and both indexes with the records. It changes nothing; --repair puts back
+    what the journal says, after a backup, and makes anew the index that is not in order. Problems in the memories
+    themselves are found by `memento audit`.
 
     The exit code is 6 if something is wrong.
     """

@@ -198,7 +198,7 @@ class IndexWorker(threading.Thread):
         finally:
             gc.freeze()
             gc.enable()
-        self._check_data(components.store)
+        self._check_data(components)
         failures = 0
         while not self._stopping.is_set():
             try:
@@ -258,16 +258,23 @@ class IndexWorker(threading.Thread):
         _log.info("ready after %.1f s with %s, at entry %d", time.monotonic() - began, name, index.state.seq)
         return components
 
-    def _check_data(self, store: Store) -> None:
-        """Log what of the data is not in order; queries are answered meanwhile."""
-        from memento_tui.search.keyword_index import KeywordIndex  # noqa: PLC0415 - the engine answers by now
+    def _check_data(self, components: _Components) -> None:
+        """Log what of the data is not in order, and begin an index anew that is not; queries are answered meanwhile."""
+        from memento_tui.embedding.vector_check import compare_newest  # noqa: PLC0415 - the engine answers by now
+        from memento_tui.search.keyword_index import KeywordIndex  # noqa: PLC0415 - same
 
+        store = components.store
         try:
             keyword = KeywordIndex(self._paths.keyword_index, self._paths.keyword_lock, store)
             for problem in check_at_start(store, keyword):
                 _log.warning("not in order: %s; `memento doctor` says more", problem)
+            if differences := compare_newest(components.index.snapshot(), store, _ENTRIES_CHECKED_AT_START):
+                components.updater.restart_index("; ".join(differences))
         except (MementoError, OSError):
             _log.exception("the data could not be checked")
+        except RuntimeError:  # as in `_read`
+            _log.exception("the semantic index could not be checked")
+            self._suspect.set()
 
     def _load_resident(self, index: VectorIndex) -> None:
         try:

@@ -32,6 +32,7 @@ from memento_tui.private_files import close_tree, make_private_directory
 from memento_tui.search.lance_filter import column_number, one_of
 
 __all__ = [
+    "STATUSES_NOT_INDEXED",
     "VECTOR_COLUMNS",
     "IndexSnapshot",
     "IndexState",
@@ -39,6 +40,7 @@ __all__ = [
     "VectorIndex",
     "indexed_facts",
     "is_indexed",
+    "open_finished_index",
     "remove_vectors",
     "stored_state",
     "text_to_embed",
@@ -60,12 +62,12 @@ VECTOR_COLUMNS = ("vector", "search_vector")
 STATE_ROW_ID = ""
 """The id of the row that holds the state of the index; no record's id is empty."""
 
-_STATUSES_NOT_INDEXED = ("rejected", "deleted")
+STATUSES_NOT_INDEXED = ("rejected", "deleted")
 
 
 def is_indexed(memory: Memory) -> bool:
     """Tell whether the index holds the memory at all; a query's filter decides about the rest."""
-    return memory.status not in _STATUSES_NOT_INDEXED
+    return memory.status not in STATUSES_NOT_INDEXED
 
 
 def text_to_embed(memory: Memory) -> str:
@@ -178,6 +180,12 @@ class IndexSnapshot:
     def read(self, where: str, columns: list[str], limit: int) -> Any:  # noqa: ANN401 - an Arrow table; untyped
         """Return some columns of the rows that a condition selects, as an Arrow table."""
         return self.table.search().where(where).select(columns).limit(limit).to_arrow()
+
+    def digests(self) -> Iterator[tuple[str, str]]:
+        """Yield the id of every memory in the index, with the digest of the text that was embedded."""
+        for batch in self.table.search().select(["id", "digest"]).to_batches(batch_size=_ROWS_PER_BATCH):
+            pairs = zip(batch.column("id").to_pylist(), batch.column("digest").to_pylist(), strict=True)
+            yield from (pair for pair in pairs if pair[0] != STATE_ROW_ID)
 
     def rows(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return the rows of these ids, by id, each with its vectors."""
@@ -442,6 +450,19 @@ class VectorIndex:
         Single removed vectors stay in a file until a tenth of it is removed; `purge` takes them out at once.
         """
         return len(self._table.list_versions()) == 1
+
+
+def open_finished_index(directory: Path) -> IndexSnapshot | None:
+    """Return the index in a directory for reading alone; ``None`` where it cannot be read.
+
+    An engine may go on writing it: what is read is the state of this moment.
+    """
+    try:
+        table = lancedb.connect(directory).open_table(_TABLE)
+        return IndexSnapshot(table, table.schema, _read_state(table))
+    except Exception:  # noqa: BLE001 - LanceDB raises any type for a damaged file, and all mean the same
+        _log.info("the index in %s cannot be read", directory, exc_info=True)
+        return None
 
 
 def stored_state(directory: Path) -> IndexState | None:

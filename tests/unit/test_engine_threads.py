@@ -254,7 +254,7 @@ def test_the_store_is_closed_after_the_maintenance_run(tmp_path: Path, monkeypat
     scheduler = SimpleNamespace(start_if_due=start_if_due, join=maintenance.join)
     worker = worker_of(tmp_path, FakeIndex(), scheduler, SimpleNamespace(close=closed.set))
     monkeypatch.setattr(worker, "_load", lambda: worker._components)
-    monkeypatch.setattr("memento_tui.embedding.index_worker.check_at_start", lambda *_: [])
+    monkeypatch.setattr(worker, "_check_data", lambda _: None)
     worker.start()
     assert running.wait(WAIT)
     worker.stop(0.1)
