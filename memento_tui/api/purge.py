@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from memento_tui.api.drafts import discard_drafts_containing, discard_editor_files, discard_unsaved_text
+from memento_tui.api.line_history import forget_lines
 from memento_tui.api.search import SearchEngine
 from memento_tui.errors import InvalidField, NotAllowed
 from memento_tui.paths import DataPaths
@@ -60,6 +61,7 @@ class Purger:
             raise NotAllowed("Only a person purges.", "Tell the person what is to go, and why.")
         why = redact_text(reason)[0]
         check_reason(why)
+        forget_lines(self._store.settings)
         if kind in RECORD_KINDS:
             return self._record(kind, name, why)
         if kind == "note":

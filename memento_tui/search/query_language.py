@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,7 +18,7 @@ from memento_tui.model.memory_fields import hundredths
 from memento_tui.model.validation import fold_words
 from memento_tui.moments import parse_moment, parse_span
 
-__all__ = ["FIELDS", "Phrase", "Query", "Word", "parse"]
+__all__ = ["FIELDS", "FieldToken", "Phrase", "Query", "Word", "field_tokens", "meant_field", "parse"]
 
 FIELDS: dict[str, str] = {
     "tag": "tag:api, or tag:api,web for either",
@@ -116,6 +117,27 @@ def parse(source: str, *, now: datetime | None = None, typing: bool = False) -> 
     )
 
 
+class FieldToken(NamedTuple):
+    """One part of a query that looks like a field with values, and where it stands."""
+
+    start: int
+    end: int
+    sign: str
+    """``-`` where the values are not wanted; else empty."""
+    field: str
+    """The name before the colon in lower case, whether there is such a field or not."""
+    values: tuple[str, ...]
+
+
+def field_tokens(source: str) -> Iterator[FieldToken]:
+    """Yield the parts of a query that look like fields, in their order."""
+    for token in _TOKEN.finditer(source):
+        value = token["quoted"] if token["value"] is None else token["value"]
+        if token["field"] and value and token["closed"] != "":
+            sign = token["minus"] or ""
+            yield FieldToken(token.start(), token.end(), sign, token["field"].lower(), tuple(_choices(value)))
+
+
 class _QueryParser:
     """Collects the parts of a query from its tokens."""
 
@@ -146,7 +168,7 @@ class _QueryParser:
             if token["closed"] == "":
                 self.problems.append(_UNCLOSED)
             self._take_field(token["field"].lower(), value, excluded=excluded, typing=typing)
-        elif token["field"] and (meant := _meant_field(token["field"].lower())) and not typing:
+        elif token["field"] and (meant := meant_field(token["field"].lower())) and not typing:
             text = token[0].lstrip("-")
             self._refuse(
                 f"There is no field {token['field']:.60}. Did you mean {meant}:, as in {FIELDS[meant]}? To look for the"
@@ -183,8 +205,11 @@ _SHORTEST_MISSPELLING, _LEAST_LIKENESS = 3, 0.8
 """Characters of a name, and its likeness to a field's (0 to 1), from which on it counts as that field misspelled."""
 
 
-def _meant_field(name: str) -> str:
-    """Return the field that was probably meant by a name that is none; empty where it is like none of them."""
+def meant_field(name: str) -> str:
+    """Return the field that was probably meant by a name that is none; empty where it is like none of them.
+
+    ``name`` is in lower case.
+    """
     if name in _OTHER_NAMES:
         return _OTHER_NAMES[name]
     if len(name) < _SHORTEST_MISSPELLING:

@@ -75,7 +75,13 @@ COMMANDS: tuple[Command, ...] = (
     Command("list.scroll_up", "list", "K", "scroll_side(-3)", "Scroll it back"),
     Command("list.clear", "list", "escape", "clear", "Clear the marks, then the search"),
     Command("search.leave", "search", "escape", "leave", "Clear the search, then leave it", "Clear", first=True),
-    Command("search.list", "search", "enter,down", "to_list", "Go to the list", "To the list", first=True),
+    Command("search.list", "search", "enter", "to_list", "Go to the list", "To the list", first=True),
+    Command("search.take", "search", "tab", "take", "Take the suggestion; without one, to the list", first=True),
+    Command("search.right", "search", "right", "right", "Take the suggestion, or move by a letter", first=True),
+    Command("search.up", "search", "up", "go(-1)", "The suggestion above; without one, an earlier search", first=True),
+    Command(
+        "search.down", "search", "down", "go(1)", "The suggestion below, or a later search, or the list", first=True
+    ),
     Command("home.go", "home", "enter", "go", "Go to the list that a number counts", "Go there"),
     Command("home.decide", "home", "a,x", "decide", "Open the card of what waits: read it, and decide there", "Decide"),
     Command("home.down", "home", "down,j", "move('down')", "To the number below"),

@@ -14,27 +14,48 @@ from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from memento_tui.api.line_history import HistoryPlace
+from memento_tui.api.query_completion import Suggestions
 from memento_tui.tui.bulk_runner import MAX_ROWS_NAMED, BulkOutcome, BulkRunner
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.section import Section
 from memento_tui.tui.selection import Selection
 from memento_tui.tui.side_pane import SidePane
 from memento_tui.tui.stale_guard import StaleGuard
+from memento_tui.tui.widgets.completion import CompletingInput
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, Row, RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList
 
 __all__ = ["ListSection"]
 
 
-class FilterBox(Input):
+class FilterBox(CompletingInput):
     """A line of text that filters the list at every letter. ``to_list`` moves the focus to the list."""
 
     SCOPE: ClassVar[KeyScope] = "search"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("search")]
 
-    def __init__(self, hint: str, to_list: Callable[[], None], *, id: str) -> None:  # noqa: A002 - every widget's name for it
-        super().__init__(placeholder=hint, id=id, classes="filter")
+    def __init__(
+        self,
+        hint: str,
+        to_list: Callable[[], None],
+        *,
+        scope: KeyScope,
+        complete: Callable[[str, int], Suggestions] | None,
+    ) -> None:
+        history: HistoryPlace | None = "memories" if complete is not None else None
+        super().__init__(complete=complete, history_place=history, hint=hint, id=f"{scope}-filter", classes="filter")
         self._to_list = to_list
+
+    def action_take(self) -> None:
+        """Take the suggestion; without one, go to the list."""
+        if not self.take():
+            self.action_to_list()
+
+    def action_go(self, step: int) -> None:
+        """Go to another suggestion, or an earlier or later search; below the last there is the list."""
+        if not self.go(step) and step > 0:
+            self.action_to_list()
 
     def action_leave(self) -> None:
         """Clear the box; if it is clear already, go to the list."""
@@ -44,9 +65,11 @@ class FilterBox(Input):
             self._to_list()
 
     def action_to_list(self) -> None:
-        """Go to the list."""
-        # At once: a key typed right behind this one belongs to the list already.
-        self._to_list()
+        """Take the suggestion that was gone to; else go to the list."""
+        if not self.take_if_chosen():
+            self.keep_line()
+            # At once: a key typed right behind this one belongs to the list already.
+            self._to_list()
 
 
 RowT = TypeVar("RowT", bound=Row)
@@ -73,7 +96,9 @@ class ListSection(Section, Generic[RowT]):
         self._known_total = 0
         self._shown_at = inf
         """When the row under the cursor came on the screen, on the monotonic clock."""
-        self.filter_box = FilterBox(self.FILTER_HINT, self.focus_content, id=f"{self.SCOPE}-filter")
+        self.filter_box = FilterBox(
+            self.FILTER_HINT, self.focus_content, scope=self.SCOPE, complete=self.filter_completion()
+        )
         """The box that filters."""
         self.head = Static(classes="head", id=f"{self.SCOPE}-head")
         self.list: RecordList[RowT] = self.make_list()
@@ -134,10 +159,15 @@ class ListSection(Section, Generic[RowT]):
         with self.side_scroll:
             yield self.side_text
 
+    def filter_completion(self) -> Callable[[str, int], Suggestions] | None:
+        """Return the function that completes the filter, on threads; ``None`` for a section without completion."""
+        return None
+
     # Layout
 
     def compose(self) -> ComposeResult:
         """Lay out the section."""
+        yield self.filter_box.suggestions
         with Horizontal(classes="bar"):
             yield self.filter_box
             yield self.head

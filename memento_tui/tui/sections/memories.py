@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
@@ -13,6 +14,7 @@ from textual.content import Content
 
 from memento_tui import clock
 from memento_tui.api.drafts import UnsavedText, UnsavedTextFile
+from memento_tui.api.query_completion import ForgivenQuery, QueryHelper, Suggestions
 from memento_tui.api.search import SearchAnswer, SearchHit
 from memento_tui.api.types import MemorySummary
 from memento_tui.errors import MementoError, NotAllowed
@@ -77,6 +79,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         self.side_scroll = self.side.preview
         self.hits: dict[str, SearchHit] = {}
         """The hits of the present search by id; empty while the list is only filtered."""
+        self._forgiven = ForgivenQuery("")
         self._semantic = ""
         self._hit_total = 0
         self._reported_problem = ""
@@ -104,6 +107,22 @@ class MemoriesSection(ListSection[MemorySummary]):
         """Return the headlines of some memories."""
         return [row.headline for row in self.memento.workspace.summaries(ids)]
 
+    def filter_completion(self) -> Callable[[str, int], Suggestions]:
+        """Return the completion of queries."""
+        return self._complete
+
+    def _complete(self, line: str, cursor: int) -> Suggestions:
+        return self._helper.complete(line, cursor)
+
+    @property
+    def _is_searching(self) -> bool:
+        """Whether the person is in the search box, where the last part may go on."""
+        return self.is_attached and self.screen.focused is self.filter_box
+
+    @cached_property
+    def _helper(self) -> QueryHelper:
+        return QueryHelper(self.memento.workspace)
+
     def compose_side(self) -> ComposeResult:
         """Show the preview beside the list."""
         yield self.side
@@ -127,24 +146,26 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     def filter_changed(self) -> None:
         """Search by words at once, and by meaning when the person stops typing."""
-        self.search_query = parse(self.filter, typing=True)
+        self._forgiven = self._helper.forgive(self.filter, typing=self._is_searching)
+        self.search_query = parse(self._forgiven.source, typing=True)
         self.new_above = 0
         self._is_at_best = True
         if self.search_query.words:
             self._show_answer(self._search("keyword"), to_best=True)
-            self._search_by_meaning(self.filter)
+            self._search_by_meaning(self.search_query.source)
         else:
             self.workers.cancel_group(self, "meaning")
             self._semantic, self.hits = "", {}
             self.read()
             self.show(self.rows.current)
         # A quotation mark that is not closed is being typed; it is reported when the person goes on to the list.
-        closed = parse(f'{self.filter} "', typing=True).problems
-        self._report_problem([problem for problem in self.search_query.problems if problem in closed])
+        closed = parse(f'{self._forgiven.source} "', typing=True).problems
+        problems = [problem for problem in self.search_query.problems if problem in closed]
+        self._report_problem([self._forgiven.note, *problems])
 
     def _report_problem(self, problems: Sequence[str]) -> None:
         """Show the first problem of the query in the status line, and clear it there when it is mended."""
-        problem = next(iter(problems), "")
+        problem = next(filter(None, problems), "")
         if problem or self._reported_problem:
             self.memento.show_status(problem, problem=True)
         self._reported_problem = problem
@@ -152,7 +173,10 @@ class MemoriesSection(ListSection[MemorySummary]):
     def focus_content(self) -> None:
         """Go to the list, or to the editor if one is open; show the first problem of the query."""
         super().focus_content()
-        self._report_problem(self.search_query.problems)
+        if self._is_searching or self._helper.forgive(self.filter) == self._forgiven:
+            self._report_problem([self._forgiven.note, *self.search_query.problems])
+        else:
+            self.filter_changed()  # what was still being typed counts now
 
     def _search(self, mode: Any) -> SearchAnswer:  # noqa: ANN401 - the search's own modes
         searching = self.memento.workspace.search_engine
@@ -201,8 +225,9 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     def reload(self) -> None:
         """Read again, keeping the position in the list."""
+        self._helper.forget()
         if self.search_query.words:
-            self._search_again(self.filter)
+            self._search_again(self.search_query.source)
         else:
             super().reload()
         self.show(self.rows.current)

@@ -1,0 +1,240 @@
+"""Complete a query while it is typed, and forgive a typing error in it, from the values that the memories have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NamedTuple
+
+from memento_tui.model.filters import AllOf
+from memento_tui.model.memory import KINDS, SOURCE_TYPES, STABILITIES, STATUSES, TIERS
+from memento_tui.search.query_language import FIELDS, FieldToken, field_tokens, meant_field, parse
+
+if TYPE_CHECKING:
+    from memento_tui.api.workspace import Workspace
+
+__all__ = ["MAX_SUGGESTIONS", "ForgivenQuery", "QueryHelper", "Suggestion", "Suggestions", "suggest"]
+
+MAX_SUGGESTIONS = 6
+"""Suggestions that are made at once: more are not read while one types."""
+
+_MAX_TAGS_KNOWN = 5_000
+_LEAST_LIKENESS = 0.7
+"""The likeness of two values (0 to 1, that of difflib) from which on one counts as the other misspelled."""
+
+_SHORTEST_BEGINNING = 3
+"""Letters from which on a value that none has counts as the beginning of one that some have."""
+
+_SHORTEST_FIELD = 2
+"""Letters from which on a word may be the beginning of a field: each single letter begins one."""
+
+
+class Suggestion(NamedTuple):
+    """A text that may stand where the cursor is, and a few words about it. Neither need be safe to show."""
+
+    text: str
+    note: str = ""
+
+
+class Suggestions(NamedTuple):
+    """The suggestions for the part of a line from ``start`` to ``end``, best first."""
+
+    start: int = 0
+    end: int = 0
+    options: tuple[Suggestion, ...] = ()
+
+    def applied_to(self, line: str, option: Suggestion) -> tuple[str, int]:
+        """Return the line with a suggestion in the part's place, and the place of the cursor behind it."""
+        rest = line[self.end :]
+        # What ends in a colon goes on with a value; anything else is complete.
+        text = option.text if option.text.endswith(":") or rest.startswith(" ") else f"{option.text} "
+        return line[: self.start] + text + rest, self.start + len(text)
+
+
+def suggest(start: int, typed: str, known: Iterable[tuple[str, str]]) -> Suggestions:
+    """Return the known values, each with a note, that begin with what was typed, then those that hold it."""
+    folded = typed.casefold()
+    values = [(text, note) for text, note in known if folded in text.casefold()]
+    values.sort(key=lambda value: not value[0].casefold().startswith(folded))
+    if [text for text, _ in values] == [typed]:
+        return Suggestions()
+    options = tuple(Suggestion(_quoted(text), note) for text, note in values[:MAX_SUGGESTIONS])
+    return Suggestions(start, start + len(typed), options)
+
+
+def _quoted(value: str) -> str:
+    return f'"{value}"' if re.search(r"\s", value) else value
+
+
+_PARTIAL = re.compile(r"(?:^|(?<=\s))-?(?:(?P<field>[A-Za-z]+):)?(?P<typed>[^\s\"]*)\Z")
+
+_FIELD_ALONE = re.compile(rf"(?:^|(?<=\s))-?(?:{'|'.join(FIELDS)}):\Z", re.IGNORECASE)
+
+_WORDS: dict[str, Sequence[str]] = {
+    "kind": KINDS,
+    "status": STATUSES,
+    "tier": TIERS,
+    "is": ("pinned", "untagged", "tagged", "expired", *STABILITIES, *SOURCE_TYPES, *TIERS, *STATUSES),
+    "by": SOURCE_TYPES,
+    "certainty": (">=4", "<=2", "1", "2", "3", "4", "5"),
+    "confidence": (">=.8", ">=.6", "<.4"),
+    "surprise": (">=.7", "<.3"),
+    "valid": ("now", "past", "future"),
+    "expires": ("<7d", "<30d", "never"),
+    "after": ("1d", "7d", "30d", "90d"),
+    "before": ("7d", "30d", "90d", "1y"),
+    "at": ("30d", "90d", "1y"),
+}
+"""Values that may stand behind a field whatever the memories say; where these are all there are, the order to offer."""
+
+_OPEN_FIELDS = ("tag", "ns", "by")
+"""The fields whose values the person and the agents make up."""
+
+_CLOSED_FIELDS = ("kind", "status", "tier", "is")
+"""The fields that take no other words than those of `_WORDS`."""
+
+
+class ForgivenQuery(NamedTuple):
+    """A query as it was probably meant, and a sentence for each part that was read otherwise or that nothing has."""
+
+    source: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """The sentences as one text."""
+        return " ".join(self.notes)
+
+
+class QueryHelper:
+    """Completes and forgives queries on one workspace. Its answers read the memories, so a screen asks on a thread.
+
+    Values are read once, until `forget` is called.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._counted: dict[str, dict[str, int]] = {}
+        self._used: dict[str, bool] = {}
+
+    def forget(self) -> None:
+        """Read the values again when they are needed next."""
+        self._counted.clear()
+        self._used.clear()
+
+    def complete(self, line: str, cursor: int) -> Suggestions:
+        """Return what may stand at the cursor: fields for the beginning of a word, values behind a field."""
+        before = line[:cursor]
+        partial = None if before.count('"') % 2 else _PARTIAL.search(before)
+        if partial is None:
+            return Suggestions()
+        field, typed = partial["field"], partial["typed"]
+        if field is None:
+            known = [(f"{name}:", FIELDS[name].partition(", ")[0]) for name in FIELDS if name.startswith(typed)]
+            found = suggest(partial.start("typed"), typed, known) if len(typed) >= _SHORTEST_FIELD else Suggestions()
+        elif field.lower() in FIELDS:
+            last = typed.rpartition(",")[2]
+            # Quotation marks stand around all values of a field together.
+            known = [value for value in self._values(field.lower()) if last == typed or " " not in value[0]]
+            found = suggest(cursor - len(last), last, known)
+        else:
+            found = Suggestions()
+        return found
+
+    def _values(self, field: str) -> list[tuple[str, str]]:
+        """Return the values that may stand behind a field with how many memories have each, most first."""
+        counted = self._counts(field)
+        words = [word for word in dict.fromkeys(_WORDS.get(field, ())) if word not in counted]
+        return [*((value, f"{count:,}") for value, count in counted.items()), *((word, "") for word in words)]
+
+    def _counts(self, field: str) -> dict[str, int]:
+        if field not in self._counted:
+            self._counted[field] = dict(self._count(field))
+        return self._counted[field]
+
+    def _count(self, field: str) -> Sequence[tuple[str, int]]:
+        workspace = self._workspace
+        match field:
+            case "tag":
+                return workspace.tags(_MAX_TAGS_KNOWN)
+            case "ns":
+                return _with_parents(workspace.facet_counts("namespace"))
+            case "kind":
+                return workspace.facet_counts("kind")
+            case "tier":
+                return workspace.facet_counts("tier")
+            case "by":
+                return [*workspace.facet_counts("agent"), *workspace.facet_counts("source_type")]
+        return ()
+
+    def forgive(self, source: str, *, typing: bool = False) -> ForgivenQuery:
+        """Return a query with misspelled fields and values replaced by what is near them and exists.
+
+        While ``typing``, the part at the end may go on: it is left as it is, and left out where it is no value yet.
+        """
+        made, notes, end = "", [], 0
+        if typing:
+            source = _FIELD_ALONE.sub("", source)
+        for token in field_tokens(source):
+            if typing and token.end == len(source):
+                source = source if self._is_whole(token) else source[: token.start]
+                break
+            field = token.field if token.field in FIELDS else meant_field(token.field)
+            if field not in FIELDS or not token.values:
+                continue
+            if field != token.field:
+                notes.append(f"There is no field {token.field:.60}:; showing {field}:.")
+            values = [self._forgive_value(field, value, notes) for value in token.values]
+            made += source[end : token.start] + f"{token.sign}{field}:" + _quoted(",".join(values))
+            end = token.end
+        return ForgivenQuery(made + source[end:], tuple(notes))
+
+    def _is_whole(self, token: FieldToken) -> bool:
+        """Return whether a part says something as it stands, and is not merely the beginning of a value."""
+        if token.field not in _OPEN_FIELDS or not token.values:
+            return True
+        last = token.values[-1].casefold()
+        return self._is_used(token.field, token.values[-1]) or not any(
+            name.casefold().startswith(last) for name in self._counts(token.field)
+        )
+
+    def _forgive_value(self, field: str, value: str, notes: list[str]) -> str:
+        """Return the value that was probably meant, and note where it is another or where no memory has it."""
+        if field in _CLOSED_FIELDS:
+            known: Iterable[str] = _WORDS[field]
+            if not parse(f"{field}:{_quoted(value)}").error:
+                return value
+        elif field not in _OPEN_FIELDS or self._is_used(field, value):
+            return value
+        else:
+            known = self._counts(field)
+        by_folded = {name.casefold(): name for name in known}
+        folded = value.casefold().strip("#/")
+        begun = [name for name in by_folded if name.startswith(folded)] if len(folded) >= _SHORTEST_BEGINNING else []
+        near = begun or get_close_matches(folded, by_folded, 1, _LEAST_LIKENESS)
+        if near:
+            notes.append(f"There is no {field}:{value:.60}; showing {field}:{by_folded[near[0]]:.60}.")
+            return by_folded[near[0]]
+        if field in _OPEN_FIELDS:
+            notes.append(f"No memory has {field}:{value:.60}.")
+        return value
+
+    def _is_used(self, field: str, value: str) -> bool:
+        """Return whether any memory, a deleted one too, has the value."""
+        text = f"{field}:{_quoted(value)}"
+        if text not in self._used:
+            query = parse(text)
+            self._used[text] = bool(query.problems) or self._workspace.count(AllOf((query.filter,))) > 0
+        return self._used[text]
+
+
+def _with_parents(counted: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return namespaces and those above them, each with how many memories lie in it and below."""
+    totals: dict[str, int] = {}
+    for namespace, count in counted:
+        parts = namespace.split("/")
+        for depth in range(len(parts)):
+            name = "/".join(parts[: depth + 1])
+            totals[name] = totals.get(name, 0) + count
+    return sorted(totals.items(), key=lambda total: (-total[1], total[0]))
