@@ -56,7 +56,8 @@ def suggest(start: int, typed: str, known: Iterable[tuple[str, str]]) -> Suggest
     """Return the known values, each with a note, that begin with what was typed, then those that hold it."""
     folded = typed.casefold()
     values = [(text, note) for text, note in known if folded in text.casefold()]
-    values.sort(key=lambda value: not value[0].casefold().startswith(folded))
+    begun = [value for value in values if value[0].casefold().startswith(folded)]
+    values = begun + [value for value in values if not value[0].casefold().startswith(folded)]
     if [text for text, _ in values] == [typed]:
         return Suggestions()
     options = tuple(Suggestion(_quoted(text), note) for text, note in values[:MAX_SUGGESTIONS])
@@ -136,13 +137,13 @@ class QueryHelper:
         elif field.lower() in FIELDS:
             last = typed.rpartition(",")[2]
             # Quotation marks stand around all values of a field together.
-            known = [value for value in self._values(field.lower()) if last == typed or " " not in value[0]]
+            known = [value for value in self.values(field.lower()) if last == typed or " " not in value[0]]
             found = suggest(cursor - len(last), last, known)
         else:
             found = Suggestions()
         return found
 
-    def _values(self, field: str) -> list[tuple[str, str]]:
+    def values(self, field: str) -> list[tuple[str, str]]:
         """Return the values that may stand behind a field with how many memories have each, most first."""
         counted = self._counts(field)
         words = [word for word in dict.fromkeys(_WORDS.get(field, ())) if word not in counted]

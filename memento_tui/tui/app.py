@@ -29,7 +29,7 @@ from memento_tui.app_sections import SECTIONS
 from memento_tui.errors import MementoError
 from memento_tui.model.validation import new_id
 from memento_tui.tui import garbage
-from memento_tui.tui.commands import COMMANDS, KeyMap, KeyScope, bindings, key_names
+from memento_tui.tui.commands import COMMANDS, Command, KeyMap, KeyScope, bindings, key_names
 from memento_tui.tui.input_order import InputOrder
 from memento_tui.tui.key_sequences import survive_unknown_keys
 from memento_tui.tui.section import ErrorBoundary, Section, reportable_error
@@ -494,6 +494,16 @@ class MementoApp(ErrorBoundary, App[None]):
 
         self.push_screen(HelpScreen(active_scopes(self.focused, self.section), self.keys))
 
+    @work(exclusive=True, group="command line")
+    async def action_command_line(self) -> None:
+        """Ask for a command on the line at the bottom, and carry it out."""
+        from memento_tui.tui.typed_commands import TypedCommands  # noqa: PLC0415 - when it is first needed
+
+        async def run_key(command: Command) -> None:
+            await self._run_command(command.action, command.scope)
+
+        await TypedCommands(self, active_scopes(self.focused, self.section), run_key).ask_and_run()
+
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Return the commands of the palette: those of the active scopes, then Textual's own."""
         for scope in active_scopes(self.screen_stack[0].focused, self.section):
@@ -502,6 +512,10 @@ class MementoApp(ErrorBoundary, App[None]):
                     area = "App" if scope == "everywhere" else scope.capitalize()
                     title, keys = f"{area}: {command.help}", key_names(self.keys.of(command))
                     yield SystemCommand(title, f"key {keys}", self._palette_callback(command.action, scope))
+        for tab in SECTIONS:
+            yield SystemCommand(
+                tab.title, f"Go to {tab.subject}", self._palette_callback(f"section('{tab.name}')", "everywhere")
+            )
         yield from (
             command for command in super().get_system_commands(screen) if command.title in ("Theme", "Screenshot")
         )

@@ -53,6 +53,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("app.undo", "everywhere", "z", "undo", "Undo your last change, after a restart too", "Undo"),
     Command("app.redo", "everywhere", "Z", "redo", "Redo what you undid"),
     Command("app.pause", "everywhere", "p", "pause", "Pause or resume the live view"),
+    Command("app.line", "everywhere", "colon", "command_line", "Type a command: a field to change, a place to go to"),
     Command("app.palette", "everywhere", "ctrl+p", "command_palette", "Find a command by its name", "Commands"),
     Command("app.help", "everywhere", "question_mark", "help", "Show the keys of this place", "Keys"),
     Command("app.imports", "everywhere", "ctrl+o", "imports", "Find memories to import"),
@@ -82,6 +83,13 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "search.down", "search", "down", "go(1)", "The suggestion below, or a later search, or the list", first=True
     ),
+    Command("command.run", "command", "enter", "run", "Run the command, or take the suggestion", first=True),
+    Command("command.take", "command", "tab", "take", "Take the suggestion", first=True),
+    Command("command.right", "command", "right", "right", "Take the suggestion, or move by a letter", first=True),
+    Command("command.up", "command", "up", "go(-1)", "The suggestion above, or an earlier command", first=True),
+    Command("command.down", "command", "down", "go(1)", "The suggestion below, or a later command", first=True),
+    Command("command.erase", "command", "backspace", "erase", "Erase a letter; with none left, leave", first=True),
+    Command("command.leave", "command", "escape", "leave", "Leave the line", first=True),
     Command("home.go", "home", "enter", "go", "Go to the list that a number counts", "Go there"),
     Command("home.decide", "home", "a,x", "decide", "Open the card of what waits: read it, and decide there", "Decide"),
     Command("home.down", "home", "down,j", "move('down')", "To the number below"),
@@ -264,6 +272,7 @@ KEY_SCOPES: dict[KeyScope, str] = {
     "list": "In every list",
     "rows": "Moving and marking",
     "search": "In the search box",
+    "command": "In the : line",
     "editor": "In the editor",
     "everywhere": "Everywhere",
 }

@@ -57,6 +57,16 @@ _HABITS = (
     "2E",
     "\x10mem\r",
     "??\x1b",
+    *([":cer\t5\r"] * 2),
+    "2v\x1b:tag +x\ry",
+    "2:%ns \tx\r\x1b",
+    ":the\tn\t\r",
+    ":his\t\r\x1b",
+    ":\x1b[A\r\x1b",
+    ":open rev\t\r:\x7f",
+    "2/tag:\t\x1b[B\r\r",
+    "2/\x1b[A\x1b[A\x1b[C\t",
+    "2/kin\tde\x1b[B\x1b",
     "2t\x1b2t\r",
 )
 """Bursts that a fast person types."""

@@ -339,11 +339,21 @@ class ListSection(Section, Generic[RowT]):
         ``act`` is given an id and the version that the person saw, ``None`` where that is not known. ``doing`` and
         ``done`` name the action, such as "Delete" and "Deleted". Must run in a worker.
         """
-        if not self.check_can_act():
-            return
-        ids = self.selection.ids()
+        if self.check_can_act():
+            await self.run_on(self.selection.ids(), doing, done, act)
+
+    async def run_on(
+        self,
+        ids: Sequence[str],
+        doing: str,
+        done: str,
+        act: Callable[[str, int | None], object],
+        *,
+        among: str = "marked",
+    ) -> None:
+        """Do something to some rows, as `run_on_chosen` does; ``among`` names them in the question before it."""
         seen = {row_id: self.selection.seen_version(row_id) for row_id in ids}
-        if len(ids) > 1 and not await self.confirm_many(doing, ids):
+        if len(ids) > 1 and not await self.confirm_many(doing, ids, among=among):
             return
         await self.bulk.run(
             ids,
@@ -352,9 +362,9 @@ class ListSection(Section, Generic[RowT]):
             lambda outcome: self._report_outcome(outcome, done, len(ids)),
         )
 
-    async def confirm_many(self, doing: str, ids: Sequence[str]) -> bool:
-        """Ask whether to do something to several marked rows; must run in a worker."""
-        question = f"{doing} {len(ids):,} marked?"
+    async def confirm_many(self, doing: str, ids: Sequence[str], *, among: str = "marked") -> bool:
+        """Ask whether to do something to several rows, such as the marked ones; must run in a worker."""
+        question = f"{doing} {len(ids):,} {among}?"
         return await self.bulk.confirm(question, self.describe_rows(ids[:MAX_ROWS_NAMED]), len(ids))
 
     def _report_outcome(self, outcome: BulkOutcome, done: str, total: int) -> None:

@@ -103,6 +103,10 @@ class MemoriesSection(ListSection[MemorySummary]):
         """Return the whole memory of a row."""
         return None if row is None else self.memento.workspace.find(row.id)
 
+    def listed_ids(self) -> Sequence[str]:
+        """Return the ids of all memories that the present search finds, in the order of the list."""
+        return list(self.hits) if self.search_query.words else self.make_source().ids(0, self.rows.total)
+
     def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
         """Return the headlines of some memories."""
         return [row.headline for row in self.memento.workspace.summaries(ids)]

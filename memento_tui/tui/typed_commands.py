@@ -1,0 +1,157 @@
+"""What the ``:`` line does: it asks for a command, for the rows that it is for, and carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from memento_tui.api.line_history import LineHistory
+from memento_tui.api.query_completion import QueryHelper
+from memento_tui.app_sections import SECTION_NAMES
+from memento_tui.errors import InvalidInput
+from memento_tui.tui.command_words import APP_COMMANDS, CommandWords, TypedLine
+from memento_tui.tui.commands import Command
+from memento_tui.tui.display import literal
+from memento_tui.tui.screens.command_line import CommandLineScreen
+from memento_tui.tui.screens.dialogs import Confirm
+from memento_tui.tui.section import in_thread
+from memento_tui.tui.sections.memories import MemoriesSection
+from memento_tui.tui.sections.memory_commands import CHANGES, MemoryCommands, Targets
+
+if TYPE_CHECKING:
+    from memento_tui.tui.app import MementoApp
+
+__all__ = ["TypedCommands"]
+
+
+class TypedCommands:
+    """One use of the ``:`` line, at the place that ``scopes`` describe; `ask_and_run` must run in a worker of the app.
+
+    ``run_key`` carries out a command that has a key, as the key does.
+    """
+
+    def __init__(self, app: MementoApp, scopes: list[str], run_key: Callable[[Command], Awaitable[None]]) -> None:
+        self._app = app
+        self._run_key = run_key
+        section = app.section
+        self._memories = section if isinstance(section, MemoriesSection) and "memories" in scopes else None
+        self._changes = None if self._memories is None else MemoryCommands(self._memories)
+        workspace = app.workspace
+        self._words = CommandWords(
+            scopes,
+            QueryHelper(workspace),
+            themes=lambda: sorted(app.available_themes),
+            searches=lambda: [saved.name for saved in workspace.saved_searches.list()],
+        )
+
+    async def ask_and_run(self) -> None:
+        """Ask for a command and carry it out."""
+        screen = CommandLineScreen(self._prompt, self._words.complete, self._check)
+        line = await self._app.push_screen_wait(screen)
+        if line is not None:
+            await in_thread(self._app.section, LineHistory(self._app.workspace.settings, "command_line").keep, line)
+            await self._run(TypedLine.parse(line))
+
+    def _targets(self, typed: TypedLine) -> Targets:
+        if self._changes is None:
+            return Targets((), "", self._app.section.SCOPE)
+        return self._changes.targets(whole=typed.whole)
+
+    def _prompt(self, line: str) -> str:
+        return self._targets(TypedLine.parse(line)).words
+
+    def _check(self, line: str) -> None:
+        """Raise a `MementoError` for a line that cannot be carried out."""
+        typed = TypedLine.parse(line)
+        self._words.check_name(typed.name)
+        is_change = typed.name in CHANGES or typed.name == "purge"
+        if typed.whole and not is_change:
+            raise InvalidInput(f"% is for changes, and :{typed.name} is none.", "Leave it out.")
+        if is_change and self._changes is not None:
+            self._changes.check(typed.name, typed.argument, self._targets(typed))
+        elif typed.name in APP_COMMANDS and not typed.argument:
+            takes, about = APP_COMMANDS[typed.name]
+            raise InvalidInput(f":{typed.name} takes {takes}. {about}.", "Type it behind the name.")
+        elif typed.name in self._words.keyed and typed.argument:
+            raise InvalidInput(f":{typed.name} takes nothing behind its name.", "Leave it out.")
+        elif typed.name == "open":
+            _section_and_query(typed.argument)
+        elif typed.name == "theme":
+            _check_theme(typed.argument, list(self._app.available_themes))
+
+    async def _run(self, typed: TypedLine) -> None:
+        app, name, argument = self._app, typed.name, typed.argument
+        if name in CHANGES and self._changes is not None:
+            await self._changes.change(name, argument, self._targets(typed))
+        elif name == "purge" and self._changes is not None:
+            await self._changes.purge(argument, self._targets(typed).ids[0])
+        elif name in SECTION_NAMES:
+            await self._open(name, argument)
+        elif name == "open":
+            await self._open(*_section_and_query(argument))
+        elif name == "search":
+            await app.open_section("memories", argument)
+        elif name == "saved":
+            await app.open_section("memories", app.workspace.saved_searches.get(argument.strip('"')).query)
+        elif name == "save":
+            self._save_search(argument)
+        elif name == "theme":
+            app.theme = argument
+        elif name == "export":
+            await self._export(argument)
+        else:
+            await self._run_key(self._words.keyed[name])
+
+    async def _open(self, name: str, query: str) -> None:
+        if query:
+            await self._app.open_section(name, query)
+        else:
+            await self._app.action_section(name)
+
+    def _save_search(self, name: str) -> None:
+        app, query = self._app, self._memories.filter if self._memories is not None else ""
+        saved = app.workspace.saved_searches.save(name, query)
+        app.show_status(f"Saved as {saved.name}. :saved {saved.name} goes there.")
+
+    async def _export(self, argument: str) -> None:
+        from memento_tui.formats.import_export import run_export  # noqa: PLC0415 - seldom needed
+        from memento_tui.formats.registry import FORMATS  # noqa: PLC0415 - as above
+
+        app = self._app
+        place, _, last = argument.rpartition(" ")
+        path, name = (place, last) if place and last in FORMATS else (argument, "memento")
+        target, is_there = _local_path(path)
+        if is_there:
+            question = Content("Write over ") + literal(str(target), "bold") + Content("?")
+            if not await app.push_screen_wait(Confirm(question)):
+                return
+        app.show_status("Exporting ...")
+        written = await in_thread(app.section, run_export, app.workspace, target, format_name=name)
+        left_out = f", {written.left_out:,} left out" if written.left_out else ""
+        app.show_status(f"{written.records:,} records written to {target}{left_out}.")
+
+
+def _local_path(text: str) -> tuple[Path, bool]:
+    """Return a path that a person typed, and whether something lies there."""
+    path = Path(text).expanduser()
+    return path, path.exists()
+
+
+def _section_and_query(argument: str) -> tuple[str, str]:
+    """Return a section's name and a query. Raises `InvalidInput` where there is no such section."""
+    name, _, query = argument.partition(" ")
+    found = next((known for known in SECTION_NAMES if known.startswith(name.lower())), None)
+    if found is None:
+        raise InvalidInput(f"There is no section {name!r:.40}.", f"There are {', '.join(SECTION_NAMES)}.")
+    return found, query.strip()
+
+
+def _check_theme(name: str, known: list[str]) -> None:
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        hint = f"Did you mean {near[0]}?" if near else "Tab behind the name shows them."
+        raise InvalidInput(f"There is no theme {name!r:.40}.", hint)
