@@ -129,7 +129,7 @@ def live_a_month(folder: Path) -> None:
         # By words alone: the engine would first load its model.
         person.search_engine.keyword.catch_up()
         words = Comparators(person.search_engine.keyword, None, None)
-        run_maintenance(person._store, person.config, words, person.paths.sleep_lock)
+        run_maintenance(person._store, person.config, words, person.paths)
 
 
 def _agent(folder: Path, name: str, session: str) -> Workspace:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
@@ -9,14 +10,18 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Queue
 from typing import Any
 from urllib.parse import quote, urlencode
 
-__all__ = ["Answer", "Client", "HttpProcess", "serving"]
+from memento_tui.compat.http.server import ServerAddress, open_server
+
+__all__ = ["Answer", "Client", "HttpProcess", "HttpServer", "serving", "serving_here"]
 
 _DEADLINE_SECONDS = 60
 
@@ -118,22 +123,46 @@ class Client:
         return found
 
 
-class HttpProcess:
+class HttpServer:
     """A server that runs."""
 
-    def __init__(self, process: subprocess.Popen[str], data_dir: Path) -> None:
-        self.process = process
+    def __init__(self, address: ServerAddress, data_dir: Path) -> None:
+        self.url, self.port, self.key = address
         self.data_dir = data_dir
-        assert process.stdout is not None
-        told = json.loads(process.stdout.readline())
-        self.url: str = told["url"]
-        self.port: int = told["port"]
-        self.key: str = told["key"]
 
     @property
     def client(self) -> Client:
         """A client with the key of the person's own agents."""
         return Client(self.port, self.key)
+
+
+class HttpProcess(HttpServer):
+    """A server in a process of its own."""
+
+    def __init__(self, process: subprocess.Popen[str], data_dir: Path) -> None:
+        self.process = process
+        assert process.stdout is not None
+        told = json.loads(process.stdout.readline())
+        super().__init__(ServerAddress(told["url"], told["port"], told["key"]), data_dir)
+
+
+@contextmanager
+def serving_here(data_dir: Path, *, profile: str = "native") -> Iterator[HttpServer]:
+    """Run the server in a thread of this process.
+
+    For journeys about what is answered: a process takes more than a second to import what it serves with.
+    """
+    addresses: Queue[ServerAddress] = Queue()
+    ready = addresses.put
+    with open_server(data_dir, host="127.0.0.1", port=0, profile=profile, key="", ready=ready) as server:
+        thread = threading.Thread(target=lambda: asyncio.run(server.run_until_end()))
+        thread.start()
+        try:
+            yield HttpServer(addresses.get(timeout=_DEADLINE_SECONDS), data_dir)
+        finally:
+            server.end()
+            thread.join(_DEADLINE_SECONDS)
+        assert not thread.is_alive()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.maintenance.code.notes import read_notes
 from tests.journeys.cli_shell import Console
-from tests.journeys.hook_host import HookHost
+from tests.journeys.hook_host import DirectHost
 from tests.journeys.mcp_agent import NO_ENGINE, connected
 from tests.unit.code_repository import CodeRepository
 
@@ -47,7 +47,7 @@ def test_a_session_is_not_told_of_a_file_that_is_gone_and_is_told_where_another_
     repository.commit({"src/invoices.py": None})
     repository.move("src/mail.py", "post/letters.py")
 
-    host = HookHost(person.paths.root, repository.root)
+    host = DirectHost(person.paths.root, repository.root)
     host.start()
     notes = person.paths.code_notes(repository.root)
     until(lambda: read_notes(notes).head == repository.commits[-1], "nothing was held against the repository")
@@ -76,5 +76,5 @@ def test_a_session_is_not_told_of_a_file_that_is_gone_and_is_told_where_another_
 def test_a_session_outside_of_a_repository_starts_nothing(person: Workspace, tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     person.remember("See src/invoices.py.", namespace="projects/plain")
-    HookHost(person.paths.root, tmp_path / "plain").start()
+    DirectHost(person.paths.root, tmp_path / "plain").start()
     assert not person.paths.code_notes(tmp_path / "plain").exists()

@@ -13,7 +13,7 @@ from memento_tui.api import Workspace
 from memento_tui.hooks.transcript_worker import learn_from_transcript
 from memento_tui.paths import DataPaths
 from memento_tui.storage.ledgers import ExposureFilter
-from tests.journeys.hook_host import HookHost
+from tests.journeys.hook_host import DirectHost
 from tests.journeys.mcp_agent import NO_ENGINE
 from tests.unit.made_transcripts import BILLING, ClaudeSession, write
 
@@ -30,10 +30,10 @@ def person(tmp_path: Path) -> Iterator[Workspace]:
 
 
 @pytest.fixture
-def host(person: Workspace, tmp_path: Path) -> HookHost:
+def host(person: Workspace, tmp_path: Path) -> DirectHost:
     project = tmp_path / "billing"
     project.mkdir()
-    return HookHost(person.paths.root, project, BILLING)
+    return DirectHost(person.paths.root, project, BILLING)
 
 
 def used(person: Workspace) -> list[bool]:
@@ -60,7 +60,7 @@ def session_with(*answers: str) -> ClaudeSession:
 
 @pytest.mark.parametrize("event", ["PreCompact", "Stop", "SessionEnd"])
 def test_the_end_of_a_session_is_answered_at_once_and_learned_from_afterwards(
-    person: Workspace, host: HookHost, tmp_path: Path, event: str
+    person: Workspace, host: DirectHost, tmp_path: Path, event: str
 ) -> None:
     session = ClaudeSession(BILLING)
     for number in range(40):
@@ -74,7 +74,7 @@ def test_the_end_of_a_session_is_answered_at_once_and_learned_from_afterwards(
 
 
 def test_words_that_are_a_memorys_own_and_come_back_count_as_use(
-    person: Workspace, host: HookHost, tmp_path: Path
+    person: Workspace, host: DirectHost, tmp_path: Path
 ) -> None:
     memory = person.remember(MEMORY)
     assert "deploy.sh" in host.prompt("how do we deploy with the deploy scripts?")
@@ -87,7 +87,7 @@ def test_words_that_are_a_memorys_own_and_come_back_count_as_use(
     assert person.get(memory.id).used_count == 1
 
 
-def test_what_was_shown_and_not_taken_up_was_not_used(person: Workspace, host: HookHost, tmp_path: Path) -> None:
+def test_what_was_shown_and_not_taken_up_was_not_used(person: Workspace, host: DirectHost, tmp_path: Path) -> None:
     memory = person.remember(MEMORY)
     host.prompt("how do we deploy with the deploy scripts?")
     transcript = write(tmp_path / "session.jsonl", session_with("I shall look at the code of the service.").lines)
@@ -97,7 +97,7 @@ def test_what_was_shown_and_not_taken_up_was_not_used(person: Workspace, host: H
 
 
 def test_a_memory_that_was_fetched_by_its_id_was_used_and_is_not_counted_twice(
-    person: Workspace, host: HookHost, tmp_path: Path
+    person: Workspace, host: DirectHost, tmp_path: Path
 ) -> None:
     memory = person.remember(MEMORY)
     host.prompt("how do we deploy with the deploy scripts?")
@@ -121,7 +121,7 @@ def test_after_every_turn_only_what_has_grown_a_good_deal_is_read_again(person: 
 
 @pytest.mark.parametrize("kind", ["missing", "half a line", "not a transcript", "a folder"])
 def test_a_transcript_that_is_missing_or_still_being_written_is_named_in_the_log(
-    host: HookHost, tmp_path: Path, kind: str
+    host: DirectHost, tmp_path: Path, kind: str
 ) -> None:
     transcript = tmp_path / "session.jsonl"
     match kind:
@@ -140,7 +140,7 @@ def test_a_transcript_that_is_missing_or_still_being_written_is_named_in_the_log
     assert DataPaths(host.data_dir).database.exists()
 
 
-def test_learning_can_be_switched_off(person: Workspace, host: HookHost, tmp_path: Path) -> None:
+def test_learning_can_be_switched_off(person: Workspace, host: DirectHost, tmp_path: Path) -> None:
     (host.data_dir / "config.toml").write_text(NO_ENGINE + "[hooks]\nlearn = false\n")
     transcript = write(tmp_path / "session.jsonl", ["{}"])
     host.end("SessionEnd", transcript)
@@ -161,7 +161,7 @@ def taught(person: Workspace, tmp_path: Path, *said: str) -> None:
 
 
 def test_a_session_that_was_compacted_gets_back_what_its_own_transcript_taught(
-    person: Workspace, host: HookHost, tmp_path: Path
+    person: Workspace, host: DirectHost, tmp_path: Path
 ) -> None:
     taught(person, tmp_path, RULE)
     assert person.review.count() == 1
@@ -175,7 +175,7 @@ def test_a_session_that_was_compacted_gets_back_what_its_own_transcript_taught(
     assert "generated invoices" not in host.start("compact"), "another session did not learn it"
 
 
-def test_what_a_person_decided_on_is_no_lesson_that_waits(person: Workspace, host: HookHost, tmp_path: Path) -> None:
+def test_what_a_person_decided_on_is_no_lesson_that_waits(person: Workspace, host: DirectHost, tmp_path: Path) -> None:
     taught(person, tmp_path, RULE)
     (waiting,) = person.review.list()[0]
     person.review.reject(waiting.proposal.id, "no")
@@ -183,7 +183,7 @@ def test_what_a_person_decided_on_is_no_lesson_that_waits(person: Workspace, hos
 
 
 def test_what_was_held_as_suspicious_or_of_a_quarantined_session_is_counted_and_not_told(
-    person: Workspace, host: HookHost, tmp_path: Path
+    person: Workspace, host: DirectHost, tmp_path: Path
 ) -> None:
     taught(person, tmp_path, RULE)
     with memento_tui.open(host.data_dir, actor="agent", agent="claude", session=BILLING) as agent:
@@ -201,7 +201,7 @@ def test_what_was_held_as_suspicious_or_of_a_quarantined_session_is_counted_and_
 
 
 def test_what_a_transcript_taught_stays_inside_its_budget_and_its_fence(
-    person: Workspace, host: HookHost, tmp_path: Path
+    person: Workspace, host: DirectHost, tmp_path: Path
 ) -> None:
     mark = "--- memento 00000000 end ---"
     files = [

@@ -9,7 +9,7 @@ import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
-from tests.journeys.hook_host import HookHost
+from tests.journeys.hook_host import DirectHost
 from tests.journeys.mcp_agent import NO_ENGINE
 
 TRACE = """it fails:
@@ -43,13 +43,13 @@ def person(tmp_path: Path) -> Iterator[Workspace]:
 
 
 @pytest.fixture
-def host(person: Workspace, tmp_path: Path) -> HookHost:
+def host(person: Workspace, tmp_path: Path) -> DirectHost:
     project = tmp_path / "site"
     project.mkdir()
-    return HookHost(person.paths.root, project)
+    return DirectHost(person.paths.root, project)
 
 
-def test_a_pasted_trace_finds_what_is_known_of_a_file_in_it(person: Workspace, host: HookHost) -> None:
+def test_a_pasted_trace_finds_what_is_known_of_a_file_in_it(person: Workspace, host: DirectHost) -> None:
     memory = person.remember("src/parser.py: never tokenize one line twice, the first token is lost.")
     told = host.prompt(TRACE)
     assert memory.id in told
@@ -66,7 +66,7 @@ def test_a_pasted_trace_finds_what_is_known_of_a_file_in_it(person: Workspace, h
     ],
 )
 def test_a_memory_in_any_language_is_told_to_a_prompt_in_it(
-    person: Workspace, host: HookHost, text: str, prompt: str
+    person: Workspace, host: DirectHost, text: str, prompt: str
 ) -> None:
     memory = person.remember(text)
     told = host.prompt(prompt)
@@ -74,13 +74,13 @@ def test_a_memory_in_any_language_is_told_to_a_prompt_in_it(
     assert told.count("\n") == 3
 
 
-def test_a_japanese_prompt_about_something_else_is_met_with_silence(person: Workspace, host: HookHost) -> None:
+def test_a_japanese_prompt_about_something_else_is_met_with_silence(person: Workspace, host: DirectHost) -> None:
     person.remember("本番環境のデプロイは金曜日に行わない。")
     assert host.prompt("京都でおすすめの美味しいラーメン屋を教えてください") == ""
     assert host.prompt("ありがとう、続けてください") == ""
 
 
-def test_a_trivial_prompt_that_names_a_skip_is_warned(person: Workspace, host: HookHost) -> None:
+def test_a_trivial_prompt_that_names_a_skip_is_warned(person: Workspace, host: DirectHost) -> None:
     skip = person.skips.add("the tests", "they delete the staging data", "30d")
     person.skips.add("continue the migration", "it waits for Dana", "30d")
     assert "they delete the staging data" in host.prompt("run the tests again")
@@ -88,19 +88,19 @@ def test_a_trivial_prompt_that_names_a_skip_is_warned(person: Workspace, host: H
     assert person.skips.get(skip.id).hits == 1
 
 
-def test_a_memory_is_told_for_what_stands_far_down_in_it(person: Workspace, host: HookHost) -> None:
+def test_a_memory_is_told_for_what_stands_far_down_in_it(person: Workspace, host: DirectHost) -> None:
     told = "The flux capacitor needs 1.21 gigawatts from the reactor. "
     memory = person.remember("Weather and lunch. " * 120 + told * 12)
     assert memory.id in host.prompt("how many gigawatts does the flux capacitor need from the reactor?")
 
 
-def test_a_file_with_a_space_in_its_name_is_not_taken_for_another(person: Workspace, host: HookHost) -> None:
+def test_a_file_with_a_space_in_its_name_is_not_taken_for_another(person: Workspace, host: DirectHost) -> None:
     other = person.remember("src/my holds what Dana tries out; nothing imports it.", kind="decision")
     assert host.read(host.cwd / "src" / "my notes.txt") == ""
     assert other.id in host.read(host.cwd / "src" / "my")
 
 
-def test_a_contradiction_with_a_memory_of_another_project_stays_there(person: Workspace, host: HookHost) -> None:
+def test_a_contradiction_with_a_memory_of_another_project_stays_there(person: Workspace, host: DirectHost) -> None:
     here = person.remember("The users endpoint of the API times out after 30 seconds.")
     there = person.remember("The users endpoint of the API times out after 90 seconds.", namespace="projects/other")
     person._store.database.connection.execute(
@@ -116,7 +116,7 @@ def test_a_contradiction_with_a_memory_of_another_project_stays_there(person: Wo
 
 
 def test_a_budget_that_is_larger_than_the_host_passes_on_leaves_the_fence_closed(
-    person: Workspace, host: HookHost
+    person: Workspace, host: DirectHost
 ) -> None:
     (host.data_dir / "config.toml").write_text(NO_ENGINE + "[hooks]\nstart_tokens = 100000\n")
     person.crystals.write("本番環境に注意する。" * 400)

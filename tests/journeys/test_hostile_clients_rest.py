@@ -13,7 +13,7 @@ import memento_tui
 from memento_tui import clock
 from memento_tui.compat.http.app import ROUTES
 from memento_tui.storage.ledgers import ExposureFilter
-from tests.journeys.http_server import Client, serving
+from tests.journeys.http_server import Client, serving_here
 from tests.journeys.test_mcp_decides_nothing import (
     DECIDING,
     OF_A_PERSON,
@@ -85,7 +85,7 @@ def test_whatever_an_agent_sends_to_any_route_decides_nothing(tmp_path: Path, pr
     data_dir = tmp_path / "data"
     waiting_room(data_dir)
     with_preset(data_dir, preset)
-    with memento_tui.open(data_dir) as person, serving(data_dir) as server:
+    with memento_tui.open(data_dir) as person, serving_here(data_dir) as server:
         before, head = picture_of(person._store), person._store.journal.head()
         statuses = attack(server.client, before.ids())
         after = picture_of(person._store)
@@ -100,7 +100,7 @@ def test_whatever_an_agent_sends_to_any_route_decides_nothing(tmp_path: Path, pr
 def test_an_accounts_key_reads_and_alters_nothing_of_the_persons(tmp_path: Path) -> None:
     data_dir = tmp_path / "data"
     waiting_room(data_dir)
-    with memento_tui.open(data_dir) as person, serving(data_dir) as server:
+    with memento_tui.open(data_dir) as person, serving_here(data_dir) as server:
         made = server.client.send("POST", "/v1/auth/signup", b'{"name": "mallory"}')
         account = Client(server.port, made.data["api_key"])
         before = picture_of(person._store)

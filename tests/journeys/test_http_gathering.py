@@ -10,25 +10,25 @@ import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
-from tests.journeys.http_server import Client, HttpProcess, serving
+from tests.journeys.http_server import Client, HttpServer, serving_here
 from tests.made import without_engine
 from tests.unit.chat_server import ChatServer
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpProcess]:
-    with serving(without_engine(tmp_path_factory.mktemp("http") / "data")) as process:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
+    with serving_here(without_engine(tmp_path_factory.mktemp("http") / "data")) as process:
         yield process
 
 
 @pytest.fixture
-def client(server: HttpProcess, request: pytest.FixtureRequest) -> Client:
+def client(server: HttpServer, request: pytest.FixtureRequest) -> Client:
     """A client in a workspace that no other test uses."""
     return server.client.within(re.sub(r"\W+", "-", request.node.name)[:90].strip("-"))
 
 
 @pytest.fixture
-def person(server: HttpProcess) -> Iterator[Workspace]:
+def person(server: HttpServer) -> Iterator[Workspace]:
     with memento_tui.open(server.data_dir) as opened:
         yield opened
 
@@ -137,7 +137,7 @@ def test_only_the_persons_own_agents_use_the_persons_language_model(tmp_path: Pa
     with ChatServer() as model:
         with (folder / "config.toml").open("a") as config:
             config.write(f'[language_model]\nurl = "{model.url}"\nmodel = "test-model"\ntimeout_seconds = 10\n')
-        with serving(folder) as server:
+        with serving_here(folder) as server:
             key = server.client.post("/v1/auth/signup", name="eve").data["api_key"]
             for client, uses_it in ((Client(server.port, key), False), (server.client, True)):
                 model.questions.clear()

@@ -10,26 +10,26 @@ import pytest
 import memento_tui
 from memento_tui.api import Workspace
 from tests.clocks import day_to_come
-from tests.journeys.http_server import Client, HttpProcess, serving
+from tests.journeys.http_server import Client, HttpServer, serving_here
 from tests.made import without_engine
 
 END = day_to_come()
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpProcess]:
-    with serving(without_engine(tmp_path_factory.mktemp("http") / "data")) as process:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
+    with serving_here(without_engine(tmp_path_factory.mktemp("http") / "data")) as process:
         yield process
 
 
 @pytest.fixture
-def client(server: HttpProcess, request: pytest.FixtureRequest) -> Client:
+def client(server: HttpServer, request: pytest.FixtureRequest) -> Client:
     """A client in a workspace that no other test uses."""
     return server.client.within(re.sub(r"\W+", "-", request.node.name)[:90].strip("-"))
 
 
 @pytest.fixture
-def person(server: HttpProcess) -> Iterator[Workspace]:
+def person(server: HttpServer) -> Iterator[Workspace]:
     with memento_tui.open(server.data_dir) as opened:
         yield opened
 
@@ -67,7 +67,7 @@ def test_a_skip_without_a_real_end_in_the_future_is_refused(client: Client, expi
     assert client.get("/v1/skip-list").data["total"] == 0
 
 
-def test_a_check_counts_a_hit_in_its_own_workspace_only(client: Client, server: HttpProcess, person: Workspace) -> None:
+def test_a_check_counts_a_hit_in_its_own_workspace_only(client: Client, server: HttpServer, person: Workspace) -> None:
     client.post("/v1/skip-list", item="shared thing", reason="busy", expires="7d")
     assert "Not on" in server.client.within("far-away").get("/v1/skip-list/check", query="shared thing").said
     client.get("/v1/skip-list/check", query="shared thing")
@@ -157,7 +157,7 @@ def test_sections_are_written_read_and_stand_in_the_document(client: Client) -> 
 # Identity
 
 
-def test_the_identity_is_written_kept_and_governed(server: HttpProcess, person: Workspace) -> None:
+def test_the_identity_is_written_kept_and_governed(server: HttpServer, person: Workspace) -> None:
     client = server.client
     assert "No identity crystal" in client.get("/v1/identity").said
     assert client.get("/v1/identity/history").said == "No identity snapshots found."
@@ -214,7 +214,7 @@ def test_a_setting_that_is_no_share_is_refused(client: Client, value: object) ->
     assert client.get("/v1/settings").data["settings"] == []
 
 
-def test_settings_belong_to_a_workspace_and_unknown_ones_are_refused(client: Client, server: HttpProcess) -> None:
+def test_settings_belong_to_a_workspace_and_unknown_ones_are_refused(client: Client, server: HttpServer) -> None:
     assert client.put("/v1/settings/recall_alpha", value=0.25).status == 200
     (row,) = client.get("/v1/settings").data["settings"]
     assert (row["key"], row["value"]) == ("recall_alpha", "0.25")
@@ -231,7 +231,7 @@ def test_settings_belong_to_a_workspace_and_unknown_ones_are_refused(client: Cli
 # Workspaces and health
 
 
-def test_workspaces_are_begun_listed_and_emptied_as_one_change(server: HttpProcess, person: Workspace) -> None:
+def test_workspaces_are_begun_listed_and_emptied_as_one_change(server: HttpServer, person: Workspace) -> None:
     client = server.client
     assert 'Workspace "default" already exists' in client.post("/v1/workspaces", name="default").said
     assert client.post("/v1/workspaces", name="fresh").status == 201
@@ -261,7 +261,7 @@ def test_what_a_person_verified_outlives_its_workspace(client: Client, person: W
 
 
 @pytest.mark.parametrize("name", ["../up", "a//b", "/", 'quo"te', "a,b", "x" * 101, "tab\there"])
-def test_a_name_that_no_workspace_can_have_is_refused(server: HttpProcess, name: str) -> None:
+def test_a_name_that_no_workspace_can_have_is_refused(server: HttpServer, name: str) -> None:
     answer = server.client.within(name).get("/v1/health")
     assert (answer.status, answer.error.startswith("workspace")) == (400, True)
     assert server.client.post("/v1/workspaces", name=name).status == 400

@@ -365,7 +365,7 @@ def test_a_model_in_trouble_costs_its_drafts_only_and_the_person_is_told(
         assert draft.content == max(sources, key=len)
     assert all(p.evidence["refused"] for p in store.all_of(Proposal) if "refused" in p.evidence)
     if trouble in ("hangs", "drips"):
-        assert len(chat.questions) == 1  # what has no answer in time is not waited for again
+        assert len(chat.questions) <= 1  # what has no answer in time is not waited for again
     assert os.fspath(shell.data_dir) not in str(slept["problems"])
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import memento_tui
-from tests.journeys.http_server import serving
+from tests.journeys.http_server import serving_here
 from tests.journeys.mcp_agent import NO_ENGINE, connected, connected_to_process, text_of
 
 TOOLS = {
@@ -161,7 +161,7 @@ class Remote(NamedTuple):
 
 @pytest.fixture
 def remote(data_dir: Path) -> Iterator[Remote]:
-    with serving(data_dir, "--profile", "vault") as server:
+    with serving_here(data_dir, profile="vault") as server:
         yield Remote(server.url, server.key)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.journeys.cli_shell import Console
-from tests.journeys.hook_host import HookHost
+from tests.journeys.hook_host import DirectHost
 from tests.journeys.mcp_agent import NO_ENGINE, connected
 from tests.unit.made_transcripts import BILLING, ClaudeSession, write
 
@@ -72,7 +72,7 @@ def test_what_a_session_copied_from_a_page_waits_once_it_ends(data_dir: Path, tm
     transcript = write(tmp_path / "session.jsonl", said.lines)
     dry = shell.json("session", "check", str(transcript), "--dry-run")
     assert [(one["id"], one["outcome"]) for one in dry["copied"]] == [(copied, "found")]
-    assert HookHost(data_dir, project, listed["session"]).end("SessionEnd", transcript) == ""
+    assert DirectHost(data_dir, project, listed["session"]).end("SessionEnd", transcript) == ""
     deadline = time.monotonic() + 60
     while not (waiting := shell.json("review", "list")["items"]):
         assert time.monotonic() < deadline

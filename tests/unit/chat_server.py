@@ -65,7 +65,7 @@ class ChatServer:
         self._server.server_close()
 
     def config(self, **settings: Any) -> LanguageModelConfig:  # noqa: ANN401 - the settings of a language model
-        return LanguageModelConfig(**{"url": self.url, "model": "test-model", "timeout_seconds": 10, **settings})
+        return LanguageModelConfig(**{"url": self.url, "model": "test-model", "timeout_seconds": 60, **settings})
 
     def says(self, content: str | None, finish: str | None = "stop") -> None:
         choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": finish}

@@ -92,7 +92,8 @@ def test_what_an_older_memento_left_open_is_closed(data_dir: Path) -> None:
 def test_files_of_others_in_the_directory_are_left_as_they_are(data_dir: Path) -> None:
     with Workspace(data_dir) as workspace:
         workspace.remember("The port is 8080.")
-    (data_dir / "site").mkdir(mode=0o755)
+    (data_dir / "site").mkdir()
+    (data_dir / "site").chmod(0o755)  # whatever mask the tests before have left
     (data_dir / "site" / "index.html").write_text("Public.")
     (data_dir / "site" / "index.html").chmod(0o644)
     (data_dir / "link").symlink_to(data_dir / "site" / "index.html")

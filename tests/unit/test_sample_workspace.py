@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import runpy
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import memento_tui
 from memento_tui import clock
@@ -17,10 +19,10 @@ DATA = Path(__file__).parents[2] / "data"
 
 
 def load(folder: Path) -> None:
-    ended = subprocess.run(  # noqa: S603 - this project's script
-        [sys.executable, DATA / "load_sample.py", folder], capture_output=True, text=True, check=False, timeout=120
-    )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    """Load the sample in this process, on the day of the tests."""
+    script = DATA / "load_sample.py"
+    with patch.object(sys, "argv", [str(script), str(folder)]), patch.object(sys, "path", [str(DATA), *sys.path]):
+        runpy.run_path(str(script), run_name="__main__")
 
 
 def stated(name: str) -> dict[str, Mapping[str, Any]]:
@@ -29,7 +31,10 @@ def stated(name: str) -> dict[str, Mapping[str, Any]]:
 
 
 def test_what_the_sample_says_is_trusted_is_trusted_and_what_waits_in_it_waits(data_dir: Path) -> None:
-    load(data_dir)
+    ended = subprocess.run(  # noqa: S603 - this project's script
+        [sys.executable, DATA / "load_sample.py", data_dir], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
     with memento_tui.open(data_dir) as workspace:
         for memory_id, fields in stated("memories").items():
             memory = workspace.get(memory_id)

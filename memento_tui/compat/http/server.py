@@ -24,7 +24,7 @@ from memento_tui.mcp.streamable_http import mcp_app
 from memento_tui.mcp.workspaces import open_mcp_workspaces
 from memento_tui.model.validation import new_id
 
-__all__ = ["ServerAddress", "serve"]
+__all__ = ["Server", "ServerAddress", "open_server", "serve"]
 
 _GRACE_SECONDS = 5
 """How long a request that is being answered may take once the server is to end."""
@@ -65,6 +65,20 @@ def serve(
     )
     # Nobody who reads the log could act on its warnings, such as of bytes that are no HTTP.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    with open_server(data_dir, host=host, port=port, profile=profile, key=key, ready=ready) as server:
+        asyncio.run(_run(server))
+
+
+@contextmanager
+def open_server(
+    data_dir: Path | None, *, host: str, port: int, profile: str, key: str, ready: Callable[[ServerAddress], None]
+) -> Iterator[Server]:
+    """Open what `serve` serves, and listen; the caller runs the server.
+
+    Raises:
+        InvalidInput, DataDirectoryError: as in `serve`.
+
+    """
     session = new_id()
     with (
         open_http_workspaces(data_dir, session) as http_workspaces,
@@ -77,7 +91,7 @@ def serve(
             app = build_application(http_workspaces, keys, mcp_app(mcp_workspaces, profile), host=host)
             bound = int(listener.getsockname()[1])
             name = f"[{host}]" if ":" in host else host
-            server = _Server(
+            server = Server(
                 uvicorn.Config(
                     app,
                     log_config=None,
@@ -90,25 +104,34 @@ def serve(
                     ws="none",
                     lifespan="on",
                     timeout_graceful_shutdown=_GRACE_SECONDS,
-                )
+                ),
+                listener,
             )
             server.ready = lambda: ready(ServerAddress(f"http://{name}:{bound}", bound, keys.own))
             server.ending = app.end
-            asyncio.run(_run(server, listener))
+            yield server
 
 
-async def _run(server: _Server, listener: socket.socket) -> None:
+async def _run(server: Server) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, server.end)
-    await server.serve([listener])
+    await server.run_until_end()
 
 
-class _Server(uvicorn.Server):
+class Server(uvicorn.Server):
     """A server that reports when it listens and when it is to end, and that ends on a signal without an error."""
 
     ready: Callable[[], None]
     ending: Callable[[], None]
+
+    def __init__(self, config: uvicorn.Config, listener: socket.socket) -> None:
+        super().__init__(config)
+        self._listener = listener
+
+    async def run_until_end(self) -> None:
+        """Answer requests until `end` is called."""
+        await self.serve([self._listener])
 
     def end(self) -> None:
         """End once the requests in progress are answered."""
@@ -116,6 +139,7 @@ class _Server(uvicorn.Server):
         self.ending()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and report it."""
         await super().startup(sockets)
         for listener in sockets or ():
             # uvicorn gives the kernel's queue the length of what it accepts at once.
