@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Literal
 
 import msgspec
 
-from memento_tui.model import Exposure, Relation
+from memento_tui.model import AnyRecord, Crystal, Exposure, Relation, Skip, WorkingItem
 from memento_tui.model.filters import Filter
 from memento_tui.policy.secrets import redact_record, redact_text
 from memento_tui.storage.ledgers import ExposureFilter, ExposureRow
 from memento_tui.storage.memory_queries import MemorySummary
 from memento_tui.storage.store import Store
 
-__all__ = ["Exposures", "LinkDirection", "MemoryView", "Provenance", "relations_of"]
+__all__ = ["Exposures", "LinkDirection", "MemoryView", "Provenance", "records_of", "related_to", "relations_of"]
 
 LinkDirection = Literal["out", "in", "both"]
 
@@ -86,6 +86,24 @@ class Exposures:
     def newest(self) -> int:
         """Return the number of the newest row of the ledger; 0 in an empty one. It only grows."""
         return self._store.exposures.newest()
+
+
+def records_of(store: Store) -> Iterator[AnyRecord]:
+    """Yield every record that an export holds: memories, then relations, skips, working items and crystals."""
+    for batch in store.memories.batches():
+        yield from batch
+    yield from store.all_of(Relation)
+    yield from store.all_of(Skip)
+    yield from store.all_of(WorkingItem)
+    yield from store.all_of(Crystal)
+
+
+def related_to(store: Store, memory_id: str) -> Sequence[tuple[str, str, str]]:
+    """Return a memory's relations as type, direction (``out`` or ``in``) and the other end."""
+    return [
+        (r.type, "out" if r.src == memory_id else "in", r.dst if r.src == memory_id else r.src)
+        for r in store.memories.relations_of(memory_id)
+    ]
 
 
 def relations_of(store: Store, memory_id: str, direction: LinkDirection) -> Sequence[Relation]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -17,17 +18,26 @@ from memento_tui.api.inbox import Inbox
 from memento_tui.api.lists import Items, Skips
 from memento_tui.api.memories import ChangeOutcome, MemoryCreator, MemoryEditor
 from memento_tui.api.purge import PurgeOutcome, Purger
-from memento_tui.api.queries import Exposures, LinkDirection, MemoryView, Provenance, relations_of
+from memento_tui.api.queries import (
+    Exposures,
+    LinkDirection,
+    MemoryView,
+    Provenance,
+    records_of,
+    related_to,
+    relations_of,
+)
 from memento_tui.api.review import ContradictionQueue, ProposalQueue
 from memento_tui.api.search import SavedSearches, SearchAnswer, SearchEngine
 from memento_tui.config import Config, load_config
 from memento_tui.errors import NotAllowed
-from memento_tui.model import AnyRecord, Crystal, Memory, Relation, Skip, WorkingItem
+from memento_tui.model import AnyRecord, Memory, Relation
 from memento_tui.model.filters import AllOf, Filter, OneOf, Under, with_default_statuses
 from memento_tui.paths import DataPaths, data_directory
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import rules_in_force
 from memento_tui.search.query_language import parse
+from memento_tui.storage.backup import Progress
 from memento_tui.storage.journal import Actor, Author, Entry
 from memento_tui.storage.journal_queries import Revision
 from memento_tui.storage.memory_queries import MemoryOrder, MemorySummary, Page, TimelineEntry
@@ -40,6 +50,7 @@ __all__ = ["ChangeOutcome", "Workspace"]
 if TYPE_CHECKING:
     from memento_tui.api.audit import RotAudit
     from memento_tui.api.backups import Backups
+    from memento_tui.api.past import Past
     from memento_tui.api.written_sessions import WrittenSessions
 
 
@@ -456,12 +467,20 @@ class Workspace:
 
     def export_records(self) -> Iterator[AnyRecord]:
         """Yield every record that an export holds: memories, then relations, skips, working items and crystals."""
-        for batch in self._store.memories.batches():
-            yield from batch
-        yield from self._store.all_of(Relation)
-        yield from self._store.all_of(Skip)
-        yield from self._store.all_of(WorkingItem)
-        yield from self._store.all_of(Crystal)
+        return records_of(self._store)
+
+    def at(self, moment: str, *, progress: Progress | None = None, stop: threading.Event | None = None) -> Past:
+        """Return the memory as it was at a moment, to be read alone: a date, a time, ``3 days ago``, ``entry 512``.
+
+        Raises:
+            InvalidField: it is no moment, or not in the past.
+            NotFound: nothing had been written by then.
+            StoppedError: ``stop`` was set.
+
+        """
+        from memento_tui.api.past import Past, find_entry  # noqa: PLC0415 - seldom asked for
+
+        return Past(self._store, find_entry(self._store, moment), progress=progress, stop=stop)
 
     def import_session(self, author: Author) -> ImportSession:
         """Return the database for bulk reading and writing in the name of an author, as an import or a mirror does."""
@@ -477,7 +496,4 @@ class Workspace:
 
     def related(self, memory_id: str) -> Sequence[tuple[str, str, str]]:
         """Return a memory's relations as type, direction (``out`` or ``in``) and the other end."""
-        return [
-            (r.type, "out" if r.src == memory_id else "in", r.dst if r.src == memory_id else r.src)
-            for r in self._store.memories.relations_of(memory_id)
-        ]
+        return related_to(self._store, memory_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ import click
 
 from memento_tui.cli.command import command, current_session, open_workspace
 from memento_tui.cli.interaction import progress_bar
+from memento_tui.cli.memories import open_past
+from memento_tui.cli.options import past_moment
 from memento_tui.cli.output import count_of, emit, format_time, safe, table, write_bytes
 from memento_tui.errors import InvalidInput
 from memento_tui.formats.registry import FORMATS, detect_format
@@ -20,6 +23,7 @@ __all__ = ["commands"]
 
 if TYPE_CHECKING:
     from memento_tui.api import Workspace
+    from memento_tui.api.past import Past
     from memento_tui.formats.base import ExportReport
     from memento_tui.formats.discovery import DiscoveryReport
     from memento_tui.formats.import_export import ImportReport
@@ -186,6 +190,7 @@ def _sources_text(findings: DiscoveryReport, data_dir: Path | None) -> str:
     memento export notes --format vault
     memento export CLAUDE.md --format agents-block
     memento export https://memento-api.example.org --format protocol-rest
+    memento export then.jsonl --at 2026-11-20
     """,
 )
 @click.argument("path", type=_PathOrAddress(allow_dash=True, path_type=Path))
@@ -198,7 +203,8 @@ def _sources_text(findings: DiscoveryReport, data_dir: Path | None) -> str:
     show_default=True,
     help="One of those above.",
 )
-def export(path: Path | str, name: str) -> None:
+@past_moment
+def export(path: Path | str, name: str, at: str | None) -> None:
     """Export files."""
     if isinstance(path, str) and name != _REMOTE:
         raise InvalidInput(
@@ -206,11 +212,11 @@ def export(path: Path | str, name: str) -> None:
         )
     from memento_tui.formats.import_export import run_export  # noqa: PLC0415 - a command's help is shown without it
 
-    with open_workspace() as workspace:
+    with open_workspace() as workspace, nullcontext() if at is None else open_past(workspace, at) as past:
         if str(path) == "-":
-            _export_to_output(workspace, name)
+            _export_to_output(workspace, name, past)
             return
-        written = run_export(workspace, path, format_name=name)
+        written = run_export(workspace, path, format_name=name, past=past)
     refused = [{"file": r.file, "line": r.line, "reason": r.reason} for r in written.refused]
     data = {"format": name, "path": str(path), "exported": written.records, "left_out": written.left_out}
     emit(
@@ -228,7 +234,7 @@ def _export_text(written: ExportReport, path: Path | str) -> str:
     return "\n".join([*lines, table(["REFUSED", "WHY"], rows)]).rstrip()
 
 
-def _export_to_output(workspace: Workspace, name: str) -> None:
+def _export_to_output(workspace: Workspace, name: str, past: Past | None) -> None:
     if sys.stdout.isatty():
         raise InvalidInput("An export is not for a terminal.", "Name a file, or send the output through a pipe.")
     if name not in _SINGLE_FILE_FORMATS:
@@ -238,7 +244,7 @@ def _export_to_output(workspace: Workspace, name: str) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "export"
-        run_export(workspace, whole, format_name=name)
+        run_export(workspace, whole, format_name=name, past=past)
         with whole.open("rb") as file:
             write_bytes(file)
 

@@ -14,8 +14,8 @@ import click
 
 from memento_tui import clock
 from memento_tui.cli.command import command, current_session, open_workspace
-from memento_tui.cli.interaction import confirm
-from memento_tui.cli.options import changes_of, fields_of, memory_options, paging, read_text
+from memento_tui.cli.interaction import confirm, staged_progress
+from memento_tui.cli.options import changes_of, fields_of, memory_options, paging, past_moment, read_text
 from memento_tui.cli.output import (
     bold,
     count_of,
@@ -24,6 +24,7 @@ from memento_tui.cli.output import (
     format_fields,
     format_time,
     next_page_note,
+    note,
     safe,
     table,
     write,
@@ -34,12 +35,23 @@ from memento_tui.model import Memory
 from memento_tui.model.validation import to_plain
 from memento_tui.text.labels import OtherSide, bracketed, caution_labels, condition_labels, source_in_words
 
-__all__ = ["commands", "contradicting", "memory_rows"]
+__all__ = ["commands", "contradicting", "memory_rows", "open_past"]
 
 if TYPE_CHECKING:
     from memento_tui.api import ChangeOutcome, Workspace
     from memento_tui.api.drafts import EditorFile
-    from memento_tui.api.types import Provenance
+    from memento_tui.api.past import Past
+    from memento_tui.api.types import Page, Provenance
+
+
+@contextmanager
+def open_past(workspace: Workspace, at: str) -> Iterator[Past]:
+    """Yield the memory as it was, and say in a remark which moment that is."""
+    with staged_progress() as progress:
+        past = workspace.at(at, progress=progress)
+    with past:
+        note(f"As it was at {format_time(past.moment)}, after journal entry {past.entry.seq:,}.")
+        yield past
 
 
 def plain_query(words: tuple[str, ...]) -> str:
@@ -145,11 +157,13 @@ def _added(memory: Memory, why: Sequence[str], *, known: bool) -> str:
     memento list
     memento list kind:decision tag:api certainty:>=4
     memento list is:deleted --json --limit 100
+    memento list --at "3 days ago"
     """,
 )
 @click.argument("filter", nargs=-1)
+@past_moment
 @paging
-def list_memories(filter: tuple[str, ...], after: str | None, limit: int) -> None:  # noqa: A002 - its name in the help
+def list_memories(filter: tuple[str, ...], after: str | None, limit: int, at: str | None) -> None:  # noqa: A002 - its name in the help
     """List the memories that FILTER selects, the latest change first.
 
     Filters: tag: kind: ns: is: by: before: after: certainty: confidence: surprise: expires: valid: at: applies:
@@ -157,9 +171,16 @@ def list_memories(filter: tuple[str, ...], after: str | None, limit: int) -> Non
     listed, and what holds no longer or not yet as well.
     """
     query = plain_query(filter)
+    page: Page[Memory]
+    against: Mapping[str, Sequence[str]]
     with open_workspace() as workspace:
-        page = workspace.list(query, after=after, limit=limit)
-        against = contradicting(workspace, [memory.id for memory in page.items])
+        if at is not None:
+            with open_past(workspace, at) as past:
+                page = past.list(query, after=after, limit=limit)
+                against = past.contradicting([memory.id for memory in page.items])
+        else:
+            page = workspace.list(query, after=after, limit=limit)
+            against = contradicting(workspace, [memory.id for memory in page.items])
     emit(
         lambda: {
             "items": [{**to_plain(memory), "contradicts": against.get(memory.id, [])} for memory in page.items],
@@ -176,14 +197,23 @@ def list_memories(filter: tuple[str, ...], after: str | None, limit: int) -> Non
     memento show 7f3k
     memento show 7f3k --raw > note.md
     memento show 7f3k --life
+    memento show 7f3k --at 2026-11-20
     memento show 7f3k --json
     """,
 )
 @click.argument("id")
 @click.option("--raw", is_flag=True, help="Print only the content, unaltered unless the output is a terminal.")
 @click.option("--life", is_flag=True, help="Show how its weight will decay, and when maintenance would act on it.")
-def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in the help
+@past_moment
+def show(id: str, *, raw: bool, life: bool, at: str | None) -> None:  # noqa: A002 - its name in the help
     """Show the memory whose id is or begins with ID."""
+    if at is not None:
+        if life:
+            raise click.UsageError("--life is about the present; leave out --at.")
+        with open_workspace() as workspace, open_past(workspace, at) as past:
+            memory = past.get(id)
+            _emit_memory(memory, past.related(memory.id), past.contradicting([memory.id]).get(memory.id, ()), raw=raw)
+        return
     with open_workspace() as workspace:
         memory = workspace.get(id)
         relations = workspace.related(memory.id)
@@ -193,6 +223,12 @@ def show(id: str, *, raw: bool, life: bool) -> None:  # noqa: A002 - its name in
     if provenance is not None:
         _show_life(memory, decay, provenance)
         return
+    _emit_memory(memory, relations, against, raw=raw)
+
+
+def _emit_memory(
+    memory: Memory, relations: Sequence[tuple[str, str, str]], against: Sequence[str], *, raw: bool
+) -> None:
     if raw and not current_session().as_json:
         write((safe(memory.content, multiline=True) if sys.stdout.isatty() else memory.content) + "\n")
         return

@@ -15,7 +15,7 @@ from memento_tui.model import Memory
 from memento_tui.model.memory_fields import FIELDS, FieldOption, MemoryField
 from memento_tui.model.validation import MAX_CONTENT_BYTES
 
-__all__ = ["changes_of", "fields_of", "memory_options", "paging", "read_text", "split_words"]
+__all__ = ["changes_of", "fields_of", "memory_options", "paging", "past_moment", "read_text", "split_words"]
 
 _MAX_INPUT_BYTES = 16 * MAX_CONTENT_BYTES
 """Read from standard input at most, so that an endless stream ends in an error."""
@@ -47,6 +47,12 @@ def memory_options(*, editing: bool) -> Callable[[CommandFunction], CommandFunct
         return function
 
     return add
+
+
+def past_moment(function: CommandFunction) -> CommandFunction:
+    """Add the option that shows the memory as it was."""
+    help_text = "Show it as it was then: 2026-11-20, 2026-11-20T18:00Z, `3 days ago`, or `entry 512` of the journal."
+    return click.option("--at", metavar="TIME", help=help_text)(function)
 
 
 def paging(function: CommandFunction) -> CommandFunction:

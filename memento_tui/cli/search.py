@@ -9,7 +9,8 @@ import click
 
 from memento_tui import clock
 from memento_tui.cli.command import command, group, open_workspace
-from memento_tui.cli.memories import contradicting
+from memento_tui.cli.memories import contradicting, open_past
+from memento_tui.cli.options import past_moment
 from memento_tui.cli.output import bold, emit, note, safe, table
 from memento_tui.model.validation import to_plain
 from memento_tui.search.query_language import parse
@@ -18,6 +19,7 @@ from memento_tui.text.labels import OtherSide, bracketed, caution_labels, condit
 __all__ = ["commands"]
 
 if TYPE_CHECKING:
+    from memento_tui.api.past import PastHit
     from memento_tui.api.search import SearchAnswer, SearchHit
 
 
@@ -35,6 +37,7 @@ _SEMANTIC_STATES = {
     memento search "users endpoint"
     memento search '"exact phrase" -draft tag:api certainty:>=4' --mode keyword
     memento search "how do we deploy" --wait --limit 5 --json
+    memento search "port" --at 2026-11-20
     """,
 )
 @click.argument("query", nargs=-1, required=True, metavar="QUERY")
@@ -42,13 +45,26 @@ _SEMANTIC_STATES = {
 @click.option("--limit", type=click.IntRange(1, 1000), metavar="NUMBER", default=10, show_default=True)
 @click.option("--wait", is_flag=True, help="Wait until the indexes, embeddings included, hold all earlier writes.")
 @click.option("--explain", is_flag=True, help="Show every number behind each rank.")
+@past_moment
 def search(
-    query: tuple[str, ...], mode: Literal["keyword", "semantic", "hybrid"], limit: int, *, wait: bool, explain: bool
+    query: tuple[str, ...],
+    mode: Literal["keyword", "semantic", "hybrid"],
+    limit: int,
+    *,
+    wait: bool,
+    explain: bool,
+    at: str | None,
 ) -> None:
     """Search for QUERY: words, "phrases", -not, and filters such as tag:api, as `memento list --help` shows them.
 
-    Put it in quotes: otherwise your shell interprets "phrases" and -not itself.
+    Put it in quotes: otherwise your shell interprets "phrases" and -not itself. With --at the texts of then are read:
+    every word must stand in them, in any form, and none is found by meaning.
     """
+    if at is not None:
+        if mode == "semantic" or wait or explain:
+            raise click.UsageError("The past is searched by words alone: leave out --mode, --wait and --explain.")
+        _search_past(" ".join(query), limit, at)
+        return
     with open_workspace() as workspace:
         answer = workspace.search(" ".join(query), mode=mode, limit=limit, wait=wait)
         ids = [hit.id for hit in answer.results]
@@ -60,6 +76,41 @@ def search(
     emit(
         lambda: _answer_object(answer, against, explain=explain), lambda: _answer_text(answer, against, explain=explain)
     )
+
+
+def _search_past(query: str, limit: int, at: str) -> None:
+    with open_workspace() as workspace, open_past(workspace, at) as past:
+        answer = past.search(query, limit=limit)
+        against = past.contradicting([hit.memory.id for hit in answer.hits])
+        entry = past.entry
+    for sentence in answer.problems:
+        note(sentence)
+    results = [
+        {
+            "id": hit.memory.id,
+            "score": hit.score,
+            "snippet": hit.passage.text,
+            "marks": hit.passage.marks,
+            **to_plain(hit.memory),
+            "contradicts": against.get(hit.memory.id, []),
+        }
+        for hit in answer.hits
+    ]
+    emit(
+        {"results": results, "total": answer.total, "entry": entry.seq, "at": entry.at, "problems": answer.problems},
+        lambda: (
+            "\n\n".join(_past_hit_text(hit, against.get(hit.memory.id, ())) for hit in answer.hits)
+            or "Nothing was found there."
+        ),
+    )
+
+
+def _past_hit_text(hit: PastHit, against: Sequence[str]) -> str:
+    memory = hit.memory
+    labels = condition_labels(memory, [OtherSide(other, "") for other in against])
+    lines = [f"{bold(safe(memory.headline))}", f"       {safe(memory.id)}  {memory.kind}, {safe(memory.namespace)}"]
+    lines[-1] += safe(bracketed(labels))
+    return "\n".join([*lines, f"       {_marked_snippet(hit.passage.text, hit.passage.marks)}"])
 
 
 def _answer_object(answer: SearchAnswer, against: Mapping[str, Sequence[str]], *, explain: bool) -> dict[str, Any]:
@@ -98,7 +149,7 @@ def _hit_text(hit: SearchHit, against: Sequence[str], *, explain: bool) -> str:
     labels = [*caution_labels(memory, clock.now()), *condition_labels(memory, sides)]
     about = f"{memory.kind}, {memory.namespace}{bracketed(labels)}"
     lines = [f"{hit.relevance:.3f}  {bold(safe(memory.headline))}", f"       {safe(memory.id)}  {safe(about)}"]
-    lines.append(f"       {_marked_snippet(hit)}")
+    lines.append(f"       {_marked_snippet(hit.snippet, hit.marks)}")
     if explain:
         numbers = (f"{name} {_format_number(value)}" for name, value in hit.explain().items() if value is not None)
         lines.append(f"       {', '.join(numbers)}")
@@ -109,13 +160,13 @@ def _format_number(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def _marked_snippet(hit: SearchHit) -> str:
+def _marked_snippet(snippet: str, marks: Sequence[tuple[int, int]]) -> str:
     """Return the snippet with the query's words in bold; each piece is made safe to show on its own."""
     pieces, end = [], 0
-    for start, stop in hit.marks:
-        pieces += [safe(hit.snippet[end:start]), bold(safe(hit.snippet[start:stop]))]
+    for start, stop in marks:
+        pieces += [safe(snippet[end:start]), bold(safe(snippet[start:stop]))]
         end = stop
-    return "".join([*pieces, safe(hit.snippet[end:])])
+    return "".join([*pieces, safe(snippet[end:])])
 
 
 @group(
@@ -220,7 +271,7 @@ def run_search(ctx: click.Context, name: str, limit: int) -> None:
     """Run the saved search NAME as `memento search` would."""
     with open_workspace() as workspace:
         saved = workspace.saved_searches.get(name)
-    ctx.invoke(search, query=(saved.query,), mode="hybrid", limit=limit, wait=False, explain=False)
+    ctx.invoke(search, query=(saved.query,), mode="hybrid", limit=limit, wait=False, explain=False, at=None)
 
 
 commands = {"search": search, "searches": searches}

@@ -11,6 +11,7 @@ from typing import cast
 import msgspec
 
 from memento_tui.api import Workspace
+from memento_tui.api.past import Past
 from memento_tui.api.types import Author, ImportedRecord, Transaction
 from memento_tui.errors import InvalidInput, MementoError, NotAllowed
 from memento_tui.formats.base import ExportRecord, ExportReport, Format, ImportRecord, Refused
@@ -231,8 +232,12 @@ def _format_named(name: str) -> Format:
     return FORMATS[name]
 
 
-def run_export(workspace: Workspace, path: Path | str, *, format_name: str = "memento") -> ExportReport:
+def run_export(
+    workspace: Workspace, path: Path | str, *, format_name: str = "memento", past: Past | None = None
+) -> ExportReport:
     """Write everything that a format has a place for; ``path`` is an address where that is a server.
+
+    With ``past`` the records are written as they were then.
 
     Raises:
         InvalidInput: the place cannot be written.
@@ -240,7 +245,7 @@ def run_export(workspace: Workspace, path: Path | str, *, format_name: str = "me
     """
     chosen = _format_named(format_name)
     chosen.check_place(path)
-    records: Iterator[AnyRecord] = workspace.export_records()
+    records: Iterator[AnyRecord] = (past or workspace).export_records()
     if not chosen.is_own:
         return chosen.write(cast("Iterator[ExportRecord]", map(_as_stated, records)), path)
     sign = workspace.import_session(workspace.author).signature

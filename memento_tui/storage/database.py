@@ -26,7 +26,16 @@ from memento_tui.storage.last_known import (
     read_last_known,
 )
 
-__all__ = ["PRAGMAS", "Database", "StoppedError", "explain_failure", "newest_format", "raise_if_stopped", "stoppable"]
+__all__ = [
+    "PRAGMAS",
+    "Database",
+    "StoppedError",
+    "add_functions",
+    "explain_failure",
+    "newest_format",
+    "raise_if_stopped",
+    "stoppable",
+]
 
 _STEPS_BETWEEN_CHECKS = 50_000
 """Steps of SQLite's virtual machine between two checks of the event: a few milliseconds."""
@@ -158,14 +167,8 @@ class Database:
         is_copy: bool = False,
         before_migration: Callable[[], object] = lambda: None,
     ) -> None:
-        self.path = path
-        self._is_copy = is_copy
-        self._before_migration = before_migration
-        self._noted_entry = 0
+        self._begin(path, is_copy=is_copy, before_migration=before_migration)
         known = None if is_copy else read_last_known(path)
-        self._local = threading.local()
-        self._connections: list[_ThreadConnection] = []
-        self._guard = threading.Lock()
         if not self._is_there():
             self._check_loss(known, None)
             if not create:
@@ -177,6 +180,16 @@ class Database:
         self._check_loss(known, self.connection)
         self.migrate()
         self.note_last_known()
+
+    def _begin(self, path: Path, *, is_copy: bool, before_migration: Callable[[], object] = lambda: None) -> None:
+        """Set what a database without any connection has."""
+        self.path = path
+        self._is_copy = is_copy
+        self._before_migration = before_migration
+        self._noted_entry = 0
+        self._local = threading.local()
+        self._connections: list[_ThreadConnection] = []
+        self._guard = threading.Lock()
 
     def _check_loss(self, known: LastKnown | None, connection: Connection | None) -> None:
         """Raise `LostData` where the database is not what the directory held; one that cannot be written is not asked.
@@ -260,8 +273,7 @@ class Database:
             if not is_read_only:
                 raise explain_failure(error, self.path) from error
             made = self._connect_reading()
-        made.create_scalar_function("fold", _fold, 1, deterministic=True)
-        made.create_scalar_function("has_word", _has_word, 2, deterministic=True)
+        add_functions(made)
         return made
 
     def _connect_reading(self) -> Connection:
@@ -362,6 +374,12 @@ class Database:
             for one in self._connections:
                 one.close()
             self._connections.clear()
+
+
+def add_functions(connection: Connection) -> None:
+    """Add the functions that queries use."""
+    connection.create_scalar_function("fold", _fold, 1, deterministic=True)
+    connection.create_scalar_function("has_word", _has_word, 2, deterministic=True)
 
 
 def _fold(*values: Any) -> str:  # noqa: ANN401 - a column's value

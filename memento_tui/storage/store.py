@@ -79,10 +79,12 @@ class ListQueries:
 class Store:
     """One open database. Safe to use from several threads; each has its own connection."""
 
-    def __init__(self, path: Path, *, create: bool = True) -> None:
+    def __init__(self, path: Path, *, create: bool = True, database: Database | None = None) -> None:
         # Before anything is written: what is made meanwhile is out of the reach of others.
         close_data_directory(path.parent)
-        self.database = Database(path, create=create, before_migration=partial(_keep_before_migration, path))
+        self.database = database or Database(
+            path, create=create, before_migration=partial(_keep_before_migration, path)
+        )
         self.memories = MemoryQueries(self.database)
         self.lists = ListQueries(self.database)
         self.timeline = Timeline(self.database)
