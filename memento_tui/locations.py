@@ -8,7 +8,14 @@ import os
 import stat
 import sys
 
-__all__ = ["check_socket_folder", "data_location", "database_location", "last_known_location", "socket_location"]
+__all__ = [
+    "check_socket_folder",
+    "data_location",
+    "database_location",
+    "last_known_location",
+    "socket_location",
+    "waiting_location",
+]
 
 _MAX_SOCKET_PATH_BYTES = 100
 """Bytes; the kernels of Linux and macOS take 107 and 103."""
@@ -54,6 +61,11 @@ def database_location(root: str) -> str:
 def last_known_location(database: str) -> str:
     """Return the path of the file that says which workspace a directory holds, beside its database."""
     return os.path.join(os.path.dirname(database), "workspace.json")
+
+
+def waiting_location(root: str) -> str:
+    """Return the path of the file that says how many items wait for the person."""
+    return os.path.join(root, "waiting.txt")
 
 
 def socket_location(root: str) -> str:

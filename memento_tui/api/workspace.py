@@ -85,6 +85,10 @@ class Workspace:
         self.config: Config = load_config(self.paths.config)
         rules = rules_in_force(self.config.review)
         self._store = Store(self.paths.database, create=create)
+        if self.config.review.notify:
+            from memento_tui.desktop_notice import show_notice  # noqa: PLC0415 - off unless a person wants it
+
+            self._store.when_risk_rises = show_notice
         self.gate = Gate(self._store, Author(actor, channel, agent, session), rules)
         self.author = self.gate.author
 

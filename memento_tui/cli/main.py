@@ -87,6 +87,7 @@ COMMAND_GROUPS: dict[str, dict[str, CommandEntry]] = {
     "The program": {
         "keys": CommandEntry("system", "List the keys of the app."),
         "paths": CommandEntry("system", "Print the paths of all files."),
+        "status-line": CommandEntry("status_line", "Print how much waits, for prompts and status lines."),
         "completion": CommandEntry("completion", "Complete commands with Tab in your shell."),
     },
 }

@@ -142,8 +142,11 @@ def _item_text(item: PendingProposal | ContradictionWithSides) -> str:
 )
 @click.option("--kind", type=click.Choice(INBOX_KINDS), help="Only items of this kind.")
 @click.option("--state", "states", multiple=True, type=click.Choice(PROPOSAL_STATES), help="Repeat it for several.")
+@click.option("--fenced", is_flag=True, help="Between two marked lines, for an agent that shows it to you.")
 @paging
-def list_inbox(kind: str | None, states: tuple[str, ...], after: str | None, limit: int) -> None:
+def list_inbox(
+    kind: str | None, states: tuple[str, ...], after: str | None, limit: int, *, fenced: bool = False
+) -> None:
     """List what needs a decision, the riskiest first; what was put off appears when its time comes.
 
     That includes contradictions, which `memento contradiction` resolves. With --state, list proposals in that state.
@@ -157,8 +160,26 @@ def list_inbox(kind: str | None, states: tuple[str, ...], after: str | None, lim
         items = [(row.kind, workspace.inbox.get(row.id)) for row in found]
     emit(
         lambda: {"items": [_item_object(*one) for one in items], "next": following, "counts": counts},
-        lambda: _inbox_table(found, [item for _, item in items], following, counts),
+        lambda: (
+            _fenced_queue(found, counts)
+            if fenced
+            else _inbox_table(found, [item for _, item in items], following, counts)
+        ),
     )
+
+
+def _fenced_queue(found: Sequence[InboxItem], counts: Mapping[str, int]) -> str:
+    """Return the queue for a model: its texts are an agent's, or what an agent read."""
+    from memento_tui.api.inbox import counts_in_words  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.text.fence import fenced, visible_line  # noqa: PLC0415 - as above
+
+    total = sum(counts.values())
+    if not total:
+        return "Nothing waits for a decision."
+    rows = (f"{row.row.record_id}  {row.kind}  {row.row.who or '-'}  {row.headline}" for row in found)
+    lines = "\n".join(visible_line(row, 160) for row in rows)
+    head = f"{total:,} {'waits' if total == 1 else 'wait'}: {counts_in_words(counts)}"
+    return f"{head}\n{fenced(lines, untrusted=True)}"
 
 
 def _list_states(kind: str | None, states: Sequence[str], after: str | None, limit: int) -> None:
@@ -385,12 +406,20 @@ if TYPE_CHECKING:
     memento review approve p-4tq2
     memento review reject p-4tq2 p-9mzx --reason "out of date"
     memento review edit
+    memento review --inline
     """,
 )
+@click.option("--inline", is_flag=True, help="Show the riskiest five one by one, each with a key to decide it.")
 @click.pass_context
-def review(ctx: click.Context) -> None:
+def review(ctx: click.Context, *, inline: bool) -> None:
     """Decide what agents propose to add or change. Without a command, list what needs a decision."""
-    if ctx.invoked_subcommand is None:
+    if inline and ctx.invoked_subcommand is not None:
+        raise click.UsageError("--inline stands alone.", ctx)
+    if inline:
+        from memento_tui.cli.inline_review import review_inline  # noqa: PLC0415 - seldom asked for
+
+        review_inline(_item_text)
+    elif ctx.invoked_subcommand is None:
         ctx.invoke(list_inbox)
 
 

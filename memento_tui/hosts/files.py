@@ -29,7 +29,7 @@ class InstalledCommand:
     """One of memento's commands in a host's file."""
 
     kind: str
-    """``server`` or ``hook``."""
+    """``server``, ``hook``, or ``queue`` for what prints the queue."""
     words: tuple[str, ...]
     """The command, word by word."""
     event: str = ""

@@ -39,6 +39,10 @@ class Programs:
         profile = [] if self.profile == "native" else ["--profile", self.profile]
         return [self.server, *self._data_dir_options(), "mcp", *profile]
 
+    def queue_command(self) -> str:
+        """Return the command that prints what waits for the person, for an agent to show, as a line for a shell."""
+        return shlex.join([self.server, *self._data_dir_options(), "review", "list", "--fenced", "--limit", "20"])
+
     def hook_words(self, event: str, host: str) -> list[str]:
         """Return the command that answers an event of a host, word by word."""
         return [self.hook, event, "--host", host, *self._data_dir_options()]

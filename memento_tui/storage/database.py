@@ -187,6 +187,8 @@ class Database:
         self._is_copy = is_copy
         self._before_migration = before_migration
         self._noted_entry = 0
+        self.after_entry: Callable[[Connection, int], object] = lambda _connection, _before: None
+        """Called after each write that made a journal entry, with the number of the entry before it."""
         self._local = threading.local()
         self._connections: list[_ThreadConnection] = []
         self._guard = threading.Lock()
@@ -342,7 +344,10 @@ class Database:
                 yield connection
                 connection.execute("COMMIT")
                 if not self._is_copy:
-                    self._noted_entry = note_last_known(self.path, connection, self._noted_entry)
+                    before = self._noted_entry
+                    self._noted_entry = note_last_known(self.path, connection, before)
+                    if self._noted_entry != before:
+                        self.after_entry(connection, before)
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")

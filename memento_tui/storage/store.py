@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from datetime import datetime
@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.errors import NotFound
 from memento_tui.model import AnyRecord, Crystal, Skip, WorkingItem
 from memento_tui.model.validation import new_id
@@ -35,9 +36,12 @@ from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, select_rec
 from memento_tui.storage.transaction import Transaction, transaction
 from memento_tui.storage.undo import redo_candidate, revert_entry, undo_candidate
 from memento_tui.storage.use_report import UseQueries
+from memento_tui.storage.waiting_file import note_waiting
 from memento_tui.storage.write_history import WriteHistoryQueries
 
 __all__ = ["Store"]
+
+_WAITING_CHANGED = "SELECT 1 FROM change WHERE seq > ? AND record IN ('proposal', 'contradiction') LIMIT 1"
 
 _current_batch: ContextVar[str] = ContextVar("batch", default="")
 """The batch that joins the entries of one block of `Store.one_undo`; empty outside of any."""
@@ -103,6 +107,19 @@ class Store:
         self.use = UseQueries(self.database)
         self.imports = ImportLedger(self.database)
         self.settings = Settings(self.database)
+        self.when_risk_rises: Callable[[int], object] = lambda _count: None
+        """Called with how many more risky items wait than before."""
+        if database is None:  # another database is a copy or the past, and says nothing of what waits now
+            self.database.after_entry = self._note_waiting
+            note_waiting(path.parent, self.inbox.counts(clock.now()))
+
+    def _note_waiting(self, connection: Connection, before: int) -> None:
+        """Note beside the database how many items wait, where the entries after ``before`` may have changed that."""
+        if connection.execute(_WAITING_CHANGED, (before,)).fetchone() is None:
+            return
+        risen = note_waiting(self.database.path.parent, self.inbox.counts(clock.now()))
+        if risen > 0:
+            self.when_risk_rises(risen)
 
     def close(self) -> None:
         """Close the database."""

@@ -69,6 +69,7 @@ def hook_processes(scratch: Path, counts: Sequence[int]) -> list[Row]:
     rows.append(
         _compared(programs, scratch / str(counts[0]), "UserPromptSubmit", "a trivial prompt", 1.5, "yes, go on")
     )
+    rows.append(_status_line(programs, scratch / str(counts[0])))
     return rows
 
 
@@ -150,6 +151,17 @@ def _compared(
         bare.append(_seconds([programs.python, "-c", "pass"], b""))
     ratio = statistics.median(ours) / statistics.median(bare)
     return Row(f"{named} / python -c pass", _told(ours), _told(bare), ratio, target)
+
+
+def _status_line(programs: _Programs, folder: Path) -> Row:
+    """Compare ``memento-status-line`` as a whole process with an interpreter that does nothing, by turns."""
+    program = str(Path(programs.python).with_name("memento-status-line"))
+    ours, bare = [], []
+    for _ in range(_TURNS):
+        ours.append(_seconds([program, "--data-dir", str(folder), "--style", "ansi"], b""))
+        bare.append(_seconds([programs.python, "-c", "pass"], b""))
+    ratio = statistics.median(ours) / statistics.median(bare)
+    return Row("memento-status-line / python -c pass", _told(ours), _told(bare), ratio, 1.5)
 
 
 def _answer_time(folder: Path, named: str) -> Row:

@@ -126,7 +126,7 @@ def test_without_a_directory_and_with_a_profile_the_command_says_so() -> None:
 @pytest.mark.parametrize(
     ("host", "variable", "files"),
     [
-        ("claude-code", "CLAUDE_CONFIG_DIR", [".claude.json", "settings.json"]),
+        ("claude-code", "CLAUDE_CONFIG_DIR", [".claude.json", "commands/memento.md", "settings.json"]),
         ("codex", "CODEX_HOME", ["config.toml", "hooks.json"]),
         ("gemini", "GEMINI_CLI_HOME", [".gemini/settings.json"]),
         ("opencode", "XDG_CONFIG_HOME", ["opencode/opencode.json", "opencode/plugins/memento.ts"]),

@@ -1,0 +1,112 @@
+"""``memento review --inline``: decide a few items in the terminal, one key each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from memento_tui.cli.author import require_own_terminal
+from memento_tui.cli.command import current_session, open_workspace
+from memento_tui.cli.output import bold, safe
+from memento_tui.errors import InvalidInput, MementoError
+
+if TYPE_CHECKING:
+    from memento_tui.api import Workspace
+    from memento_tui.api.inbox import DecisionVerb, InboxItem
+    from memento_tui.api.review import ContradictionWithSides, PendingProposal
+
+__all__ = ["review_inline"]
+
+_MOST_ITEMS = 5
+"""Items that are shown at once: what one decides between two commands."""
+
+_KEYS: Mapping[str, str] = {"a": "approve", "x": "reject"}
+_CONTRADICTION_KEYS: Mapping[str, str] = {"n": "newer_supersedes", "o": "older_stands", "x": "not_a_contradiction"}
+_LABELS = {
+    "approve": "a approve",
+    "reject": "x reject",
+    "newer_supersedes": "n the newer holds",
+    "older_stands": "o the older holds",
+    "not_a_contradiction": "x no contradiction",
+}
+_SKIP, _QUIT = "s", "q"
+_ENDS = ("\x03", "\x04", "\x1b")
+"""Ctrl with c or d, and Escape: they leave too."""
+
+
+def review_inline(item_text: Callable[[PendingProposal | ContradictionWithSides], str]) -> None:
+    """Show the riskiest items one by one and decide each by a key; ``item_text`` returns one as it is printed.
+
+    Raises:
+        NotAllowed: no person sits at a terminal here.
+        InvalidInput: JSON was asked for.
+
+    """
+    if current_session().as_json:
+        raise InvalidInput("--inline asks a person, so it prints no JSON.", "Use memento review list --json.")
+    require_own_terminal("`memento review --inline`")
+    current_session().author.require_person("memento review --inline")
+    with open_workspace() as workspace:
+        found, _ = workspace.inbox.list(limit=_MOST_ITEMS)
+        decided = 0
+        for number, row in enumerate(found, 1):
+            total = workspace.inbox.count()
+            _show(bold(f"\n{number} of {len(found)}  {row.kind}  ({total:,} in all)"))
+            answer = _decide(workspace, row, item_text)
+            if answer is None:
+                break
+            decided += answer
+        left = workspace.inbox.count()
+    undo = " memento undo takes back the last one." if decided else ""
+    _show(f"\n{decided:,} decided, {left:,} left.{undo}" if found else "Nothing waits for a decision.")
+
+
+def _decide(
+    workspace: Workspace, row: InboxItem, item_text: Callable[[PendingProposal | ContradictionWithSides], str]
+) -> bool | None:
+    """Show one item and carry out the answer; return whether it was decided, ``None`` to stop."""
+    from memento_tui.api.inbox import Decision  # noqa: PLC0415 - a command's help is shown without it
+
+    item = workspace.inbox.get(row.id)
+    keys = _CONTRADICTION_KEYS if hasattr(item, "contradiction") else _KEYS
+    _show(item_text(item))
+    verb = _ask(keys)
+    if verb in (_SKIP, _QUIT):
+        return None if verb == _QUIT else False
+    reason = ""
+    if verb == "reject":
+        reason = click.prompt("Why (the agent reads it; Enter for no reason)", default="", show_default=False, err=True)
+    # Of the item as it stands above: one that changes meanwhile is refused.
+    seen = item.contradiction.version if hasattr(item, "contradiction") else item.proposal.version
+    try:
+        state = workspace.inbox.decide_one(
+            Decision(id=row.id, verb=cast("DecisionVerb", verb), seen=seen, reason=reason)
+        )
+    except MementoError as error:
+        _show(safe(f"It was not decided. {error}"))
+        return False
+    _show(f"{state.replace('_', ' ')}.")
+    return True
+
+
+def _show(text: str) -> None:
+    """Print a text that is safe to show, beside what the command prints for programs."""
+    click.echo(text, err=True)
+
+
+def _ask(keys: Mapping[str, str]) -> str:
+    """Return the verb of the key that is pressed, or `_SKIP` or `_QUIT`; other keys are passed over."""
+    _show("\n" + "   ".join([*(_LABELS[verb] for verb in keys.values()), "s skip", "q quit"]))
+    while True:
+        try:
+            pressed = click.getchar()
+        except (KeyboardInterrupt, EOFError):
+            return _QUIT
+        if pressed in keys:
+            return keys[pressed]
+        if pressed in (_SKIP, _QUIT):
+            return pressed
+        if pressed in _ENDS:
+            return _QUIT
