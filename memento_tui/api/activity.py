@@ -28,7 +28,7 @@ ACTIVITY_FILTERS: Mapping[str, str] = {
     "actor": "person, agent or system",
     "agent": "the agent's name",
     "session": "the session",
-    "channel": "cli, tui, mcp, http, hook, mirror, api, import or engine",
+    "channel": "cli, tui, mcp, http, hook, mirror, api, import, maintenance or engine",
     "action": "what was done",
     "memory": "the id of a memory that was touched",
     "since": "a date, a span such as 7d, or the number of an entry",

@@ -139,7 +139,7 @@ class MaintenanceContext:
 
     def transaction(self, note: str) -> AbstractContextManager[Transaction]:
         """Begin a transaction whose journal entries belong to this run."""
-        return self.gate.transaction("sleep", note=note, batch=self.batch)
+        return self.gate.transaction("maintain", note=note, batch=self.batch)
 
     def with_progress(self, work: str, parts: Sequence[T]) -> Iterator[T]:
         """Yield the parts of a step's work, reporting progress before each, until the run is interrupted."""

@@ -88,7 +88,7 @@ def run_maintenance(  # noqa: PLR0913 - what a run needs, all but four by name
     """
     context = MaintenanceContext(
         store=store,
-        gate=Gate(store, Author("system", "sleep", agent="memento"), rules_in_force(config.review)),
+        gate=Gate(store, Author("system", "maintenance", agent="memento"), rules_in_force(config.review)),
         config=config,
         paths=paths,
         keyword=comparators.keyword,

@@ -12,7 +12,7 @@ from memento_tui.model.validation import to_plain
 from memento_tui.moments import format_moment
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
-from memento_tui.storage.journal import REWRITTEN_ENTRY, Entry, select_entries
+from memento_tui.storage.journal import FORMER_NAMES, REWRITTEN_ENTRY, Entry, select_entries
 from memento_tui.storage.tables import TABLES
 from memento_tui.storage.undo import IS_PURGED
 
@@ -374,9 +374,13 @@ def _where(criteria: JournalFilter) -> tuple[str, list[object]]:
     for column in _PREFIX_FIELDS:
         values: tuple[str, ...] = getattr(criteria, column)
         if values:
-            fits = " OR ".join([f"{column} LIKE ? ESCAPE '!'"] * len(values))
+            patterns = [_like_pattern(value) + "%" for value in values]
+            former, present = FORMER_NAMES.get(column, ("", ""))
+            if any(present.startswith(value.lower()) for value in values):
+                patterns.append(former)
+            fits = " OR ".join([f"{column} LIKE ? ESCAPE '!'"] * len(patterns))
             parts.append(f"({fits})")
-            parameters += [_like_pattern(value) + "%" for value in values]
+            parameters += patterns
     bounds = (
         ("seq >= ?", criteria.first_seq),
         ("seq < ?", criteria.before_seq),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -104,7 +104,20 @@ _decode_rewritten = msgspec.json.Decoder(_RewrittenEntry).decode
 
 _SELECT_CHANGES = "SELECT record, record_id, version, removed, image, nonce, digest, ordinal FROM change"
 _FACT_COLUMNS = ", ".join(EntryFacts.__struct_fields__)
-_ENTRY_COLUMNS = f"seq, {_FACT_COLUMNS}, hash"
+
+FORMER_NAMES: Mapping[str, tuple[str, str]] = {"channel": ("sleep", "maintenance"), "action": ("sleep", "maintain")}
+"""The name of a maintenance run in journals of earlier versions, and the present one, by column.
+
+The hash of an entry covers the name, so it stays in the table; whoever reads an entry gets the present one.
+"""
+
+
+def _read_column(name: str) -> str:
+    former, present = FORMER_NAMES.get(name, ("", ""))
+    return f"CASE {name} WHEN '{former}' THEN '{present}' ELSE {name} END" if former else name
+
+
+_ENTRY_COLUMNS = f"seq, {', '.join(map(_read_column, EntryFacts.__struct_fields__))}, hash"
 
 
 def image_digest(nonce: bytes, image: str | None) -> bytes:

@@ -262,7 +262,7 @@ def test_an_engine_that_nobody_asks_sleeps_once_and_then_leaves(tmp_path: Path) 
         log = house.client.logs(50)
         assert log.count("maintenance run: ") == 1
         assert log.endswith("leaves: idle")
-        sleepers = {entry.actor for entry in house.store.journal.entries(limit=1000) if entry.action == "sleep"}
+        sleepers = {entry.actor for entry in house.store.journal.entries(limit=1000) if entry.action == "maintain"}
         assert sleepers == {"system"}
 
 

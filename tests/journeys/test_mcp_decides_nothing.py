@@ -89,7 +89,7 @@ DECIDING: dict[str, Any] = {
     "actor": "person",
 }
 
-OF_A_PERSON = {"approve", "reject", "later", "resolve", "verify", "purge", "undo", "redo", "restore", "sleep"}
+OF_A_PERSON = {"approve", "reject", "later", "resolve", "verify", "purge", "undo", "redo", "restore", "maintain"}
 
 
 @contextmanager

@@ -16,7 +16,7 @@ def _disagreeing(workspace: Workspace) -> None:
     older = workspace.remember("The cache lives for 10 minutes.", id="ten")
     newer = workspace.remember("The cache lives for 30 minutes.", id="thirty")
     found = {"older": older.id, "newer": newer.id, "older_spans": [(20, 22)], "newer_spans": [(20, 22)], "score": 0.9}
-    with unguarded(workspace._store, Author("system", "sleep"), "contradiction") as tx:
+    with unguarded(workspace._store, Author("system", "maintenance"), "contradiction") as tx:
         tx.put(make_contradiction({**found, "why": "the numbers differ"}), base=0)
 
 

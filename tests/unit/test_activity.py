@@ -13,6 +13,7 @@ from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
 from memento_tui.model import make_exposure
 from memento_tui.model.validation import fold_tag
 from memento_tui.operations.recall import count_used, recall
+from memento_tui.storage.journal import Author
 from memento_tui.storage.ledgers import ExposureFilter
 from memento_tui.storage.store import Store
 from tests.made import AGENT, NOW, PERSON, note, put, unguarded
@@ -55,6 +56,22 @@ def test_a_filter_that_cannot_be_used_is_told(text: str) -> None:
 
 
 # The journal
+
+
+def test_a_maintenance_run_that_an_older_journal_calls_otherwise_is_named_and_found_as_one(
+    workspace: Workspace,
+) -> None:
+    former = Author("system", "sleep", "memento")
+    with unguarded(workspace._store, former, "sleep") as tx:
+        tx.put(note("One that says what two said."), base=0)
+    with unguarded(workspace._store, Author("system", "maintenance", "memento"), "maintain") as tx:
+        tx.put(note("Another."), base=0)
+    for asked in ("channel:maintenance", "action:maintain", "CHANNEL:main"):
+        rows = workspace.activity.page(parse_activity(asked, NOW))
+        assert [(row.entry.channel, row.entry.action) for row in rows] == [("maintenance", "maintain")] * 2
+    assert workspace._store.journal.verify() is None, "the hash covers the name that it had"
+    workspace.undo(1)
+    assert workspace._store.memories.count_all() == 1
 
 
 def test_a_row_tells_who_did_what_to_what(workspace: Workspace, agent: Workspace) -> None:

@@ -154,7 +154,7 @@ def test_whose_a_namespace_is(namespace: str, account: str) -> None:
 def test_no_account_casts_doubt_on_what_the_person_keeps(person: Workspace, place: str, raised: int) -> None:
     kept = person.remember("The staging database runs on port 5432.")
     other = person.remember("The staging database runs on port 6543.", namespace=place)
-    gate = Gate(person._store, Author("system", "sleep"), person.gate.rules)
+    gate = Gate(person._store, Author("system", "maintenance"), person.gate.rules)
     found = ContradictionFinder(person._store, gate).find({other.id: [(kept.id, 0.95)]})
     assert len(found) == raised
 

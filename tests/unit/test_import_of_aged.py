@@ -31,7 +31,7 @@ def aged(workspace: Workspace, memory_id: str, *steps: str) -> Memory:
             if change is not None:
                 break
         assert change.action == step
-        with unguarded(workspace._store, PERSON, "sleep") as tx:
+        with unguarded(workspace._store, PERSON, "maintain") as tx:
             memory = tx.put(change.memory, base=memory.version)
     return memory
 

@@ -114,7 +114,7 @@ def test_one_undo_takes_back_a_whole_sleep(workspace: Workspace) -> None:
     before = everything(workspace)[0]
     maintain_workspace(workspace)
     newest = workspace._store.journal.entries(limit=1)[0]
-    assert (newest.actor, newest.action) == ("system", "sleep")
+    assert (newest.actor, newest.action) == ("system", "maintain")
     workspace.undo(newest.seq)
     after = everything(workspace)[0]
     plain = [[msgspec.structs.replace(memory, version=1) for memory in memories] for memories in (before, after)]

@@ -50,7 +50,7 @@ def test_a_row_of_the_rest_holds_the_original() -> None:
 def test_one_restore_brings_back_the_whole_of_what_age_took_away(workspace: Workspace, status: str) -> None:
     stored, *_ = put(workspace._store, compacted(id="m1"))
     if status == "archived":
-        with unguarded(workspace._store, PERSON, "sleep") as tx:
+        with unguarded(workspace._store, PERSON, "maintain") as tx:
             tx.put(msgspec.structs.replace(stored, status="archived"), base=stored.version)
     restored = workspace.restore("m1")
     assert (restored.status, restored.content) == ("active", ORIGINAL)
