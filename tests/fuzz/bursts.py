@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-__all__ = ["Burst", "bursts"]
+__all__ = ["OPENING_HABITS", "Burst", "bursts"]
 
 Deed = Literal["keys", "mouse", "resize", "agent", "engine", "leave"]
 
@@ -32,17 +32,12 @@ _KEYS: tuple[str, ...] = (
 )
 """Keys, each as often as it is wanted. A key that ends the app is a deed of its own, `leave`."""
 
+OPENING_HABITS = ("2h32\x1b", "2o32\x1b", "2l32\x1b", "2w32\x1b", "2f32\x1b", "2n2", "2e12", "2n12", "hlh")
+"""Bursts that open views, dialogs and editors of a memory and leave them before they are there."""
+
 _HABITS = (
     *(["\x1by"] * 8),
-    "2h32\x1b",
-    "2o32\x1b",
-    "2l32\x1b",
-    "2w32\x1b",
-    "2f32\x1b",
-    "2n2",
-    "2e12",
-    "2n12",
-    "hlh",
+    *OPENING_HABITS,
     "2l\x1b",
     "3xaaaa\r",
     "3aaaa",

@@ -9,10 +9,22 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import memento_tui
 from memento_tui.hooks import main
 from memento_tui.hooks.fallback import answer_by_words
+from tests.made import without_engine
 
-__all__ = ["HOOK", "UNHURRIED", "UNHURRIED_PATH", "DirectHost", "HookHost", "Said"]
+__all__ = [
+    "DEPLOY",
+    "HOOK",
+    "QUESTION",
+    "UNHURRIED",
+    "UNHURRIED_PATH",
+    "DirectHost",
+    "HookHost",
+    "Said",
+    "host_that_deploys",
+]
 
 _START = "import sys; from memento_tui.hooks import main; "
 HOOK = [sys.executable, "-c", f"{_START}sys.exit(main.main())"]
@@ -23,6 +35,10 @@ UNHURRIED = [
     "-c",
     f"{_START}sys.path.append({UNHURRIED_PATH!r}); import unhurried_hooks; sys.exit(main.main())",
 ]
+
+
+DEPLOY = "Deploys go out through fly.io with scripts/deploy.sh; never push to main on a Friday."
+QUESTION = "how do we deploy to fly.io?"
 
 
 class Said(NamedTuple):
@@ -79,6 +95,16 @@ class HookHost:
     def log(self) -> str:
         path = self.data_dir / "hook.log"
         return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def host_that_deploys(folder: Path) -> HookHost:
+    """Make a data directory with one memory, indexed and without an engine, and a project; return a host there."""
+    data_dir, project = without_engine(folder / "memory"), folder / "site"
+    project.mkdir()
+    with memento_tui.open(data_dir) as person:
+        person.remember(DEPLOY)
+        person.search("deploy", mode="keyword")
+    return HookHost(data_dir, project)
 
 
 class DirectHost(HookHost):

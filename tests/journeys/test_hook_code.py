@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.maintenance.code.notes import read_notes
 from tests.journeys.cli_shell import Console
+from tests.journeys.engine_house import until
 from tests.journeys.hook_host import DirectHost
 from tests.journeys.mcp_agent import NO_ENGINE, connected
 from tests.unit.code_repository import CodeRepository
@@ -26,13 +26,6 @@ def person(tmp_path: Path) -> Iterator[Workspace]:
     (data_dir / "config.toml").write_text(NO_ENGINE)
     with memento_tui.open(data_dir) as workspace:
         yield workspace
-
-
-def until(holds: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
 
 
 def test_a_session_is_not_told_of_a_file_that_is_gone_and_is_told_where_another_went(

@@ -6,30 +6,20 @@ import json
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import apsw
 import pytest
 
 import memento_tui
-from tests.journeys.hook_host import HOOK, UNHURRIED, HookHost
-from tests.journeys.mcp_agent import NO_ENGINE
-
-DEPLOY = "Deploys go out through fly.io with scripts/deploy.sh; never push to main on a Friday."
-QUESTION = "how do we deploy to fly.io?"
+from memento_tui.model.validation import new_id
+from tests.journeys.engine_house import until
+from tests.journeys.hook_host import HOOK, QUESTION, UNHURRIED, HookHost, host_that_deploys
 
 
 @pytest.fixture
 def host(tmp_path: Path) -> HookHost:
-    data_dir, project = tmp_path / "memory", tmp_path / "site"
-    data_dir.mkdir()
-    project.mkdir()
-    (data_dir / "config.toml").write_text(NO_ENGINE)
-    with memento_tui.open(data_dir) as person:
-        person.remember(DEPLOY)
-        person.search("deploy", mode="keyword")
-    return HookHost(data_dir, project)
+    return host_that_deploys(tmp_path)
 
 
 # What is no object ends before the event is looked at; these come as far as the event's own work.
@@ -154,7 +144,5 @@ def test_after_a_long_import_the_index_is_made_by_a_process_of_its_own(host: Hoo
             person.remember(f"The lamp in room {number} burns.")
     shutil.rmtree(host.data_dir / "index")
     assert host.prompt(QUESTION) == ""
-    deadline = time.monotonic() + 60
-    while not (answer := HookHost(host.data_dir, host.cwd, f"s{time.monotonic()}").prompt(QUESTION)):
-        assert time.monotonic() < deadline, "the index was never made"
+    answer = until(lambda: HookHost(host.data_dir, host.cwd, new_id()).prompt(QUESTION), "the index is made")
     assert "deploy.sh" in answer

@@ -8,7 +8,6 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -19,31 +18,14 @@ import memento_tui
 from memento_tui.hooks.main import _ANSWER_SECONDS
 from memento_tui.paths import DataPaths
 from memento_tui.storage.hook_store import DATABASE_FORMAT, HookStore
-from tests.journeys.hook_host import HOOK, UNHURRIED, HookHost
-from tests.journeys.mcp_agent import NO_ENGINE
+from tests.journeys.engine_house import until
+from tests.journeys.hook_host import HOOK, QUESTION, UNHURRIED, HookHost, host_that_deploys
 from tests.unit.made_transcripts import ClaudeSession, write
-
-DEPLOY = "Deploys go out through fly.io with scripts/deploy.sh; never push to main on a Friday."
-QUESTION = "how do we deploy to fly.io?"
 
 
 @pytest.fixture
 def host(tmp_path: Path) -> HookHost:
-    data_dir, project = tmp_path / "memory", tmp_path / "site"
-    data_dir.mkdir()
-    project.mkdir()
-    (data_dir / "config.toml").write_text(NO_ENGINE)
-    with memento_tui.open(data_dir) as person:
-        person.remember(DEPLOY)
-        person.search("deploy", mode="keyword")
-    return HookHost(data_dir, project)
-
-
-def until(holds: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
+    return host_that_deploys(tmp_path)
 
 
 def shell(host: HookHost, redirection: str) -> subprocess.CompletedProcess[bytes]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from memento_tui.api import Workspace
 from memento_tui.hooks.transcript_worker import learn_from_transcript
 from memento_tui.paths import DataPaths
 from memento_tui.storage.ledgers import ExposureFilter
+from tests.journeys.engine_house import until
 from tests.journeys.hook_host import DirectHost
 from tests.journeys.mcp_agent import NO_ENGINE
 from tests.unit.made_transcripts import BILLING, ClaudeSession, write
@@ -39,13 +39,6 @@ def host(person: Workspace, tmp_path: Path) -> DirectHost:
 def used(person: Workspace) -> list[bool]:
     rows = person._store.exposures.page(ExposureFilter(session=(BILLING,)), 0, 10)
     return [row.exposure.used_at is not None for row in rows]
-
-
-def until(holds: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
 
 
 def session_with(*answers: str) -> ClaudeSession:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.journeys.cli_shell import Console
+from tests.journeys.engine_house import until
 from tests.journeys.hook_host import DirectHost
 from tests.journeys.mcp_agent import NO_ENGINE, connected
 from tests.unit.made_transcripts import BILLING, ClaudeSession, write
@@ -73,11 +73,7 @@ def test_what_a_session_copied_from_a_page_waits_once_it_ends(data_dir: Path, tm
     dry = shell.json("session", "check", str(transcript), "--dry-run")
     assert [(one["id"], one["outcome"]) for one in dry["copied"]] == [(copied, "found")]
     assert DirectHost(data_dir, project, listed["session"]).end("SessionEnd", transcript) == ""
-    deadline = time.monotonic() + 60
-    while not (waiting := shell.json("review", "list")["items"]):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    (item,) = waiting
+    (item,) = until(lambda: shell.json("review", "list")["items"], "what was copied waits")
     assert (item["target_id"], item["record"]["source_type"]) == (copied, "external")
     assert item["evidence"]["passages"][0]["where"] == "https://acme.example/docs"
     shown = shell.run("review", "show", item["id"]).stdout.decode()

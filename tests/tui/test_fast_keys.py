@@ -22,6 +22,7 @@ from memento_tui.tui.views.tree import TreeView
 from memento_tui.tui.views.view import View
 from memento_tui.tui.views.why import WhyView
 from memento_tui.tui.widgets.editor import Editor
+from tests.fuzz.bursts import OPENING_HABITS
 from tests.tui.app_driver import Driver, opened
 
 _TUI = Path(section.__file__).parent
@@ -48,23 +49,7 @@ async def burst(driver: Driver, keys: str) -> None:
     await driver.pilot.pause()
 
 
-@pytest.mark.parametrize(
-    "keys",
-    [
-        "2h32\x1b",
-        "2o32\x1b",
-        "2l32\x1b",
-        "2w32\x1b",
-        "2f32\x1b",
-        "2n2",
-        "2e12",
-        "2n12",
-        "hlh",
-        "lol\x1b",
-        "s\x1bs\x1b",
-        "7w27\x1b",
-    ],
-)
+@pytest.mark.parametrize("keys", [*OPENING_HABITS, "lol\x1b", "s\x1bs\x1b", "7w27\x1b"])
 async def test_a_burst_of_keys_that_opens_and_leaves_views_and_editors_ends_nothing(data: Path, keys: str) -> None:
     async with opened(data) as driver:
         for _ in range(3):

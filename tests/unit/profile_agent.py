@@ -25,6 +25,19 @@ def seated(data_dir: Path, profile: str, *, name: str = "claude", session: str =
             yield Agent(portal, client)
 
 
+def recalls(question: str) -> list[tuple[str, str, dict[str, object]]]:
+    """Return every way in which an agent asks for memories: the profile, the tool and its arguments."""
+    return [
+        ("native", "search", {"query": question}),
+        ("native", "context", {"message": question}),
+        ("bank", "recall", {"bank_id": "global", "query": question}),
+        ("core", "memory_search", {"query": question}),
+        ("vault", "memento_search", {"query": question}),
+        ("vault", "memento_recall", {"prompt": question}),
+        ("protocol", "memento_recall", {"query": question, "workspace": "global"}),
+    ]
+
+
 def blocks(answered: CallToolResult) -> list[Any]:
     """Return what each block of text says, read as JSON, as these systems' clients do."""
     return [json.loads(block.text) for block in answered.content if block.type == "text"]

@@ -16,7 +16,7 @@ from memento_tui.storage.hook_store import HookStore
 from memento_tui.text.conditions import names_place, of_other_places
 from tests.journeys.mcp_agent import text_of
 from tests.made import NOW, PERSON, note, put, unguarded
-from tests.unit.profile_agent import seated
+from tests.unit.profile_agent import recalls, seated
 
 QUESTION = "On which port does the proxy of invoices listen?"
 
@@ -35,18 +35,7 @@ def both(workspace: Workspace) -> Workspace:
     return workspace
 
 
-@pytest.mark.parametrize(
-    ("profile", "tool", "arguments"),
-    [
-        ("native", "search", {"query": QUESTION}),
-        ("native", "context", {"message": QUESTION}),
-        ("bank", "recall", {"bank_id": "global", "query": QUESTION}),
-        ("core", "memory_search", {"query": QUESTION}),
-        ("vault", "memento_search", {"query": QUESTION}),
-        ("vault", "memento_recall", {"prompt": QUESTION}),
-        ("protocol", "memento_recall", {"query": QUESTION, "workspace": "global"}),
-    ],
-)
+@pytest.mark.parametrize(("profile", "tool", "arguments"), recalls(QUESTION))
 def test_each_is_told_with_its_condition(
     both: Workspace, profile: str, tool: str, arguments: dict[str, object]
 ) -> None:

@@ -18,7 +18,7 @@ from memento_tui.model import make_contradiction
 from tests.journeys.cli_shell import Console
 from tests.journeys.mcp_agent import text_of
 from tests.made import PERSON, note, put, unguarded
-from tests.unit.profile_agent import seated
+from tests.unit.profile_agent import recalls, seated
 
 QUESTION = "On which port does the staging proxy listen?"
 DAY = timedelta(days=1)
@@ -58,18 +58,7 @@ def test_a_list_of_the_person_holds_them_all_and_marks_them(ports: Workspace, da
     assert {memory.id for memory in ports.list("valid:now").items} == {"now"}
 
 
-@pytest.mark.parametrize(
-    ("profile", "tool", "arguments"),
-    [
-        ("native", "search", {"query": QUESTION}),
-        ("native", "context", {"message": QUESTION}),
-        ("bank", "recall", {"bank_id": "global", "query": QUESTION}),
-        ("core", "memory_search", {"query": QUESTION}),
-        ("vault", "memento_search", {"query": QUESTION}),
-        ("vault", "memento_recall", {"prompt": QUESTION}),
-        ("protocol", "memento_recall", {"query": QUESTION, "workspace": "global"}),
-    ],
-)
+@pytest.mark.parametrize(("profile", "tool", "arguments"), recalls(QUESTION))
 def test_no_tool_tells_what_does_not_hold(
     ports: Workspace, profile: str, tool: str, arguments: dict[str, object]
 ) -> None:
