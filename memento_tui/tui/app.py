@@ -30,10 +30,11 @@ from memento_tui.errors import MementoError
 from memento_tui.model.validation import new_id
 from memento_tui.tui import garbage
 from memento_tui.tui.commands import COMMANDS, Command, KeyMap, KeyScope, bindings, key_names
+from memento_tui.tui.display import cells
 from memento_tui.tui.input_order import InputOrder
 from memento_tui.tui.key_sequences import survive_unknown_keys
 from memento_tui.tui.section import ErrorBoundary, Section, reportable_error
-from memento_tui.tui.sections.catalogue import make_section
+from memento_tui.tui.sections.catalogue import make_section, section_showing
 from memento_tui.tui.terminal_filter import TerminalFilter
 from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
 
@@ -169,6 +170,12 @@ _MAINTENANCE_CHECK_SECONDS = 3600.0
 _IDLE_SECONDS = 2.0
 """Seconds without a key after which a pause of some tens of milliseconds is not noticed."""
 
+_MAX_TITLE_CELLS = 40
+"""Cells of the title of what was undone, in the status line."""
+
+_MAX_UNCOLLECTED_SECONDS = 20.0
+"""Seconds after which garbage, such as closed views, is collected though keys come without a pause."""
+
 _THEME_SETTING = "app.theme"
 """The setting that keeps the theme that was chosen last."""
 
@@ -190,9 +197,12 @@ class MementoApp(ErrorBoundary, App[None]):
         self._start = start
         self._live = JournalWatcher(workspace.activity, workspace.author.session)
         self._last_key = 0.0
+        self._collected_at = monotonic()
         self._input_order = InputOrder(self._carry_out, self._parts, self._is_working)
         self._input_typed_at = 0.0
         self._undo_lock = asyncio.Lock()
+        self._undone: tuple[str, str] | None = None
+        """The kind and the id of the record that was undone or redone last."""
         self._terminal_filter = TerminalFilter()
         self._top_bar = TopBar(SECTIONS, start, self._data_folder_label())
         self._switcher = ContentSwitcher(initial=start)
@@ -237,8 +247,10 @@ class MementoApp(ErrorBoundary, App[None]):
             self.set_interval(_IDLE_SECONDS, self._collect_if_idle)
 
     def _collect_if_idle(self) -> None:
-        if monotonic() - self._last_key > _IDLE_SECONDS:
+        now = monotonic()
+        if now - self._last_key > _IDLE_SECONDS or now - self._collected_at > _MAX_UNCOLLECTED_SECONDS:
             garbage.collect_old_generation()
+            self._collected_at = now
 
     def _choose_theme(self) -> None:
         theme = self.workspace.config.app.theme
@@ -476,11 +488,32 @@ class MementoApp(ErrorBoundary, App[None]):
         finally:
             report.stop()
         self.section.note_undone(entries)
+        self.show_status(f"{word}: {self._name_undone(entries)}")
+        self.refresh_after_write()
+
+    def _name_undone(self, entries: Sequence[Entry]) -> str:
+        """Return in words what was undone or redone, and remember where it is shown."""
         first = entries[0]
         # The note of an undo ends with the action that was undone, in brackets.
         what = first.note.rpartition("(")[2].rstrip(")") if first.action == "undo" else first.action
-        self.show_status(f"{word}: {what}{f' ({len(entries)} parts)' if len(entries) > 1 else ''}.")
-        self.refresh_after_write()
+        parts = f" ({len(entries)} parts)" if len(entries) > 1 else ""
+        row = next(iter(self.workspace.activity.rows([first.seq])), None)
+        self._undone = None if row is None or not row.record else (row.record, row.record_id)
+        if row is None or not row.headline:
+            return f"{what}{parts}."
+        go = next(command for command in COMMANDS if command.id == "app.undone")
+        title = cells(row.headline, _MAX_TITLE_CELLS).rstrip(" .")
+        return f"{what}{parts}: {title}. {key_names(self.keys.of(go))} goes there."
+
+    async def action_undone(self) -> None:
+        """Go to the record that was undone or redone last."""
+        target = None if self._undone is None else section_showing(self.workspace, *self._undone)
+        if target is not None:
+            await self.open_section(*target)
+        elif self._undone is None:
+            self.show_status("Nothing was undone here yet; z undoes your last change.", problem=True)
+        else:
+            self.show_status("What was undone is gone now; Activity shows when it was made.", problem=True)
 
     def action_imports(self) -> None:
         """Find memories of other programs, and offer to import them."""

@@ -106,10 +106,18 @@ def _expiry_text(memory: Memory, now: datetime) -> Iterator[str]:
         yield f"expired {ago(memory.expires_at, now)} ago" if past else f"expires {ago(memory.expires_at, now)}"
 
 
-def memory_body(memory: Memory, query: Query | None, *, whole: bool = False) -> Content:
+def memory_body(
+    memory: Memory, query: Query | None = None, *, whole: bool = False, as_markdown: bool = False
+) -> Content:
     """Return the content with the query's words marked; a long one is cut, with a note, unless ``whole`` is set."""
     limit = len(memory.content) if whole else _LONGEST_PREVIEW
-    body = literal(memory.content[:limit], multiline=True)
+    text = memory.content[:limit]
+    if as_markdown:
+        from memento_tui.tui.markdown_text import draw_markdown  # noqa: PLC0415 - with the first preview
+
+        body = draw_markdown(text)
+    else:
+        body = literal(text, multiline=True)
     if query is not None:
         from memento_tui.search.snippets import find_query_matches  # noqa: PLC0415 - loaded with the first search
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Input, Static
@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 from memento_tui.tui.display import literal
 from memento_tui.tui.section import ErrorBoundary, app_of
 
-__all__ = ["AskLine", "ChoiceScreen", "Confirm", "Dialog", "DialogChoice"]
+__all__ = ["AskLine", "ChoiceScreen", "Confirm", "Dialog", "DialogButton", "DialogButtons", "DialogChoice"]
 
 
 class Dialog(ErrorBoundary, ModalScreen[ScreenResultType]):
@@ -45,6 +45,29 @@ class Dialog(ErrorBoundary, ModalScreen[ScreenResultType]):
         return not self._is_answered and super().check_action(action, parameters)
 
 
+class DialogButton(Static):
+    """What a key of a dialog does, as a line that can be clicked; it never has the focus, so Enter presses none."""
+
+    DEFAULT_CSS = """
+    DialogButton { width: auto; height: 1; padding: 0 1; margin-right: 2; background: $boost; }
+    DialogButton:hover { background: $block-cursor-blurred-background; }
+    """
+
+    def __init__(self, key: str, label: str, click: Callable[[], object]) -> None:
+        super().__init__(Content.styled(key, "bold $text-accent") + literal(f" {label}"))
+        self._click = click
+
+    def on_click(self) -> None:
+        """Do what the key does."""
+        self._click()
+
+
+class DialogButtons(Horizontal):
+    """The buttons of a dialog, side by side."""
+
+    DEFAULT_CSS = "DialogButtons { height: 1; }"
+
+
 class AskLine(Dialog[str | None]):
     """A dialog that asks for one line: Enter returns it, Escape returns ``None``."""
 
@@ -53,15 +76,19 @@ class AskLine(Dialog[str | None]):
     def __init__(self, question: str, value: str = "", *, hint: str = "") -> None:
         super().__init__()
         self._question = question
-        self._value = value
+        self._input = Input(value, select_on_focus=False)
         self._hint = hint
 
     def compose(self) -> ComposeResult:
         """Show the question, the line, and what the keys do."""
         with Vertical(classes="dialog"):
             yield Static(Content(self._question), classes="dialog-title")
-            yield Input(self._value, select_on_focus=False)
-            yield Static(Content(self._hint or "Enter takes it, Escape leaves"), classes="dialog-hint")
+            yield self._input
+            if self._hint:
+                yield Static(Content(self._hint), classes="dialog-hint")
+            with DialogButtons():
+                yield DialogButton("Enter", "OK", lambda: self.dismiss(self._input.value))
+                yield DialogButton("Esc", "Leave", lambda: self.dismiss(None))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Return the line."""
@@ -87,7 +114,9 @@ class Confirm(Dialog[bool]):
             yield Static(self._question, classes="dialog-title")
             if self._detail is not None:
                 yield Static(self._detail, classes="dialog-text")
-            yield Static(Content("y yes   n no"), classes="dialog-hint")
+            with DialogButtons():
+                yield DialogButton("y", "Yes", lambda: self.dismiss(True))  # noqa: FBT003 - the answer
+                yield DialogButton("n", "No", lambda: self.dismiss(False))  # noqa: FBT003 - the answer
 
 
 @dataclass(frozen=True)

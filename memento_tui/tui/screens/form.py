@@ -17,7 +17,7 @@ from textual.widgets import Input, Static, TextArea
 from memento_tui.api.drafts import UnsavedTextFile
 from memento_tui.errors import MementoError
 from memento_tui.tui.display import literal
-from memento_tui.tui.screens.dialogs import Dialog
+from memento_tui.tui.screens.dialogs import Dialog, DialogButton, DialogButtons
 
 __all__ = ["Field", "FormScreen"]
 
@@ -82,7 +82,10 @@ class FormScreen(Dialog[bool]):
                     yield Static(literal(field.label), classes="form-label")
                     yield self._inputs[field.name]
             yield self._problem
-            yield Static(Content("Tab next field   ^s save   Escape leave"), classes="dialog-hint")
+            with DialogButtons():
+                yield DialogButton("Tab", "Next field", self.focus_next)
+                yield DialogButton("^s", "Save", self.action_save)
+                yield DialogButton("Esc", "Leave", self.action_leave)
 
     def _input_of(self, field: Field) -> Input | TextArea:
         name, value = f"field-{field.name}", self._typed.get(field.name, field.value)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
@@ -18,6 +18,8 @@ from memento_tui.api.line_history import HistoryPlace
 from memento_tui.api.query_completion import Suggestions
 from memento_tui.tui.bulk_runner import MAX_ROWS_NAMED, BulkOutcome, BulkRunner
 from memento_tui.tui.commands import KeyScope, bindings
+from memento_tui.tui.display import cells, shown
+from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.section import Section
 from memento_tui.tui.selection import Selection
 from memento_tui.tui.side_pane import SidePane
@@ -73,6 +75,12 @@ class FilterBox(CompletingInput):
 
 
 RowT = TypeVar("RowT", bound=Row)
+
+_COPIED_BY = (("text", "y"), ("title", "t"), ("link", "l"), ("id", "i"))
+"""What can be copied of a row, and the letter that chooses it."""
+
+_MAX_COPIED_SHOWN = 200
+"""Characters of a copied text from which the status line is made."""
 
 
 class ListSection(Section, Generic[RowT]):
@@ -149,6 +157,10 @@ class ListSection(Section, Generic[RowT]):
     def id_to_copy(self, row: RowT) -> str:
         """Return the id that is copied for a row."""
         return row.id
+
+    def texts_to_copy(self, row: RowT) -> Mapping[str, str]:
+        """Return what can be copied of a row: its text, title, link and id, as far as it has them."""
+        return {"id": self.id_to_copy(row)}
 
     def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
         """Return a line for each of some rows, for a question about them; the text need not be safe."""
@@ -394,12 +406,22 @@ class ListSection(Section, Generic[RowT]):
         # At once: a key typed right behind this one belongs to the box already.
         self.focus_part(self.filter_box)
 
-    def action_copy(self) -> None:
-        """Copy the id of the row."""
-        if self.rows.current:
-            copied = self.id_to_copy(self.rows.current)
-            self.app.copy_to_clipboard(copied)
-            self.memento.show_status(f"Copied {copied}.")
+    @work(exclusive=True, group="copy")
+    async def action_copy(self) -> None:
+        """Ask what to copy of the row, and copy it."""
+        row = self.rows.current
+        if row is None:
+            return
+        texts = self.texts_to_copy(row)
+        choices = [DialogChoice(name, letter, name) for name, letter in _COPIED_BY if texts.get(name)]
+        name: str | None = "id"
+        if len(choices) > 1:
+            name = await self.app.push_screen_wait(ChoiceScreen(Content("Copy"), choices))
+        if name is not None:
+            # What is pasted into a terminal acts there: it is as safe as what is shown.
+            text = shown(texts[name], multiline=True)
+            self.app.copy_to_clipboard(text)
+            self.memento.show_status(f"Copied its {name}: {cells(text[:_MAX_COPIED_SHOWN], 50).rstrip()}")
 
     def action_unmark(self) -> None:
         """Unmark all rows."""

@@ -127,6 +127,12 @@ class MemoriesSection(ListSection[MemorySummary]):
     def _helper(self) -> QueryHelper:
         return QueryHelper(self.memento.workspace)
 
+    def texts_to_copy(self, row: MemorySummary) -> Mapping[str, str]:
+        """Return the text, the title, the link in other notes and the id of a memory."""
+        memory = self.memory_of(row)
+        texts = {} if memory is None else {"text": memory.content, "title": memory.headline}
+        return {**texts, "link": f"[[{row.title.strip() or row.id}]]", "id": row.id}
+
     def compose_side(self) -> ComposeResult:
         """Show the preview beside the list."""
         yield self.side

@@ -12,30 +12,24 @@ from textual.widgets import Static
 
 from memento_tui.model import Memory
 from memento_tui.search.query_language import Query
-from memento_tui.tui.display import shown
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
 
 __all__ = ["MemorySide", "Preview", "SideSubject"]
 
-_MARKDOWN_BLOCKS = 150
-"""Blocks above which plain text is shown: Markdown needs a widget for each."""
-
 
 class Preview(VerticalScroll, can_focus=False):
-    """A preview of a memory as plain text, or as Markdown on request."""
+    """A preview of a memory as Markdown, or as plain text on request."""
 
     def __init__(self) -> None:
         super().__init__(id="preview", classes="side-scroll")
         self._title = Static(id="preview-title")
         self._facts = Static(id="preview-facts")
         self._body = Static(id="preview-body")
-        self._markdown: Markdown | None = None
-        """The text as Markdown, once it was asked for."""
         self._memory: Memory | None = None
         self._query: Query | None = None
         self._whole_id: str | None = None
         """The memory whose whole text was asked for."""
-        self.as_markdown = False
+        self.as_markdown = True
         """Whether Markdown is drawn; `toggle_markdown` changes it."""
 
     def compose(self) -> ComposeResult:
@@ -74,30 +68,12 @@ class Preview(VerticalScroll, can_focus=False):
             self.scroll_home(animate=False)
 
     def _show_body(self) -> None:
-        if self._memory is None:
-            self._show_plain(Content(""))
-        elif self.as_markdown and _count_markdown_blocks(self._memory.content) <= _MARKDOWN_BLOCKS:
-            self._show_markdown(shown(self._memory.content, multiline=True))
-        else:
-            whole = self._whole_id == self._memory.id
-            self._show_plain(memory_body(self._memory, self._query, whole=whole))
-
-    def _show_plain(self, text: Content) -> None:
-        if self._markdown is not None:
-            self._markdown.display = False
-        self._body.display = True
-        self._body.update(text)
-
-    def _show_markdown(self, text: str) -> None:
-        from textual.widgets import Markdown  # noqa: PLC0415 - a tenth of a second, for those who ask for it
-
-        self._body.display = False
-        if self._markdown is None:
-            self._markdown = Markdown(text, id="preview-markdown", open_links=False)
-            self.mount(self._markdown)
-        else:
-            self._markdown.display = True
-            self._markdown.update(text)
+        memory = self._memory
+        if memory is None:
+            self._body.update(Content(""))
+            return
+        whole = self._whole_id == memory.id
+        self._body.update(memory_body(memory, self._query, whole=whole, as_markdown=self.as_markdown))
 
     def show_whole(self) -> None:
         """Draw all of the text, however long it is, until another memory is shown."""
@@ -108,20 +84,10 @@ class Preview(VerticalScroll, can_focus=False):
         """Switch between Markdown and plain text; return the message about it."""
         self.as_markdown = not self.as_markdown
         self._show_body()
-        if not self.as_markdown:
-            return "Plain text."
-        if self._memory is not None and _count_markdown_blocks(self._memory.content) > _MARKDOWN_BLOCKS:
-            return "This one has too many blocks to draw as Markdown; it stays plain."
-        return "Markdown."
-
-
-def _count_markdown_blocks(text: str) -> int:
-    return sum(1 for line in text.splitlines() if line.strip())
+        return "Markdown." if self.as_markdown else "Plain text, as it is written."
 
 
 if TYPE_CHECKING:
-    from textual.widgets import Markdown
-
     from memento_tui.tui.views.view import View
     from memento_tui.tui.views.why import SearchRank
 

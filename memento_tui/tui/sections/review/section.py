@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.widgets import Input
 
 from memento_tui.api.inbox import KIND_NAMES, MAX_BULK_EDIT_ITEMS, InboxItem, inbox_name
+from memento_tui.api.review import ContradictionWithSides
 from memento_tui.errors import MementoError
 from memento_tui.model.review import INBOX_KINDS
 from memento_tui.tui.commands import KeyScope, bindings
@@ -195,6 +196,13 @@ class ReviewSection(ListSection[QueueRow]):
     def id_to_copy(self, row: QueueRow) -> str:
         """Return the id of the record that an item is about, or the name of a group."""
         return row.key if isinstance(row, InboxGroup) else row.row.record_id
+
+    def texts_to_copy(self, row: QueueRow) -> Mapping[str, str]:
+        """Return the text, the headline and the id of the record that an item is about."""
+        focused = self.focused
+        item = None if focused is None else focused.item
+        text = "" if item is None or isinstance(item, ContradictionWithSides) else getattr(item.target, "content", "")
+        return {"text": text, "title": row.headline, "id": self.id_to_copy(row)}
 
     def read(self, *, select: str | None = None) -> None:
         """Show the queue from its beginning."""

@@ -1,0 +1,110 @@
+"""Draw Markdown as text with styles: nothing that it says is hidden, neither the target of a link nor a comment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from textual.content import Content
+
+from memento_tui.tui.display import literal, shown
+
+__all__ = ["draw_markdown"]
+
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*")
+_BULLET = re.compile(r"([ \t]*)[-*+][ \t]+(\[[ xX]\][ \t]+)?(.*)")
+_QUOTE = re.compile(r" {0,3}>[ ]?(.*)")
+_RULE = re.compile(r" {0,3}(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}")
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#-]*)[^`]*")
+_INLINE = re.compile(
+    r"(?P<code>`[^`\n]+`)"
+    r"|\*\*(?P<strong>[^*\n]+)\*\*"
+    r"|(?<![\w*])\*(?P<emphasis>[^*\s][^*\n]*)\*(?![\w*])"
+    r"|\[(?P<label>[^\[\]\n]+)\]\((?P<target>[^()\s]+)\)"
+)
+"""What stands out within a line: code, strong and emphasised words, and links."""
+
+_BAR = "\N{BOX DRAWINGS LIGHT VERTICAL} "
+_DOT = "\N{BULLET} "
+_RULE_CELLS = 20
+
+_LANGUAGES = {
+    **{name: name for name in ("python", "bash", "json", "yaml", "toml", "sql", "rust", "go", "c", "java", "html")},
+    **{name: name for name in ("css", "diff", "ini", "javascript", "typescript", "dockerfile")},
+    "py": "python",
+    "sh": "bash",
+    "shell": "bash",
+    "js": "javascript",
+    "ts": "typescript",
+    "yml": "yaml",
+}
+"""The languages that are highlighted, by what is written behind a fence."""
+
+_MAX_HIGHLIGHTED_CHARACTERS = 4_000
+"""Characters of one block of code that are highlighted, which takes some milliseconds; a longer one is plain."""
+
+
+def draw_markdown(text: str) -> Content:
+    """Return a Markdown text, which need not be safe to show, with its marks drawn as styles.
+
+    Lines stay lines. What this does not know, tables and HTML among it, stays as it is written.
+    """
+    lines = shown(text, multiline=True).split("\n")
+    return Content("\n").join(_drawn(lines))
+
+
+def _drawn(lines: Sequence[str]) -> Iterator[Content]:
+    at = 0
+    while at < len(lines):
+        fence = _FENCE.fullmatch(lines[at])
+        if fence is None:
+            yield _line(lines[at])
+            at += 1
+            continue
+        end = next((n for n in range(at + 1, len(lines)) if lines[n].strip().startswith(fence[1])), len(lines))
+        yield from _code(lines[at + 1 : end], fence[2].lower())
+        at = end + 1
+
+
+def _line(line: str) -> Content:
+    if heading := _HEADING.fullmatch(line):
+        return _inline(heading[2], "bold $text-accent" if len(heading[1]) == 1 else "bold")
+    if _RULE.fullmatch(line):
+        return Content.styled("\N{BOX DRAWINGS LIGHT HORIZONTAL}" * _RULE_CELLS, "dim")
+    if bullet := _BULLET.fullmatch(line):
+        box = bullet[2] or ""
+        return literal(bullet[1]) + Content.styled(_DOT, "$text-accent") + literal(box) + _inline(bullet[3])
+    if quote := _QUOTE.fullmatch(line):
+        return Content.styled(_BAR, "dim") + _inline(quote[1], "italic dim")
+    return _inline(line)
+
+
+def _inline(line: str, style: str = "") -> Content:
+    parts: list[Content] = []
+    at = 0
+    for found in _INLINE.finditer(line):
+        parts.append(literal(line[at : found.start()], style))
+        at = found.end()
+        if found["code"]:
+            parts.append(literal(found["code"][1:-1], "$text-primary"))
+        elif found["label"]:
+            parts += [literal(found["label"], f"underline {style}".strip()), literal(f" ({found['target']})", "dim")]
+        elif found["strong"]:
+            parts.append(literal(found["strong"], f"bold {style}".strip()))
+        else:
+            parts.append(literal(found["emphasis"], f"italic {style}".strip()))
+    return Content("").join([*parts, literal(line[at:], style)])
+
+
+def _code(lines: Sequence[str], language: str) -> Iterator[Content]:
+    bar = Content.styled(_BAR, "dim")
+    code = "\n".join(lines)
+    known = _LANGUAGES.get(language)
+    if known is not None and len(code) <= _MAX_HIGHLIGHTED_CHARACTERS:
+        from textual.highlight import highlight  # noqa: PLC0415 - it loads Pygments, for texts with code
+
+        drawn = highlight(code, language=known).split("\n")
+        if [line.plain for line in drawn] == list(lines):
+            yield from (bar + line for line in drawn)
+            return
+    yield from (bar + literal(line, "$text-primary") for line in lines)

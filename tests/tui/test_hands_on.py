@@ -1,0 +1,94 @@
+"""What a hand finds in every list: buttons that can be clicked, what is copied, and the way to what was undone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from memento_tui.api import Workspace
+from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen, Confirm, DialogButton
+from memento_tui.tui.screens.form import FormScreen
+from tests.tui.app_driver import Driver, opened
+
+
+@pytest.fixture
+def notes(workspace: Workspace, data_dir: Path) -> Path:
+    """Two memories with titles."""
+    workspace.remember("The first text.", id="first", title="First title")
+    workspace.remember("The second text\x1b[2J.", id="second", title="Second title")
+    return data_dir
+
+
+async def _click(app: Driver, number: int) -> None:
+    buttons = list(app.app.screen.query(DialogButton))
+    await app.pilot.click(buttons[number])
+    await app.pilot.pause()
+
+
+async def test_the_answers_of_a_question_can_be_clicked(notes: Path) -> None:
+    async with opened(notes) as app:
+        for number, left in ((1, 2), (0, 0)):
+            await app.press("u", "g", "v", "G", "v", "d")
+            await app.until(lambda: isinstance(app.app.screen, Confirm), "it is asked")
+            await _click(app, number)
+            await app.until(lambda: not isinstance(app.app.screen, Confirm), "it is answered")
+            await app.until(lambda left=left: app.memories.rows.total == left, "as it was answered")  # type: ignore[misc]
+
+
+async def test_a_line_and_a_form_can_be_saved_and_left_by_a_click(notes: Path, workspace: Workspace) -> None:
+    async with opened(notes) as app:
+        await app.press("t")
+        await app.until(lambda: isinstance(app.app.screen, AskLine), "it is asked")
+        app.app.screen.query_one(Input).value = "clicked"
+        await _click(app, 0)
+        await app.until(lambda: workspace.get("second").tags == ("clicked",), "the tags are written")
+        await app.press("c")
+        await app.until(lambda: isinstance(app.app.screen, FormScreen), "the form opens")
+        app.app.screen.query_one("#field-namespace", Input).value = "projects/x"
+        await _click(app, 1)
+        await app.until(lambda: workspace.get("second").namespace == "projects/x", "the form is saved")
+        await app.press("c")
+        await app.until(lambda: isinstance(app.app.screen, FormScreen), "the form opens again")
+        await _click(app, 2)
+        await app.until(lambda: not isinstance(app.app.screen, FormScreen), "it is left")
+
+
+@pytest.mark.parametrize(
+    ("key", "copied"),
+    [("y", "The second text<ESC>[2J."), ("t", "Second title"), ("l", "[[Second title]]"), ("i", "second")],
+)
+async def test_the_text_the_title_the_link_or_the_id_is_copied_as_safe_as_it_is_shown(
+    notes: Path, key: str, copied: str
+) -> None:
+    async with opened(notes) as app:
+        await app.press("y")
+        await app.until(lambda: isinstance(app.app.screen, ChoiceScreen), "it is asked what")
+        await app.press(key)
+        await app.until(lambda: "Copied its" in app.told, "it is told")
+        assert app.app.clipboard == copied
+
+
+async def test_where_there_is_only_an_id_it_is_copied_at_once(notes: Path, workspace: Workspace) -> None:
+    skip = workspace.skips.add("vendor", "generated", "7d")
+    async with opened(notes, start="skips") as app:
+        await app.until(lambda: bool(app.app.query("#skips-list")), "the list is there")
+        await app.press("y")
+        await app.until(lambda: "Copied its id" in app.told, "it is told")
+        assert app.app.clipboard == skip.id
+
+
+async def test_an_undo_names_what_it_took_back_and_one_key_leads_there(notes: Path, workspace: Workspace) -> None:
+    async with opened(notes) as app:
+        await app.press("U")
+        assert "Nothing was undone here yet" in app.told
+        await app.press("j", "i")
+        await app.until(lambda: workspace.get("first").pinned, "it is pinned")
+        await app.press("1", "z")
+        await app.until(lambda: not workspace.get("first").pinned, "it is undone")
+        assert "First title" in app.told
+        assert "U goes there" in app.told
+        await app.press("U")
+        await app.until(lambda: app.app.section.SCOPE == "memories", "its section is shown")
+        await app.until(lambda: app.current == "First title", "with the cursor on it")
