@@ -50,6 +50,7 @@ Versioned = MemorySummary | Memory | SeenVersion
 
 
 if TYPE_CHECKING:
+    from memento_tui.tui.found_memories import FoundMemories
     from memento_tui.tui.sections.memory_form import FieldsOfSearch
     from memento_tui.tui.views.why import SearchRank
 
@@ -81,7 +82,6 @@ class MemoriesSection(ListSection[MemorySummary]):
         """The hits of the present search by id; empty while the list is only filtered."""
         self._forgiven = ForgivenQuery("")
         self._semantic = ""
-        self._hit_total = 0
         self._reported_problem = ""
         self._is_at_best = False
         """Whether the cursor has stood on the best result since the query was typed."""
@@ -137,14 +137,28 @@ class MemoriesSection(ListSection[MemorySummary]):
         """Show the preview beside the list."""
         yield self.side
 
+    @cached_property
+    def _found(self) -> FoundMemories:
+        """The results of the present search."""
+        from memento_tui.tui.found_memories import FoundMemories  # noqa: PLC0415 - with the first search
+
+        return FoundMemories()
+
     @property
     def preview(self) -> Preview:
         """The preview."""
         return self.side.preview
 
     def row_lines(self, row: MemorySummary, width: int) -> Sequence[Line]:
-        """Return the row of a memory."""
-        return memory_line(row, width)
+        """Return the row of a memory; of a result its evidence too."""
+        lines = memory_line(row, width)
+        hit = self.hits.get(row.id)
+        return lines if hit is None else [*lines, self._evidence(hit, width)]
+
+    def _evidence(self, hit: SearchHit, width: int) -> Line:
+        from memento_tui.tui.found_memories import evidence_line  # noqa: PLC0415 - a search is on
+
+        return evidence_line(hit, self._found.passage(hit), width)
 
     # Searching
 
@@ -166,6 +180,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         else:
             self.workers.cancel_group(self, "meaning")
             self._semantic, self.hits = "", {}
+            self.rows.row_height = 1
             self.read()
             self.show(self.rows.current)
         # A quotation mark that is not closed is being typed; it is reported when the person goes on to the list.
@@ -217,9 +232,11 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     def _show_answer(self, answer: SearchAnswer, *, to_best: bool) -> None:
         """Show the results, with the cursor on the best of them or on the memory that it was on."""
-        source = HitSource(answer.results)
-        self.hits = {hit.id: hit for hit in answer.results}
-        self._hit_total = answer.total
+        self._found.show(answer)
+        listed = self._found.listed
+        source = HitSource(listed)
+        self.hits = {hit.id: hit for hit in listed}
+        self.rows.row_height = 2
         if answer.notice:
             self.memento.show_status(answer.notice)
         current = self.rows.current
@@ -246,8 +263,8 @@ class MemoriesSection(ListSection[MemorySummary]):
     def head_text(self) -> Content:
         """Return how many memories the query finds, and how it searched."""
         words = self.counted()
-        if self.search_query.words and self._hit_total > self.rows.total:
-            words = words.replace(f"{self.rows.total:,}", f"best {self.rows.total:,} of {self._hit_total:,}", 1)
+        if self.search_query.words and self.rows.total:
+            words = words.replace(f"{self.rows.total:,}", self._found.counts(), 1)
         if self._semantic:
             words += f"  {_SEMANTIC_STATE_TEXT[self._semantic]}"
         if not self.search_query.source:
@@ -293,6 +310,14 @@ class MemoriesSection(ListSection[MemorySummary]):
     def action_markdown(self) -> None:
         """Draw the preview as Markdown, or as plain text."""
         self.memento.show_status(self.preview.toggle_markdown())
+
+    def action_weak(self) -> None:
+        """List the weak results of the search too, or the good ones alone."""
+        if not self.search_query.words:
+            self.memento.show_status("Only a search has weak results; / begins one.", problem=True)
+            return
+        self._found.with_weak = not self._found.with_weak
+        self._search_again(self.search_query.source)
 
     def action_whole(self) -> None:
         """Draw all of a long text in the preview."""
