@@ -42,7 +42,7 @@ class FoundMemories:
     @property
     def good(self) -> list[SearchHit]:
         """The results that answer well enough for an agent to be told of them, best first."""
-        return [] if self._answer is None else [hit for hit in self._answer.results if clears_floor(hit.relevance)]
+        return [] if self._answer is None else [hit for hit in self._answer.results if _is_good(hit)]
 
     @property
     def listed(self) -> list[SearchHit]:
@@ -70,6 +70,10 @@ class FoundMemories:
         return known
 
 
+def _is_good(hit: SearchHit) -> bool:
+    return clears_floor(hit.relevance)
+
+
 def score_bar(relevance: float) -> str:
     """Return a bar for how well a result answers, from 0 to 1."""
     filled = min(_BAR_CELLS, max(0, round(_BAR_CELLS * relevance)))
@@ -94,7 +98,7 @@ def evidence_line(hit: SearchHit, passage: Snippet, width: int) -> Line:
     pieces += [(" " * left, ""), ("  ", "")]
     if place_width:
         pieces += [(cells(place, place_width), "muted"), ("  ", "")]
-    return [*pieces, (score_bar(hit.relevance), "good" if clears_floor(hit.relevance) else "muted")]
+    return [*pieces, (score_bar(hit.relevance), "good" if _is_good(hit) else "muted")]
 
 
 def _marked(passage: Snippet) -> Iterator[tuple[str, str]]:
