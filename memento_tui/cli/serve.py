@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -56,7 +59,8 @@ def mcp(session: str, profile: str) -> None:
     # A thread that waits for a request cannot be interrupted; acknowledged writes are safe however the process ends.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        beginning = answer_while(lambda: import_module("memento_tui.mcp.server"), profile)
+        with _collection_put_off():
+            beginning = answer_while(lambda: import_module("memento_tui.mcp.server"), profile)
     except BrokenPipeError:
         raise click.exceptions.Exit(EXIT_HOST_GONE) from None
     from memento_tui.mcp.server import main  # noqa: PLC0415 - the SDK takes a second to import
@@ -64,6 +68,17 @@ def mcp(session: str, profile: str) -> None:
     code = main(current_session().data_dir, session=session, profile=profile, beginning=beginning)
     if code:
         raise click.exceptions.Exit(code)
+
+
+@contextmanager
+def _collection_put_off() -> Iterator[None]:
+    """Collect no garbage while modules are imported: what they make stays, and looking at it costs a tenth more."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 if TYPE_CHECKING:
@@ -102,8 +117,9 @@ def serve(host: str, port: int, profile: str) -> None:
     choose your own, which is required to listen to other machines. Agents' writes pass the gate, and a person decides
     with `memento review`.
     """
-    from memento_tui.compat.http.keys import KEY_VARIABLE  # noqa: PLC0415 - only this command pays for the server
-    from memento_tui.compat.http.server import serve as run  # noqa: PLC0415 - same
+    with _collection_put_off():
+        from memento_tui.compat.http.keys import KEY_VARIABLE  # noqa: PLC0415 - only this command pays for the server
+        from memento_tui.compat.http.server import serve as run  # noqa: PLC0415 - same
 
     run(
         current_session().data_dir,

@@ -128,6 +128,7 @@ def wait_for_the_word(process: subprocess.Popen[bytes]) -> None:
 
 
 @pytest.mark.engine
+@pytest.mark.usefixtures("light_model")
 def test_a_run_proposes_what_was_asked_for_and_what_is_approved_stands_for_its_fragments(house: EngineHouse) -> None:
     shell, store = Console(house.paths.root), house.store
     head, before = store.journal.head(), picture_of(store)
