@@ -12,10 +12,19 @@ from memento_tui.model import AnyRecord, Crystal, Exposure, Relation, Skip, Work
 from memento_tui.model.filters import Filter
 from memento_tui.policy.secrets import redact_record, redact_text
 from memento_tui.storage.ledgers import ExposureFilter, ExposureRow
-from memento_tui.storage.memory_queries import MemorySummary
+from memento_tui.storage.memory_queries import MemoryOrder, MemorySummary
 from memento_tui.storage.store import Store
 
-__all__ = ["Exposures", "LinkDirection", "MemoryView", "Provenance", "records_of", "related_to", "relations_of"]
+__all__ = [
+    "Exposures",
+    "LinkDirection",
+    "MemoryView",
+    "Provenance",
+    "SortedMemoryView",
+    "records_of",
+    "related_to",
+    "relations_of",
+]
 
 LinkDirection = Literal["out", "in", "both"]
 
@@ -51,6 +60,29 @@ class MemoryView:
     def ids(self, start: int, count: int) -> Sequence[str]:
         """Return the ids of ``count`` memories from index ``start``, fewer at the end."""
         return self._store.memories.ids(self._tree, start, count)
+
+
+class SortedMemoryView:
+    """The memories that one filter selects in another order, the highest first, read by page from the database."""
+
+    def __init__(self, store: Store, tree: Filter, order: MemoryOrder) -> None:
+        self._store, self._tree, self._order = store, tree, order
+
+    def total(self) -> int:
+        """Return how many memories the filter selects."""
+        return self._store.memories.count(self._tree)
+
+    def page(self, start: int, count: int) -> Sequence[MemorySummary]:
+        """Return ``count`` list rows from index ``start``, fewer at the end."""
+        return self._store.memories.sorted_summaries(self._tree, self._order, count, start)
+
+    def locate(self, row_id: str) -> int | None:
+        """Return the index of a memory, or ``None`` where the filter does not select it."""
+        return self._store.memories.sorted_position(self._tree, self._order, row_id)
+
+    def ids(self, start: int, count: int) -> Sequence[str]:
+        """Return the ids of ``count`` memories from index ``start``, fewer at the end."""
+        return self._store.memories.sorted_ids(self._tree, self._order, count, start)
 
 
 class Exposures:

@@ -23,6 +23,7 @@ from memento_tui.api.queries import (
     LinkDirection,
     MemoryView,
     Provenance,
+    SortedMemoryView,
     records_of,
     related_to,
     relations_of,
@@ -391,9 +392,12 @@ class Workspace:
         """
         return self._store.memories.slice(among, order=order, ascending=ascending, limit=limit, skip=skip)
 
-    def view(self, among: Filter) -> MemoryView:
-        """Return the memories that a filter selects as rows to be read by page, most recently changed first."""
-        return MemoryView(self._store, among)
+    def view(self, among: Filter, order: MemoryOrder | None = None) -> MemoryView | SortedMemoryView:
+        """Return the memories that a filter selects as rows to be read by page, most recently changed first.
+
+        ``order`` names another order, whose highest come first.
+        """
+        return MemoryView(self._store, among) if order is None else SortedMemoryView(self._store, among, order)
 
     def summaries(self, ids: Sequence[str]) -> Sequence[MemorySummary]:
         """Return the list rows of these ids in their order, without those that do not exist."""

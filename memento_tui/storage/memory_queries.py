@@ -183,8 +183,13 @@ _ORDER_COLUMNS: Mapping[MemoryOrder, str] = {
     "last_used": "coalesce(usage.last_used_at, '')",
 }
 _TABLE = table_of(Memory)
+_WITH_USE = " LEFT JOIN usage ON usage.record = 'memory' AND usage.record_id = memory.id"
 _SELECT_NUMBERED = _TABLE.select.replace(" FROM memory", ", memory.number FROM memory", 1)
 _IS_LIVE = "status NOT IN ('deleted', 'rejected', 'archived')"
+
+
+def _sorted_tail(order: MemoryOrder) -> str:
+    return f"ORDER BY {_ORDER_COLUMNS[order]} DESC, memory.number DESC LIMIT ? OFFSET ?"
 
 
 def _joined_context(rows: Sequence[Sequence[str]], characters: int) -> SessionContext:
@@ -254,6 +259,35 @@ class MemoryQueries:
         with self._database.reading() as connection:
             rows = connection.execute(f"{_TABLE.select} WHERE {sql} {tail}", (*parameters, limit, skip))
             return [_TABLE.record_of(row) for row in rows]
+
+    def sorted_summaries(self, tree: Filter, order: MemoryOrder, limit: int, skip: int) -> list[MemorySummary]:
+        """Return ``limit`` rows for a list from index ``skip``, in an order, the highest first.
+
+        The cost grows with the number that the filter selects; so for the two below.
+        """
+        sql, parameters = filter_sql(tree)
+        query = f"{_SELECT_SUMMARY}{_WITH_USE} WHERE {sql} {_sorted_tail(order)}"
+        with self._database.reading() as connection:
+            return [_summary_of_row(row) for row in connection.execute(query, (*parameters, limit, skip))]
+
+    def sorted_ids(self, tree: Filter, order: MemoryOrder, limit: int, skip: int) -> list[str]:
+        """Return the ids of the rows of `sorted_summaries`."""
+        sql, parameters = filter_sql(tree)
+        query = f"SELECT memory.id FROM memory{_WITH_USE} WHERE {sql} {_sorted_tail(order)}"
+        with self._database.reading() as connection:
+            return [row[0] for row in connection.execute(query, (*parameters, limit, skip))]
+
+    def sorted_position(self, tree: Filter, order: MemoryOrder, memory_id: str) -> int | None:
+        """Return how many rows of `sorted_summaries` come before a memory, or ``None`` where it is not selected."""
+        sql, parameters = filter_sql(tree)
+        column = _ORDER_COLUMNS[order]
+        place = f"SELECT {column}, memory.number FROM memory{_WITH_USE} WHERE memory.id = ? AND {sql}"
+        before = f"SELECT count(*) FROM memory{_WITH_USE} WHERE {sql} AND ({column}, memory.number) > (?, ?)"
+        with self._database.reading() as connection:
+            row = connection.execute(place, (memory_id, *parameters)).fetchone()
+            if row is None:
+                return None
+            return int(connection.execute(before, (*parameters, *row)).fetchone()[0])
 
     def position(self, tree: Filter, memory_id: str) -> int | None:
         """Return how many rows of `summaries` come before a memory; ``None`` where the filter does not select it."""

@@ -112,6 +112,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("memories.pin", "memories", "i", "pin", "Pin as important, or unpin: agents get pinned ones first", "Pin"),
     Command("memories.delete", "memories", "d,delete", "delete", "Delete; it can be restored", "Delete"),
     Command("memories.restore", "memories", "r", "restore", "Restore a deleted memory (find them with is:deleted)"),
+    Command(
+        "memories.sort", "memories", "comma", "sort", "Sort: last changed, newest, most certain, most used, last used"
+    ),
     Command("memories.weak", "memories", "W", "weak", "Show the weak results of a search too, or not"),
     Command("memories.whole", "memories", "O", "whole", "Show all of a long text"),
     Command("memories.markdown", "memories", "m", "markdown", "Show as Markdown, or as plain text"),
@@ -307,6 +310,7 @@ _KEY_NAMES = {
     "slash": "/",
     "plus": "+",
     "minus": "-",
+    "comma": ",",
     "equals_sign": "=",
     "left_square_bracket": "[",
     "right_square_bracket": "]",

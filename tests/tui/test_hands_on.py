@@ -101,3 +101,18 @@ async def test_an_undo_names_what_it_took_back_and_one_key_leads_there(notes: Pa
         await app.press("U")
         await app.until(lambda: app.app.section.SCOPE == "memories", "its section is shown")
         await app.until(lambda: app.current == "First title", "with the cursor on it")
+
+
+async def test_one_key_sorts_the_list_and_the_order_is_kept(notes: Path, workspace: Workspace) -> None:
+    workspace.update("first", certainty=5)
+    workspace.update("second", title="Second title!")
+    async with opened(notes) as app:
+        assert app.current == "Second title!"
+        await app.press("comma", "comma")
+        assert app.current == "First title"
+        assert "Most certain first." in app.told
+        assert "most certain first" in app.text("#memories-head")
+    async with opened(notes) as app:
+        assert app.current == "First title"
+        await app.press("slash", *"title", "enter", "comma")
+        assert "order of their scores" in app.told

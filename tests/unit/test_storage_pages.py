@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memento_tui.api import Workspace
+from memento_tui.api.types import MemoryOrder
 from memento_tui.errors import InvalidInput
 from memento_tui.model.filters import AllOf, Filter, HasTag, Not, OneOf, with_default_statuses
 from memento_tui.moments import format_moment
@@ -146,3 +147,19 @@ def test_only_a_status_that_is_asked_for_by_name_shows_what_is_not_recalled(
     put(store, *(note(status, status=status, tags=["x"]) for status in STATUS))
     assert sorted(memory.content for memory in store.memories.page(with_default_statuses(tree)).items) == sorted(seen)
     assert store.memories.count(with_default_statuses(tree)) == len(seen)
+
+
+@pytest.mark.parametrize("order", ["created", "certainty", "used", "last_used"])
+def test_a_sorted_view_gives_pages_places_and_names_that_agree(workspace: Workspace, order: MemoryOrder) -> None:
+    for number in range(9):
+        workspace.remember(f"note {number}", id=f"n{number}", certainty=1 + number % 3)
+    workspace.exposures.count_used(["n3", "n5"])
+    view = workspace.view(AllOf(()), order)
+    rows = view.page(0, 100)
+    assert len(rows) == view.total() == 9
+    assert [row.id for start in range(0, 9, 4) for row in view.page(start, 4)] == [row.id for row in rows]
+    assert [view.locate(row.id) for row in rows] == list(range(9))
+    assert view.ids(2, 3) == [row.id for row in rows[2:5]]
+    assert view.locate("no such thing") is None
+    first = {"created": "n8", "certainty": "n8", "used": "n5", "last_used": "n5"}
+    assert rows[0].id == first[order]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -16,7 +16,7 @@ from memento_tui import clock
 from memento_tui.api.drafts import UnsavedText, UnsavedTextFile
 from memento_tui.api.query_completion import ForgivenQuery, QueryHelper, Suggestions
 from memento_tui.api.search import SearchAnswer, SearchHit
-from memento_tui.api.types import MemorySummary
+from memento_tui.api.types import MemoryOrder, MemorySummary
 from memento_tui.errors import MementoError, NotAllowed
 from memento_tui.model import Memory
 from memento_tui.model.filters import AnyOf, with_default_statuses
@@ -58,6 +58,19 @@ if TYPE_CHECKING:
 _MOST_HITS = 100
 _TYPING_PAUSE_SECONDS = 0.15
 """Seconds that a query must stand before it is searched by meaning: typing costs the engine nothing."""
+
+_BY_CHANGE: Literal["changed"] = "changed"
+_ORDER_WORDS: Mapping[MemoryOrder | Literal["changed"], str] = {
+    _BY_CHANGE: "Last changed",
+    "created": "Newest",
+    "certainty": "Most certain",
+    "used": "Most used",
+    "last_used": "Last used",
+}
+"""The orders of the list, in words that say what comes first."""
+
+_ORDER_SETTING = "app.order.memories"
+"""The setting that keeps the order that was chosen last."""
 
 _AGES_SECONDS = 30.0
 """Seconds after which ages are drawn again: the smallest that is shown is a minute."""
@@ -166,7 +179,27 @@ class MemoriesSection(ListSection[MemorySummary]):
         """Return the memories that the query's filters select, most recently changed first; none for a wrong query."""
         if self.search_query.error:
             return self.memento.workspace.view(AnyOf(()))
-        return self.memento.workspace.view(with_default_statuses(self.search_query.filter))
+        order = None if self._order == _BY_CHANGE else self._order
+        return self.memento.workspace.view(with_default_statuses(self.search_query.filter), order)
+
+    @cached_property
+    def _order(self) -> MemoryOrder | Literal["changed"]:
+        """The order of the list while nothing is searched; it is kept over restarts."""
+        kept = self.memento.workspace.settings.get(_ORDER_SETTING)
+        return next((order for order in _ORDER_WORDS if order == kept), _BY_CHANGE)
+
+    def action_sort(self) -> None:
+        """List the memories in the next order."""
+        if self.search_query.words:
+            self.memento.show_status(
+                "Results stand in the order of their scores; w says how one was made.", problem=True
+            )
+            return
+        orders = list(_ORDER_WORDS)
+        self._order = orders[(orders.index(self._order) + 1) % len(orders)]
+        self.read()
+        self.memento.show_status(f"{_ORDER_WORDS[self._order]} first.")
+        self.memento.workspace.settings.set(_ORDER_SETTING, self._order)
 
     def filter_changed(self) -> None:
         """Search by words at once, and by meaning when the person stops typing."""
@@ -265,6 +298,8 @@ class MemoriesSection(ListSection[MemorySummary]):
         words = self.counted()
         if self.search_query.words and self.rows.total:
             words = words.replace(f"{self.rows.total:,}", self._found.counts(), 1)
+        if not self.search_query.words and self._order != _BY_CHANGE:
+            words += f"  {_ORDER_WORDS[self._order].lower()} first"
         if self._semantic:
             words += f"  {_SEMANTIC_STATE_TEXT[self._semantic]}"
         if not self.search_query.source:
