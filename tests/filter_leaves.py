@@ -7,7 +7,7 @@ from datetime import datetime
 
 from hypothesis import strategies as st
 
-from memento_tui.model.filters import Between, Filter, HasWord, OneOf
+from memento_tui.model.filters import Between, Filter, HasStem, OneOf
 from memento_tui.model.memory_fields import INDEXED_KINDS, MemoryField, filter_fields
 
 
@@ -33,7 +33,7 @@ def _leaf(
         case "flag":
             return st.builds(OneOf, st.just(field.name), st.sampled_from([("0",), ("1",), ("0", "1"), ()]))
         case "words":
-            return st.builds(HasWord, st.just(field.name), st.sampled_from([*values[field.name], "nosuchword"]))
+            return st.builds(HasStem, st.just(field.name), st.sampled_from([*values[field.name], "nosuchword"]))
         case "share":
             share = st.none() | st.integers(0, 100)
             return st.builds(Between, st.just(field.name), share, share)

@@ -14,6 +14,7 @@ from memento_tui.errors import Conflict, InvalidField
 from memento_tui.maintenance.consolidation.drafting import Draft, Drafter
 from memento_tui.maintenance.consolidation.grouping import LARGEST_GROUP, SYNTHESIZED_CERTAINTY
 from memento_tui.model import Memory, Proposal, Relation, make_memory, make_relation
+from memento_tui.model.inference import with_trust_of
 from memento_tui.model.memory import SENSITIVITIES, content_digest
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import new_id
@@ -109,7 +110,7 @@ def _consolidated_memory(
     author = workspace.author
     tags = dict.fromkeys([*(tag for source in sources for tag in source.tags), *fields.pop("tags", ())])
     mean = sum(source.certainty for source in sources) / len(sources)
-    return make_memory(
+    made = make_memory(
         {
             "kind": _kind_of_most(sources),
             "namespace": sources[0].namespace,
@@ -125,6 +126,7 @@ def _consolidated_memory(
             "source": {"agent": author.agent, "session": author.session},
         }
     )
+    return with_trust_of(made, sources)
 
 
 def _kind_of_most(sources: Sequence[Memory]) -> str:

@@ -21,6 +21,7 @@ from memento_tui.storage.journal_queries import Revision
 from memento_tui.storage.ledgers import ImportLedger
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.transaction import Transaction
+from memento_tui.text.novelty import Novelty
 
 __all__ = ["ImportSession"]
 
@@ -101,6 +102,10 @@ class ImportSession:
     def ids(self, among: Filter) -> list[str]:
         """Return the ids of all memories that a filter selects, most recently changed first."""
         return self._store.memories.ids(among, 0, self._store.memories.count_all())
+
+    def novelty(self) -> Novelty:
+        """Return a measure of how new further texts are beside the memories as they stand, and beside each other."""
+        return self._store.memories.novelty()
 
     def count_all(self) -> int:
         """Return how many memories there are, whatever their status."""

@@ -95,17 +95,20 @@ class MemoryCreator:
         """Store many memories in few transactions; see `memento_tui.api.Workspace.remember_many`."""
         made: list[Memory] = []
         name, source = new_id(), iter(items)
+        novelty: Novelty | None = None
         while part := list(islice(source, _MEMORIES_PER_TRANSACTION)):
-            made += self._put_batch(part, name)
+            if novelty is None:
+                novelty = Novelty() if len(part) <= _MOST_COMPARED_IN_A_BATCH else self._store.memories.novelty()
+            made += self._put_batch(part, name, novelty)
         return made
 
-    def _put_batch(self, items: Sequence[Mapping[str, Any]], name: str) -> list[Memory]:
+    def _put_batch(self, items: Sequence[Mapping[str, Any]], name: str, novelty: Novelty) -> list[Memory]:
         batch: list[tuple[_JudgedMemory, bool]] = []
         before: list[Memory] = []
         for item in items:
             batch.append(self._arriving(dict(item), before))
             before.append(batch[-1][0].memory)
-        batch = self._with_surprise(batch)
+        batch = self._with_surprise(batch, novelty)
         with self._gate.transaction("remember", batch=name) as tx:
             known = self._known_among(batch)
             fresh: dict[str, _JudgedMemory] = {}
@@ -126,9 +129,10 @@ class MemoryCreator:
             written = self._put_fresh(tx, fresh)
         return [written[answer] if isinstance(answer, str) else answer for answer in answers]
 
-    def _with_surprise(self, batch: Sequence[tuple[_JudgedMemory, bool]]) -> list[tuple[_JudgedMemory, bool]]:
-        """Measure how new each memory of a batch is: a few beside all memories, many beside each other alone."""
-        novelty = Novelty()
+    def _with_surprise(
+        self, batch: Sequence[tuple[_JudgedMemory, bool]], novelty: Novelty
+    ) -> list[tuple[_JudgedMemory, bool]]:
+        """Measure how new each memory of a batch is: a few beside all memories, many beside what ``novelty`` knows."""
         measured = []
         for arrival, has_id in batch:
             surprise = novelty.measure(f"{arrival.memory.title}\n{arrival.memory.content}")

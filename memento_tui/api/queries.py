@@ -111,6 +111,14 @@ class Exposures:
         """Mark the exposures of some memories to a session as used."""
         self._store.exposures.mark_used(redact_text(session)[0], ids)
 
+    def set_session_project(self, session: str, namespace: str) -> None:
+        """Record the namespace of the project that a session works in."""
+        self._store.exposures.set_session_project(redact_text(session)[0], namespace)
+
+    def session_project(self, session: str) -> str:
+        """Return the namespace of the project that a session works in; empty where nobody said."""
+        return self._store.exposures.session_project(redact_text(session)[0]) if session else ""
+
     def page(self, criteria: ExposureFilter, start: int, count: int) -> list[ExposureRow]:
         """Return ``count`` rows of the ledger that a filter selects from index ``start``, newest first."""
         return self._store.exposures.page(criteria, start, count)

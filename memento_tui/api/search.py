@@ -321,12 +321,29 @@ class SearchEngine:
 
     def _listing(self, query: Query, tree: Filter, limit: int, now: datetime) -> SearchAnswer:
         """Answer a query that has filters only: the memories that it selects, most recently changed first."""
-        page = self._store.memories.page(tree, limit=limit)
-        memories: Sequence[Memory] = page.items
+        memories = self._listed(query, tree, limit)
         match = Match(1.0, None, None, None, None, 1.0)
         lives = [decay_factor(memory, now, preset=self._config.maintenance.decay) for memory in memories]
         hits = [self._hit(query, m, life.factor, match, life) for m, life in zip(memories, lives, strict=True)]
         return SearchAnswer(hits, self._store.memories.count(tree), "off", query.problems)
+
+    def _listed(self, query: Query, tree: Filter, limit: int) -> list[Memory]:
+        """Return the first memories that a filter selects, without consolidated ones whose summary it selects too."""
+        if filters_on(query.filter, "status"):
+            return list(self._store.memories.page(tree, limit=limit).items)
+        listed: list[Memory] = []
+        after: str | None = None
+        while len(listed) < limit:
+            page = self._store.memories.page(tree, after=after, limit=limit)
+            found = {memory.id: memory for memory in page.items}
+            successors = self._store.memories.successors([m.id for m in page.items if m.status == "consolidated"])
+            told = self._store.memories.get_many([name for names in successors.values() for name in names], tree)
+            left = _without_told_sources({**told, **found}, successors)
+            listed += [memory for name, memory in found.items() if name in left]
+            after = page.next
+            if after is None:
+                break
+        return listed[:limit]
 
 
 _SAVED_SEARCHES_SETTING = "saved_searches"

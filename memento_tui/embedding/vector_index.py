@@ -27,9 +27,10 @@ from memento_tui.embedding.resident_vectors import MOST_RESIDENT, ResidentVector
 from memento_tui.model import Memory
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.memory_fields import INDEXED_KINDS, MemoryField, filter_fields, values_getter
-from memento_tui.model.validation import fold_tag, fold_words
+from memento_tui.model.validation import fold_tag
 from memento_tui.private_files import close_tree, make_private_directory
 from memento_tui.search.lance_filter import column_number, one_of
+from memento_tui.text.terms import different_stems
 
 __all__ = [
     "STATUSES_NOT_INDEXED",
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from memento_tui.embedding.models import Vectors
 
 
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 """Raised with every change of `text_to_embed` and of how vectors are made.
 
 An index of another layout, or with other columns, is rebuilt.
@@ -98,7 +99,7 @@ def _column_value(field: MemoryField, value: Any) -> Any:  # noqa: ANN401 - a co
     if field.filter in ("moment", "share"):
         return None if value is None else column_number(value)
     if field.filter == "words":
-        return fold_words(value)
+        return different_stems(value)
     return value or None if field.path else value
 
 

@@ -278,9 +278,12 @@ class ImportPlanner:
         self._gate = gate
         self._may_have_duplicates = session.count_all() > 0
         """Whether there was anything before; looking for duplicates costs a query for each record."""
-        self._novelty = Novelty()
         self.shortened = 0
         """How many skips were to end later than any may."""
+
+    @cached_property
+    def _novelty(self) -> Novelty:
+        return self._session.novelty()
 
     def plan(self, batch: Iterable[ImportRecord]) -> Iterator[PlannedRecord | ImportedRecord | Refused]:
         """Yield the plan for each record of a batch.
@@ -351,13 +354,14 @@ class ImportPlanner:
         return PlannedRecord(incoming=incoming, action="create", record=record, in_source=in_source, verdict=verdict)
 
     def _with_surprise(self, memory: Memory) -> Memory:
-        """Return a new memory with how new it is beside those of the import before it, where the source says nothing.
+        """Return a new memory with how new it is beside those of the store and of the import before it, unless it says.
 
         memento's own format leaves out what is as ever, so it has said all; of this and of the trust as well.
         """
+        if self._source.startswith(_OWN_FORMAT):
+            return memory
         surprise = self._novelty.measure(f"{memory.title}\n{memory.content}")
-        is_said = memory.surprise is not None or self._source.startswith(_OWN_FORMAT)
-        return memory if is_said else msgspec.structs.replace(memory, surprise=surprise)
+        return memory if memory.surprise is not None else msgspec.structs.replace(memory, surprise=surprise)
 
     def _make(self, incoming: ImportRecord, record_id: str | None) -> AnyRecord:
         fields = {**_with_origin(incoming), "version": 1}

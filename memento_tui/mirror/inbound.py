@@ -67,9 +67,14 @@ class InboundChanges:
 
         """
         outcome: dict[str, Memory | Proposal] = {}
+        novelty = self._session.novelty()
         with self._session.transaction("mirror", note="new notes") as tx:
             for file, namespace in files:
-                screened = self._gate.screen(without_decisions(None, _memory_of(file, namespace)))
+                memory = without_decisions(None, _memory_of(file, namespace))
+                surprise = novelty.measure(f"{memory.title}\n{memory.content}")
+                if memory.surprise is None:
+                    memory = msgspec.structs.replace(memory, surprise=surprise)
+                screened = self._gate.screen(memory)
                 if (before := self._gate.refused_before(creation_fingerprint(screened.record))) is not None:
                     outcome[file.path] = before
                     continue

@@ -14,8 +14,8 @@ __all__ = [
     "AnyOf",
     "Between",
     "Filter",
+    "HasStem",
     "HasTag",
-    "HasWord",
     "Not",
     "OneOf",
     "Under",
@@ -32,11 +32,11 @@ class OneOf(msgspec.Struct, frozen=True):
     values: tuple[str, ...]
 
 
-class HasWord(msgspec.Struct, frozen=True):
-    """The text of the field holds the word, in whatever case."""
+class HasStem(msgspec.Struct, frozen=True):
+    """The text of the field holds a word of this stem, one of `memento_tui.text.terms.different_stems`."""
 
     field: str
-    word: str
+    stem: str
 
 
 class HasTag(msgspec.Struct, frozen=True):
@@ -77,7 +77,7 @@ class AnyOf(msgspec.Struct, frozen=True):
     parts: tuple[Filter, ...]
 
 
-Filter = OneOf | HasWord | HasTag | Under | Between | Not | AllOf | AnyOf
+Filter = OneOf | HasStem | HasTag | Under | Between | Not | AllOf | AnyOf
 
 
 def valid_at(moment: datetime) -> Filter:

@@ -6,12 +6,13 @@ heuristics outlast the work that taught them and go to ``long_term``; a diary se
 ``shared``: only a person shares.
 
 The confidence follows from who knows it: the person's own words .9, what an agent worked out .6, a page or another
-outsider .3; .5 where nothing is known, as of a file that does not say.
+outsider .3; .5 where nothing is known, as of a file that does not say. What is made of several memories is as sure as
+the least sure of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -25,6 +26,7 @@ __all__ = [
     "PERSON_CONFIDENCE",
     "UNKNOWN_CONFIDENCE",
     "with_inferred_trust",
+    "with_trust_of",
 ]
 
 PERSON_CONFIDENCE, AGENT_CONFIDENCE, OUTSIDE_CONFIDENCE = 0.9, 0.6, 0.3
@@ -53,6 +55,17 @@ def with_inferred_trust(memory: Memory, given: Container[str], *, writer_confide
     if (tier, confidence) == (memory.tier, memory.confidence):
         return memory
     return msgspec.structs.replace(memory, tier=tier, confidence=confidence)
+
+
+def with_trust_of(memory: Memory, sources: Sequence[Memory]) -> Memory:
+    """Return a memory that was made of others: as sure as the least sure of them, as new as the newest of them was.
+
+    The tier follows from what it is, as for any other.
+    """
+    known = [source.surprise for source in sources if source.surprise is not None]
+    confidence = min(source.confidence for source in sources)
+    made = with_inferred_trust(memory, ("confidence",), writer_confidence=confidence)
+    return msgspec.structs.replace(made, confidence=confidence, surprise=max(known, default=None))
 
 
 def _tier(memory: Memory) -> Tier:

@@ -178,14 +178,6 @@ def fold_tag(tag: str) -> str:
     return tag.casefold()
 
 
-_WORD = re.compile(r"\w+")
-
-
-def fold_words(text: str) -> list[str]:
-    """Return the different words of a text in the form in which a filter compares them, in order."""
-    return sorted(set(_WORD.findall(text.casefold())))
-
-
 def check_namespace(value: str, field: str = "namespace") -> str:
     """Return a path of names such as ``projects/my-app``, without empty names, ``.`` or ``..``."""
     check_encodable(value, field)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from memento_tui.api import Workspace
 from memento_tui.errors import InvalidField
-from memento_tui.hooks.project import claude_namespace, find_project, namespace_of_project
+from memento_tui.hooks.project import Project, claude_namespace, find_project, namespace_of_project
 from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS
 from memento_tui.model import Skip, WorkingItem
 from memento_tui.model.filters import AllOf, AnyOf, Filter, Not, OneOf, Under
@@ -41,13 +41,14 @@ class SearchScope(NamedTuple):
     among: Filter = AllOf()
 
 
-def search_scope(workspace: Workspace, namespace: str) -> SearchScope:
+def search_scope(workspace: Workspace, namespace: str, session: str = "") -> SearchScope:
     """Return the scope of a search: that of ``namespace``, or, where it is empty, of the project an agent works in.
 
     A project's scope leaves out what is of other projects, as hooks do; any other namespace's holds it and ``global``.
     What the agent's session itself wrote is in the scope of the project that it works in, wherever it was filed.
-    A server that an agent's host starts runs in the agent's directory; one that answers over HTTP runs anywhere, and
-    has no project. `EVERYWHERE` lifts every limit.
+    The project is the one that the session was opened in: ``session`` is its handle, by default the author's. One that
+    was opened in none works where the server runs, if the agent's host started it; over HTTP that says nothing, and
+    there is no project then. `EVERYWHERE` lifts every limit.
 
     Raises:
         InvalidField: the namespace is not one, or holds a character that a query cannot quote.
@@ -56,7 +57,7 @@ def search_scope(workspace: Workspace, namespace: str) -> SearchScope:
     if namespace == EVERYWHERE:
         return SearchScope()
     if not namespace:
-        return _working_scope(workspace)
+        return _working_scope(workspace, session or workspace.author.session)
     first, _, rest = check_namespace(namespace).partition("/")
     if first == _PROJECT_ROOT and rest:
         return _project_scope(f"{first}/{rest.partition('/')[0]}")
@@ -65,8 +66,15 @@ def search_scope(workspace: Workspace, namespace: str) -> SearchScope:
     return SearchScope("", f'ns:"{namespace},global" ')
 
 
-def _working_scope(workspace: Workspace) -> SearchScope:
-    """Return the scope of the project in whose directory this process runs for an agent; none without one."""
+def _working_scope(workspace: Workspace, session: str) -> SearchScope:
+    """Return the scope of the project that a session works in; without a limit where none is known."""
+    # An agent that has given its project another name finds what it has just written there.
+    written = [OneOf("session", (session,))] if session else []
+    opened = workspace.exposures.session_project(session)
+    if opened.startswith(f"{_PROJECT_ROOT}/"):
+        folder = workspace.settings.get(f"project {opened}")
+        project = None if folder is None else find_project(Path(folder).parent)
+        return _project_scope(opened, *_claude_notes(project), *written)
     if workspace.author.channel != "mcp":
         return SearchScope()
     try:
@@ -75,10 +83,13 @@ def _working_scope(workspace: Workspace) -> SearchScope:
         return SearchScope()
     if project is None:
         return SearchScope()
-    # An agent that has given its project another name finds what it has just written there.
-    written = [OneOf("session", (workspace.author.session,))] if workspace.author.session else []
     namespace = namespace_of_project(project, workspace.settings.get, None)
-    return _project_scope(namespace, Under(claude_namespace(project)), *written)
+    return _project_scope(namespace, *_claude_notes(project), *written)
+
+
+def _claude_notes(project: Project | None) -> list[Filter]:
+    """Return the condition of what Claude Code's own memory holds of a project."""
+    return [] if project is None else [Under(claude_namespace(project))]
 
 
 def _project_scope(project: str, *also: Filter) -> SearchScope:

@@ -75,7 +75,7 @@ def brief(workspace: Workspace, message: str, namespace: str, limit: int, sessio
 def _briefing_hits(
     workspace: Workspace, message: str, namespace: str, limit: int, session: str
 ) -> tuple[list[SearchHit], str]:
-    scope, words = search_scope(workspace, namespace), plain_query(message)
+    scope, words = search_scope(workspace, namespace, session), plain_query(message)
     if not words:
         return [], "off"
     place = scope.project or namespace
@@ -116,15 +116,20 @@ class SessionStart:
 def open_session(workspace: Workspace, directory: str, namespace: str) -> SessionStart:
     """Begin a session in a project, named by its directory or by its namespace (each may be empty).
 
+    Later searches of the session keep to that project; begun again without one, it keeps the one that it had.
     A server on standard input and output serves one agent, whose session it is. Over HTTP each gets a new handle.
 
     Raises:
         InvalidField: the namespace is not one.
 
     """
-    project_namespace = check_namespace(namespace) if namespace else _namespace_of(workspace, directory)
     author = workspace.author
     session = (author.session if author.channel != "http" else "") or new_id()
+    project_namespace = check_namespace(namespace) if namespace else _namespace_of(workspace, directory)
+    if project_namespace:
+        workspace.exposures.set_session_project(session, project_namespace)
+    else:
+        project_namespace = workspace.exposures.session_project(session)
     now = clock.now()
     essentials = [
         memory

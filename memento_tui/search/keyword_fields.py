@@ -41,7 +41,7 @@ __all__ = [
     "register_analyzers",
 ]
 
-TEXT_VERSION = "6"
+TEXT_VERSION = "7"
 """Raised with every change of the text fields or analyzers; an index of another version is rebuilt.
 
 A hook reads no other fields of the index. The whole version, `IndexState.version`, begins with it and goes on with a

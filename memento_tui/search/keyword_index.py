@@ -18,7 +18,7 @@ from memento_tui.errors import DataDirectoryError
 from memento_tui.model import Memory
 from memento_tui.model.filters import Filter
 from memento_tui.model.memory_fields import INDEXED_KINDS, declaration_digest, filter_fields, values_getter
-from memento_tui.model.validation import fold_tag, fold_words
+from memento_tui.model.validation import fold_tag
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, close_tree, make_private_directory
 from memento_tui.search.keyword_check import LOOKED_UP, damaged_files, index_differences
@@ -39,7 +39,7 @@ from memento_tui.search.ranking import CONTEXT_CHARACTERS, HEADING_CHARACTERS
 from memento_tui.search.scoring import WordEvidence
 from memento_tui.storage.memory_queries import SessionContext
 from memento_tui.storage.store import Store
-from memento_tui.text.terms import identifiers
+from memento_tui.text.terms import different_stems, identifiers
 
 __all__ = ["KeywordIndex", "update_keyword_index"]
 
@@ -63,7 +63,7 @@ def make_document(memory: Memory, context: SessionContext | None = None) -> tant
     facts += [f"{name}:1" for name, value in zip(FLAGS, _flag_values(memory), strict=True) if value]
     facts += [f"ns:{level}" for level in _namespace_levels(memory.namespace)]
     facts += [f"tag:{fold_tag(tag)}" for tag in memory.tags]
-    facts += [f"{name}:{word}" for name in TEXTS for word in fold_words(getattr(memory, name))]
+    facts += [f"{name}:{stem}" for name in TEXTS for stem in different_stems(getattr(memory, name))]
     body = f"{memory.content}\n{memory.validity_context}" if memory.validity_context else memory.content
     text = "\n".join(part for part in (memory.title, body, *memory.tags) if part)
     fields: dict[str, Any] = {

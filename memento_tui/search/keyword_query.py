@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import tantivy
 
-from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, HasWord, Not, OneOf, Under
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasStem, HasTag, Not, OneOf, Under
 from memento_tui.model.memory_fields import filter_fields
 from memento_tui.model.validation import fold_tag
 from memento_tui.search.keyword_fields import STATE_ID, TermQueryBuilder
@@ -141,7 +141,7 @@ class QueryCompiler:
                 return tantivy.Query.term_set_query(self._schema, "id", list(values))
             case OneOf(field, values):
                 return self._one_of(field, values)
-            case HasTag() | HasWord():
+            case HasTag() | HasStem():
                 return self._words.facts([_fact_of(tree)])
             case Under(namespace):
                 return self._words.facts([f"ns:{namespace}"])
@@ -189,13 +189,13 @@ class QueryCompiler:
         )
 
 
-def _fact_of(tree: HasTag | HasWord) -> str:
-    """Return the fact of the memories that have a tag, or a word in one of their texts."""
+def _fact_of(tree: HasTag | HasStem) -> str:
+    """Return the fact of the memories that have a tag, or a word of a stem in one of their texts."""
     if isinstance(tree, HasTag):
         return f"tag:{fold_tag(tree.tag)}"
     if tree.field not in TEXTS:
         raise ValueError(tree.field)
-    return f"{tree.field}:{tree.word}"
+    return f"{tree.field}:{tree.stem}"
 
 
 def _any_of(parts: Sequence[tantivy.Query]) -> tantivy.Query:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, HasWord, Not, OneOf, Under
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasStem, HasTag, Not, OneOf, Under
 from memento_tui.model.memory_fields import filter_fields, hundredths
 from memento_tui.model.validation import fold_tag
 
@@ -54,10 +54,10 @@ def compile_lance_filter(tree: Filter) -> str:  # noqa: PLR0911 - one for each k
     match tree:
         case OneOf(field, values):
             return _one_of(field, values)
-        case HasWord(field, word):
+        case HasStem(field, stem):
             if field not in _TEXTS:
                 raise ValueError(field)
-            return f"array_has({field}, {quoted(word)})"
+            return f"array_has({field}, {quoted(stem)})"
         case HasTag(tag):
             return f"array_has(tags, {quoted(fold_tag(tag))})"
         case Under(namespace):

@@ -11,12 +11,12 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import InvalidField
-from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, HasWord, Not, OneOf, Under, valid_at
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasStem, HasTag, Not, OneOf, Under, valid_at
 from memento_tui.model.memory import KINDS, SOURCE_TYPES, STATUSES, TIERS, parse_kind
 from memento_tui.model.memory_fields import FIELDS as MEMORY_FIELDS
 from memento_tui.model.memory_fields import hundredths
-from memento_tui.model.validation import fold_words
 from memento_tui.moments import parse_moment, parse_span
+from memento_tui.text.terms import different_stems
 
 __all__ = ["FIELDS", "FieldToken", "Phrase", "Query", "Word", "field_tokens", "meant_field", "parse"]
 
@@ -345,9 +345,9 @@ def _valid(value: str, now: datetime) -> Filter:
 
 def _applies(value: str, _: datetime) -> Filter:
     choices = [
-        AllOf(tuple(HasWord("validity_context", word) for word in words))
+        AllOf(tuple(HasStem("validity_context", stem) for stem in stems))
         for part in _choices(value)
-        if (words := fold_words(part))
+        if (stems := different_stems(part))
     ]
     if not choices:
         raise InvalidField("applies", f"it takes words such as {FIELDS['applies']}")

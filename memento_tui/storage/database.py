@@ -15,7 +15,7 @@ from typing import Any
 import apsw
 
 from memento_tui.errors import DataDirectoryError, InvalidInput, LostData
-from memento_tui.model.validation import fold_tag, fold_words, new_id
+from memento_tui.model.validation import fold_tag, new_id
 from memento_tui.private_files import make_private_file
 from memento_tui.storage.connection import Connection, open_finished, open_for_writing
 from memento_tui.storage.last_known import (
@@ -384,16 +384,18 @@ class Database:
 def add_functions(connection: Connection) -> None:
     """Add the functions that queries use."""
     connection.create_scalar_function("fold", _fold, 1, deterministic=True)
-    connection.create_scalar_function("has_word", _has_word, 2, deterministic=True)
+    connection.create_scalar_function("has_stem", _has_stem, 2, deterministic=True)
 
 
 def _fold(*values: Any) -> str:  # noqa: ANN401 - a column's value
     return fold_tag(values[0])
 
 
-def _has_word(*values: Any) -> bool:  # noqa: ANN401 - a column's value, and a word
-    text, word = values
-    return word in fold_words(text)
+def _has_stem(*values: Any) -> bool:  # noqa: ANN401 - a column's value, and a stem
+    from memento_tui.text.terms import terms  # noqa: PLC0415 - with it comes Tantivy, which few statements need
+
+    text, stem = values
+    return stem in terms(text)
 
 
 def _configure_connection(connection: Connection) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, HasWord, Not, OneOf, Under
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasStem, HasTag, Not, OneOf, Under
 from memento_tui.model.memory_fields import FIELDS, filter_fields
 from memento_tui.model.validation import fold_tag
 from memento_tui.moments import format_moment
@@ -23,8 +23,8 @@ def filter_sql(tree: Filter) -> tuple[str, list[object]]:  # noqa: PLR0911 - one
     match tree:
         case OneOf(field, values):
             return _one_of_sql(field, values)
-        case HasWord(field, word):
-            return _has_word_sql(field, word)
+        case HasStem(field, stem):
+            return _has_stem_sql(field, stem)
         case HasTag(tag):
             return "memory.number IN (SELECT number FROM memory_tag WHERE tag = ?)", [fold_tag(tag)]
         case Under(namespace):
@@ -60,11 +60,11 @@ def _one_of_sql(field: str, values: tuple[str, ...]) -> tuple[str, list[object]]
     return f"{_COLUMNS[field]} IN ({marks})", list(values)
 
 
-def _has_word_sql(field: str, word: str) -> tuple[str, list[object]]:
+def _has_stem_sql(field: str, stem: str) -> tuple[str, list[object]]:
     if field not in _TEXTS:
         raise ValueError(field)
     # Most memories have no such text, and none of those is read word by word.
-    return f"({_COLUMNS[field]} <> '' AND has_word({_COLUMNS[field]}, ?))", [word]
+    return f"({_COLUMNS[field]} <> '' AND has_stem({_COLUMNS[field]}, ?))", [stem]
 
 
 def _between_sql(field: str, low: datetime | int | None, high: datetime | int | None) -> tuple[str, list[object]]:

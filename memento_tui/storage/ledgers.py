@@ -90,6 +90,21 @@ class ExposureLedger:
         with self._database.writing() as connection:
             connection.executemany(query, [(moment, session, memory_id) for memory_id in memory_ids])
 
+    def set_session_project(self, session: str, namespace: str) -> None:
+        """Record the namespace of the project that a session works in, as hooks do of theirs."""
+        query = (
+            "INSERT INTO hook_session VALUES (?1, '', ?2, '', '', 0) ON CONFLICT (session) DO UPDATE SET namespace = ?2"
+        )
+        with self._database.writing() as connection:
+            connection.execute(query, (session, namespace))
+
+    def session_project(self, session: str) -> str:
+        """Return the namespace of the project that a session works in; empty where nobody said."""
+        query = "SELECT namespace FROM hook_session WHERE session = ?"
+        with self._database.reading() as connection:
+            row = connection.execute(query, (session,)).fetchone()
+        return "" if row is None else str(row[0])
+
     def newest(self) -> int:
         """Return the number of the newest row; 0 in an empty ledger. It only grows."""
         with self._database.reading() as connection:

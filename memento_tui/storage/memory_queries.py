@@ -17,6 +17,7 @@ from memento_tui.storage.database import Database
 from memento_tui.storage.filters import filter_sql
 from memento_tui.storage.statements import SELECT_EARLIER_IN_SESSION, SELECT_SUCCESSORS
 from memento_tui.storage.tables import select_records, table_of
+from memento_tui.text.novelty import CHARACTERS_COMPARED, Novelty
 
 __all__ = [
     "MemoryOrder",
@@ -186,6 +187,9 @@ _TABLE = table_of(Memory)
 _WITH_USE = " LEFT JOIN usage ON usage.record = 'memory' AND usage.record_id = memory.id"
 _SELECT_NUMBERED = _TABLE.select.replace(" FROM memory", ", memory.number FROM memory", 1)
 _IS_LIVE = "status NOT IN ('deleted', 'rejected', 'archived')"
+
+_MOST_COMPARED = 4_000
+"""Memories, the last changed ones, beside which those of a bulk write are measured; see DECISIONS.md for the cost."""
 
 
 def _sorted_tail(order: MemoryOrder) -> str:
@@ -383,6 +387,15 @@ class MemoryQueries:
         where = f"digest IN (SELECT unhex(value) FROM json_each(?)) AND {_IS_LIVE} ORDER BY number"
         with self._database.reading() as connection:
             return select_records(connection, Memory, where, (listed,))
+
+    def novelty(self) -> Novelty:
+        """Return a measure of how new further texts are beside the last changed memories, recalled or pending."""
+        query = (
+            f"SELECT title || char(10) || substr(content, 1, {CHARACTERS_COMPARED}) FROM memory"
+            f" WHERE {_IS_LIVE} ORDER BY updated_at DESC LIMIT {_MOST_COMPARED}"
+        )
+        with self._database.reading() as connection:
+            return Novelty(row[0] for row in connection.execute(query))
 
     # By relation
 

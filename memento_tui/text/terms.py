@@ -19,6 +19,7 @@ __all__ = [
     "analyzer",
     "camel_case_parts",
     "character_bigrams",
+    "different_stems",
     "has_identifiers",
     "identifiers",
     "is_compound",
@@ -86,6 +87,11 @@ def analyzer(name: str) -> tantivy.TextAnalyzer:
 def terms(text: str, name: str = "stemmed") -> list[str]:
     """Return the terms of a text, as the index holds them."""
     return analyzer(name).analyze(text)
+
+
+def different_stems(text: str) -> list[str]:
+    """Return the different stems of a short text, sorted: a filter by its words compares these."""
+    return sorted(set(terms(text)))
 
 
 def is_compound(text: str) -> bool:

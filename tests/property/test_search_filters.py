@@ -63,7 +63,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Ke
 
 
 VALUES = {
-    "validity_context": ("staging", "eu", "15", "strasse", "in"),
+    "validity_context": ("stage", "eu", "15", "strass", "in"),
     "agent": AGENTS[1:],
     "session": AGENTS[1:],
     "id": tuple(f"m{number}" for number in range(0, 200, 9)),

@@ -13,13 +13,19 @@ from mcp import Client
 from mcp_types import CallToolResult, Implementation
 
 from memento_tui.mcp.server import build_server
-from memento_tui.mcp.workspaces import open_mcp_workspaces
+from memento_tui.mcp.workspaces import McpWorkspaces, open_mcp_workspaces
 from tests.journeys.mcp_agent import Agent, text_of
 
 
 @contextmanager
 def seated(data_dir: Path, profile: str, *, name: str = "claude", session: str = "s1") -> Iterator[Agent]:
-    with open_mcp_workspaces(data_dir, session) as mcp_workspaces, start_blocking_portal() as portal:
+    with open_mcp_workspaces(data_dir, session) as mcp_workspaces, served(mcp_workspaces, profile, name=name) as agent:
+        yield agent
+
+
+@contextmanager
+def served(mcp_workspaces: McpWorkspaces, profile: str = "native", *, name: str = "claude") -> Iterator[Agent]:
+    with start_blocking_portal() as portal:
         client = Client(build_server(mcp_workspaces, profile), client_info=Implementation(name=name, version="1"))
         with portal.wrap_async_context_manager(client):
             yield Agent(portal, client)

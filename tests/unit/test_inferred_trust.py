@@ -12,9 +12,11 @@ import pytest
 import memento_tui
 from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.api.consolidation import consolidate
 from memento_tui.api.distillation import distill_transcript
 from memento_tui.formats.import_export import run_import
 from memento_tui.maintenance.aging import due_change
+from memento_tui.mirror.mirror import Mirror
 from memento_tui.model import Memory
 from memento_tui.model.claims import claims_of
 from memento_tui.text.novelty import Novelty
@@ -87,6 +89,46 @@ def test_how_new_a_memory_is_is_measured_one_by_one_and_in_bulk(workspace: Works
     assert other.surprise == 1.0
 
 
+def test_many_at_once_are_measured_beside_what_was_stored_before(workspace: Workspace) -> None:
+    workspace.remember(FACT)
+    others = [{"content": f"Release number {number} went out on a {day}."} for number in range(15) for day in ("day",)]
+    many = [{"content": f"{word} is a word."} for word in ("Ant", "Bee", "Cat", "Dog", "Eel", "Fox")]
+    again, *_ = workspace.remember_many([{"content": f"{FACT} Still."}, *others, *many])
+    assert again.surprise is not None
+    assert again.surprise < 0.2
+
+
+def test_an_import_is_measured_beside_what_was_stored_before(workspace: Workspace, tmp_path: Path) -> None:
+    workspace.remember(FACT)
+    vault = tmp_path / "vault" / "notes"
+    vault.mkdir(parents=True)
+    (vault / "a.md").write_text(f"---\ntitle: The folder\n---\n{FACT} Still.\n")
+    (vault / "b.md").write_text("---\ntitle: Deploys\n---\nDeploys run from main, never from a laptop.\n")
+    run_import(workspace, "vault", tmp_path / "vault")
+    found = {memory.title: memory.surprise for memory in workspace.list().items}
+    assert found["The folder"] is not None
+    assert found["The folder"] < 0.5
+    assert found["Deploys"] == 1.0
+
+
+def test_a_note_of_a_mirrored_folder_says_how_new_it_is(mirror: Mirror, folder: Path, workspace: Workspace) -> None:
+    workspace.remember(FACT)
+    list(mirror.step())
+    (folder / "again.md").write_text(f"---\ntitle: Again\n---\n{FACT} Still.\n")
+    list(mirror.step())
+    (surprise,) = (memory.surprise for memory in workspace.list().items if memory.title == "Again")
+    assert surprise is not None
+    assert surprise < 0.5
+
+
+def test_what_is_made_of_others_has_the_trust_of_the_least_sure(workspace: Workspace) -> None:
+    sure = workspace.remember("Deploys run from CI since March.", kind="decision", confidence=0.9)
+    unsure = workspace.remember("Never deploy from a laptop of ours.", kind="decision", confidence=0.4)
+    made = consolidate(workspace, [sure.id, unsure.id]).memory
+    assert trust(made) == ("long_term", 0.4)
+    assert made.surprise == max(sure.surprise or 0, unsure.surprise or 0)
+
+
 def test_an_import_infers_what_the_source_does_not_say(workspace: Workspace, tmp_path: Path) -> None:
     source = tmp_path / "vault" / "notes"
     source.mkdir(parents=True)
@@ -116,6 +158,7 @@ def test_what_a_transcript_teaches_has_the_trust_of_an_agent(workspace: Workspac
     assert distill_transcript(workspace, path).learned
     (memory,) = workspace.list("status:active,pending").items
     assert trust(memory) == ("long_term", 0.6)
+    assert memory.surprise == 1.0
 
 
 @pytest.mark.parametrize(
@@ -169,6 +212,7 @@ def test_a_text_is_as_new_as_the_pairs_of_its_words_that_no_other_holds() -> Non
     assert novelty.measure("the red fox sleeps") == pytest.approx(1 / 3, abs=1e-3)
     assert novelty.measure("the red fox runs") == 0.0
     assert novelty.measure("") == 1.0
+    assert Novelty(["the red fox runs"]).measure("the red fox sleeps") == pytest.approx(1 / 3, abs=1e-3)
 
 
 def test_a_lasting_memory_is_demoted_before_it_is_shortened(workspace: Workspace) -> None:

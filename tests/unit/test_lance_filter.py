@@ -80,7 +80,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
 
 
 VALUES = {
-    "validity_context": ["staging", "on", "x", "snow"],
+    "validity_context": ["stage", "on", "x", "snow"],
     "id": [memory.id for memory in memories()],
     "agent": ["it's me", "bot"],
     "session": ["s1"],

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from memento_tui.api import Workspace
+from memento_tui.hooks.project import Project, claude_namespace
+from memento_tui.mcp.workspaces import open_mcp_workspaces
 from tests.journeys.mcp_agent import Agent, text_of
 from tests.made import note, put
-from tests.unit.profile_agent import seated
+from tests.unit.profile_agent import seated, served
 
 
 @pytest.fixture
@@ -84,6 +86,68 @@ def test_what_a_session_has_just_written_is_found_by_it_wherever_it_was_filed(da
         assert found(agent, "otters swim") == {stored.structured_content["id"]}
     with seated(data_dir, "native", session="later") as agent:
         assert found(agent, "otters swim") == set()
+
+
+def opened(agent: Agent, **arguments: str) -> str:
+    answer = agent.send("session_open", arguments)
+    assert answer.structured_content is not None, text_of(answer)
+    return str(answer.structured_content["session"])
+
+
+@pytest.fixture
+def shop(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Another repository, while the server runs in no project at all."""
+    root = tmp_path / "work" / "shop"
+    (root / ".git").mkdir(parents=True)
+    (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (root / "src").mkdir()
+    monkeypatch.setenv("HOME", str(project.parent))
+    monkeypatch.chdir(project.parent)
+    return root
+
+
+def test_a_session_keeps_to_the_project_it_was_opened_in(data_dir: Path, shop: Path) -> None:
+    with seated(data_dir, "native") as agent:
+        assert found(agent, "deploy script") == ALL
+        opened(agent, cwd=str(shop / "src"))
+        assert found(agent, "deploy script") == {"other", "all", "mine"}
+        assert found(agent, "deploy script", namespace="*") == ALL
+        answer = agent.send("context", {"message": "Which deploy script is there?"})
+        assert answer.structured_content is not None
+        assert {one["id"] for one in answer.structured_content["memories"]} == {"other", "all", "mine"}
+        # Opened again by a host that does not say where, it stays there.
+        assert agent.send("session_open", {}).structured_content["namespace"] == "projects/shop"
+        assert found(agent, "deploy script") == {"other", "all", "mine"}
+    with seated(data_dir, "native", session="later") as agent:
+        assert found(agent, "deploy script") == ALL
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_session_keeps_to_the_project_whose_namespace_it_was_opened_with(data_dir: Path) -> None:
+    with seated(data_dir, "native") as agent:
+        opened(agent, namespace="projects/site")
+        assert found(agent, "deploy script") == ALL - {"other"}
+        opened(agent, namespace="style")
+        assert found(agent, "deploy script") == ALL
+
+
+def test_what_claude_code_keeps_of_the_project_is_of_it(data_dir: Path, shop: Path, workspace: Workspace) -> None:
+    folder = claude_namespace(Project(shop, shop / ".git", "shop"))
+    put(workspace._store, note("The deploy script has a dry run", id="claude", namespace=folder))
+    with seated(data_dir, "native") as agent:
+        opened(agent, cwd=str(shop))
+        assert "claude" in found(agent, "deploy script")
+
+
+@pytest.mark.usefixtures("project")
+def test_over_http_the_handle_of_a_session_leads_to_its_project(data_dir: Path, shop: Path) -> None:
+    with (
+        open_mcp_workspaces(data_dir, "", channel="http") as mcp_workspaces,
+        served(mcp_workspaces) as agent,
+    ):
+        handle = opened(agent, cwd=str(shop))
+        assert found(agent, "deploy script") == ALL
+        assert found(agent, "deploy script", session=handle) == {"other", "all", "mine"}
 
 
 def test_outside_of_any_project_everything_is_searched(

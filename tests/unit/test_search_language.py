@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasTag, HasWord, Not, OneOf, Under, valid_at
+from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasStem, HasTag, Not, OneOf, Under, valid_at
 from memento_tui.search.query_language import FIELDS, Phrase, Query, Word, parse
 from tests.made import NOW
 
@@ -62,13 +62,13 @@ def read(source: str, *, typing: bool = False) -> Query:
         ("valid:<2026-06-01", Between("valid_to", None, datetime(2026, 6, 1, tzinfo=UTC))),
         ("at:2026-03-01", valid_at(datetime(2026, 3, 1, tzinfo=UTC))),
         ("at:90d", valid_at(NOW - timedelta(days=90))),
-        ("applies:Staging", AllOf((HasWord("validity_context", "staging"),))),
+        ("applies:Staging", AllOf((HasStem("validity_context", "stage"),))),
         (
             'applies:"on rack,eu"',
             AnyOf(
                 (
-                    AllOf((HasWord("validity_context", "on"), HasWord("validity_context", "rack"))),
-                    AllOf((HasWord("validity_context", "eu"),)),
+                    AllOf((HasStem("validity_context", "on"), HasStem("validity_context", "rack"))),
+                    AllOf((HasStem("validity_context", "eu"),)),
                 )
             ),
         ),

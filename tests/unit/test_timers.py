@@ -86,6 +86,16 @@ def test_launchd_gets_an_agent_of_its_own_for_each_directory(tmp_path: Path) -> 
     assert other.files[0].path != file.path
 
 
+@pytest.mark.skipif(shutil.which("plutil") is None, reason="launchd's own check is of macOS")
+@pytest.mark.parametrize("data_dir", [Path("/Users/me/memory"), ODD])
+def test_launchd_finds_no_fault_in_the_file(tmp_path: Path, data_dir: Path) -> None:
+    timer = nightly_timer("/usr/bin/true", data_dir, platform="darwin", home=tmp_path)
+    timer.write()
+    plutil = shutil.which("plutil") or ""
+    ended = subprocess.run([plutil, "-lint", str(timer.files[0].path)], capture_output=True, text=True, check=False)  # noqa: S603 - fixed
+    assert ended.returncode == 0, ended.stdout
+
+
 def test_installing_shows_the_files_asks_and_can_be_taken_back(tmp_path: Path, home: Path, asked: list[str]) -> None:
     program = Program(without_engine(tmp_path / "data"))
     program.add("The staging database is called heron.")

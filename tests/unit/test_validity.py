@@ -116,7 +116,7 @@ def test_a_contradiction_with_what_is_over_is_none(ports: Workspace) -> None:
 def test_the_words_of_where_a_memory_applies_are_searched_and_filtered(workspace: Workspace) -> None:
     put(
         workspace._store,
-        note("Retries wait two seconds.", id="pg", validity_context="PostgreSQL 15 and later"),
+        note("Retries wait two seconds.", id="pg", validity_context="PostgreSQL 15 and later, deployed on Servers"),
         note("Retries wait three seconds.", id="my", validity_context="MySQL"),
         note("Retries wait four seconds.", id="all"),
     )
@@ -124,6 +124,9 @@ def test_the_words_of_where_a_memory_applies_are_searched_and_filtered(workspace
     assert workspace.search("retries postgresql", mode="keyword").results[0].id == "pg"
     assert found(workspace, "retries applies:POSTGRESQL") == {"pg"}
     assert found(workspace, "retries applies:mysql,postgresql") == {"pg", "my"}
+    for form in ("server", "deploying", "servers", "deploy,nowhere"):
+        assert found(workspace, f"retries applies:{form}") == {"pg"}
+        assert {memory.id for memory in workspace.list(f"applies:{form}").items} == {"pg"}
     assert found(workspace, "postgresql") == {"pg"}
     assert {memory.id for memory in workspace.list("-applies:mysql").items} == {"pg", "all"}
 

@@ -11,6 +11,7 @@ from memento_tui.maintenance.contradictions.claims import is_event
 from memento_tui.maintenance.contradictions.finder import Neighbours
 from memento_tui.maintenance.duplicates import memory_likeness, says_the_same
 from memento_tui.model import Memory, make_memory, make_relation
+from memento_tui.model.inference import with_trust_of
 from memento_tui.policy.gate import fingerprint_of
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.text.logs import is_log
@@ -102,7 +103,7 @@ def _propose(context: MaintenanceContext, sources: Sequence[Memory]) -> None:
         "source_type": "derived",
         "source": {"agent": "memento"},
     }
-    screened = context.gate.screen(make_memory(fields))
+    screened = context.gate.screen(with_trust_of(make_memory(fields), sources))
     pattern: Memory = screened.record
     fingerprint = fingerprint_of("create", "memory", "", {"shared": sorted(source.id for source in sources)})
     if context.store.proposals.same(fingerprint) is not None:

@@ -16,6 +16,7 @@ from memento_tui.maintenance.consolidation.same_matter import MatterGroup, group
 from memento_tui.maintenance.context import MaintenanceAction, MaintenanceContext, is_current
 from memento_tui.maintenance.neighbours import neighbours_by_words
 from memento_tui.model import Memory, make_memory, make_relation
+from memento_tui.model.inference import with_trust_of
 from memento_tui.model.memory import SENSITIVITIES
 from memento_tui.model.validation import account_of
 from memento_tui.policy.gate import fingerprint_of
@@ -211,7 +212,7 @@ def _make_consolidated_memory(draft: Draft, sources: Sequence[Memory], kind: str
     from_outside = any(source.source_type == "external" for source in sources)
     shared = Counter(tag for source in sources for tag in dict.fromkeys(source.tags))
     certainty = min(SYNTHESIZED_CERTAINTY, round(sum(source.certainty for source in sources) / len(sources)))
-    return make_memory(
+    made = make_memory(
         {
             "content": draft.content,
             "title": draft.title,
@@ -225,6 +226,7 @@ def _make_consolidated_memory(draft: Draft, sources: Sequence[Memory], kind: str
             "source": {"agent": "memento"},
         }
     )
+    return with_trust_of(made, sources)
 
 
 def _common_namespace(namespaces: Sequence[str]) -> str:

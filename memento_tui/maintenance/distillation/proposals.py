@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 import msgspec
@@ -23,6 +24,7 @@ from memento_tui.policy.secrets import redact_record, redact_text
 from memento_tui.search.keyword_index import KeywordIndex
 from memento_tui.storage.store import Store
 from memento_tui.storage.transaction import Transaction
+from memento_tui.text.novelty import Novelty
 
 __all__ = ["DistillationProposer", "DistillationResult"]
 
@@ -66,6 +68,10 @@ class DistillationProposer:
         self._drafter = drafter
         self._transcript = transcript
         self._dry_run = dry_run
+
+    @cached_property
+    def _novelty(self) -> Novelty:
+        return self._store.memories.novelty()
 
     def learn(self, candidate: Candidate) -> DistillationResult:
         """Propose one candidate, and return the outcome."""
@@ -111,6 +117,7 @@ class DistillationProposer:
         }
         fields = {"source": source, "system_tags": ["source:distill"], **candidate.fields}
         made = with_inferred_trust(make_memory(fields), fields, writer_confidence=AGENT_CONFIDENCE)
+        made = msgspec.structs.replace(made, surprise=self._novelty.measure(f"{made.title}\n{made.content}"))
         screened = self._gate.screen(made)
         memory: Memory = screened.record
         verdict = self._gate.judge(self._intent(screened, external=memory.source_type == "external"))

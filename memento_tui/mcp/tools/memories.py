@@ -139,11 +139,11 @@ class MemoryTools:
         orders. Full text: get.
         """
         workspace = self._mcp_workspaces.of(ctx)
-        scope = SearchScope() if not namespace and names_memories(query) else search_scope(workspace, namespace)
+        handle = optional_handle(session)
+        looks_itself = not namespace and names_memories(query)
+        scope = SearchScope() if looks_itself else search_scope(workspace, namespace, handle)
         place = scope.project or namespace
-        hits, answer = recall(
-            workspace, scope.prefix + query, limit, optional_handle(session), among=scope.among, place=place
-        )
+        hits, answer = recall(workspace, scope.prefix + query, limit, handle, among=scope.among, place=place)
         now = clock.now()
         of_code = code_labels(workspace, [hit.memory for hit in hits])
         contradictions = contradictions_among(workspace, [hit.id for hit in hits], now)
