@@ -13,6 +13,7 @@ from memento_tui.defaults import (
     HOOK_CHECKS_PROVENANCE,
     HOOK_LEARNS,
     HOOK_PROMPT_TOKENS,
+    HOOK_REMINDS,
     HOOK_START_TOKENS,
     RELEVANCE_FLOOR,
     REVIEW_BURST,
@@ -104,6 +105,8 @@ class HooksConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether transcripts are distilled, which proposes memories, skips and working items."""
     provenance: bool = HOOK_CHECKS_PROVENANCE
     """Whether what a session remembered is compared with what its tools returned; what came from outside waits."""
+    remind: bool = HOOK_REMINDS
+    """Whether the person is told, once, of a session that changed files ten times and remembered nothing."""
 
 
 class AppConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

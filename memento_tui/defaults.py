@@ -10,6 +10,7 @@ __all__ = [
     "HOOK_CHECKS_PROVENANCE",
     "HOOK_LEARNS",
     "HOOK_PROMPT_TOKENS",
+    "HOOK_REMINDS",
     "HOOK_START_TOKENS",
     "RELEVANCE_FLOOR",
     "REVIEW_BURST",
@@ -35,6 +36,9 @@ HOOK_LEARNS = True
 
 HOOK_CHECKS_PROVENANCE = True
 """Whether hooks have what a session remembered compared with what its tools returned from outside."""
+
+HOOK_REMINDS = True
+"""Whether the end of a turn tells the person, once a session, that it changed much and remembered nothing."""
 
 REVIEW_BURST = 60
 """Writes: the most that one session of an agent makes in an hour before further ones wait for a person.

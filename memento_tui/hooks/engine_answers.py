@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from memento_tui import clock
 from memento_tui.embedding.index_worker import IndexWorker
 from memento_tui.hooks.events import HookContext, PreparedContext, is_answered, prepare_context
-from memento_tui.hooks.host_events import HookCall, format_answer, parse_call
+from memento_tui.hooks.host_events import HookCall, format_answer, format_notice, parse_call
+from memento_tui.hooks.reminder import reminder_after_turn
 from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS, SessionScope
-from memento_tui.hooks.settings import read_settings
+from memento_tui.hooks.settings import HookSettings, read_settings
 from memento_tui.hooks.worker_launcher import start_transcript_worker
 from memento_tui.model.filters import AllOf, AnyOf, Filter, Not, OneOf, Under
 from memento_tui.model.memory import RECALLED_STATUSES
@@ -68,6 +69,7 @@ class EngineCall:
         self._query: Future[EmbeddedQuery | None] | None = None
         self._query_until = 0.0
         self._prepared = PreparedContext()
+        self._reminds = False
 
     @property
     def session(self) -> str:
@@ -84,7 +86,7 @@ class EngineCall:
         call, settings = self._call, read_settings(self._paths.config)
         if call.moment in ("write", "end"):
             start_transcript_worker(call, self._paths, settings)
-            return ""
+            return format_notice(call, self._reminder(settings)) if call.moment == "end" else ""
         if not is_answered(call):
             return ""
         if call.moment == "prompt":  # on the other processor, while this one reads the words
@@ -97,6 +99,15 @@ class EngineCall:
             store.close()
         return format_answer(call, self._prepared.text)
 
+    def _reminder(self, settings: HookSettings) -> str:
+        store = HookStore(self._paths.database)
+        try:
+            text = reminder_after_turn(self._call, store, settings)
+        finally:
+            store.close()
+        self._reminds = bool(text)
+        return text
+
     def _begin_embedding(self, text: str) -> Future[EmbeddedQuery | None]:
         self._query_until = time.monotonic() + _MEANING_SECONDS
         self._query = self._pool.submit(self._worker.embed, text, _MEANING_SECONDS)
@@ -107,6 +118,8 @@ class EngineCall:
         store = HookStore(self._paths.database, busy_seconds=_RECORD_SECONDS)
         try:
             self._prepared.record(store, self._call.session)
+            if self._reminds:
+                store.set_reminded(self._call.session)
         finally:
             store.close()
 

@@ -8,6 +8,11 @@ from pathlib import Path
 from memento_tui.hooks.main import Arguments
 from memento_tui.paths import DataPaths, data_directory
 
+TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
+if TYPE_CHECKING:
+    from memento_tui.hooks.host_events import HookCall
+    from memento_tui.hooks.settings import HookSettings
+
 __all__ = ["USAGE", "answer_by_words", "log_error"]
 
 USAGE = """Usage: memento-hook EVENT [--host HOST] [--data-dir DIR]
@@ -32,7 +37,7 @@ def answer_by_words(arguments: Arguments, raw: bytes) -> str:
 
     """
     # What is logged needs none of these.
-    from memento_tui.hooks.host_events import format_answer, parse_call  # noqa: PLC0415
+    from memento_tui.hooks.host_events import format_answer, format_notice, parse_call  # noqa: PLC0415
     from memento_tui.hooks.settings import read_settings  # noqa: PLC0415
 
     call = parse_call(arguments.host, arguments.event, raw)
@@ -44,7 +49,7 @@ def answer_by_words(arguments: Arguments, raw: bytes) -> str:
         from memento_tui.hooks.worker_launcher import start_transcript_worker  # noqa: PLC0415 - no prompt needs it
 
         start_transcript_worker(call, paths, settings)
-        return ""
+        return format_notice(call, _reminder(call, paths, settings)) if call.moment == "end" else ""
     if call.moment == "start":
         from memento_tui.hooks.worker_launcher import start_engine  # noqa: PLC0415 - as above
 
@@ -52,6 +57,20 @@ def answer_by_words(arguments: Arguments, raw: bytes) -> str:
     from memento_tui.hooks.events import context_for_call  # noqa: PLC0415 - the end of a session needs no index
 
     return format_answer(call, context_for_call(call, paths, settings))
+
+
+def _reminder(call: HookCall, paths: DataPaths, settings: HookSettings) -> str:
+    from memento_tui.hooks.reminder import reminder_after_turn  # noqa: PLC0415 - as above
+    from memento_tui.storage.hook_store import HookStore  # noqa: PLC0415
+
+    store = HookStore(paths.database)
+    try:
+        text = reminder_after_turn(call, store, settings)
+        if text:
+            store.set_reminded(call.session)
+        return text
+    finally:
+        store.close()
 
 
 def log_error(arguments: Arguments, error: BaseException) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from memento_tui.hooks.moments import FLAT_ANSWER_HOSTS, MOMENT_OF_EVENT
+from memento_tui.hooks.moments import FLAT_ANSWER_HOSTS, MOMENT_OF_EVENT, NOTICE_HOSTS
 from memento_tui.named_tuple import NamedTuple
 
-__all__ = ["MAX_ANSWER_CHARS", "HookCall", "format_answer", "moment_of", "parse_call"]
+__all__ = ["MAX_ANSWER_CHARS", "HookCall", "format_answer", "format_notice", "moment_of", "parse_call"]
 
 TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
 if TYPE_CHECKING:
@@ -107,6 +107,11 @@ def format_answer(call: HookCall, text: str) -> str:
     if call.host in FLAT_ANSWER_HOSTS:
         return json.dumps({"additional_context": shortened})
     return json.dumps({"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": shortened}})
+
+
+def format_notice(call: HookCall, text: str) -> str:
+    """Return the text for standard output that shows ``text`` to the person; the agent's turn ends as it would."""
+    return json.dumps({"systemMessage": text}) if text and call.host in NOTICE_HOSTS else ""
 
 
 def _text(payload: Mapping[str, Any], *names: str) -> str:

@@ -4,7 +4,7 @@ A session begins, a person sent a prompt, a file is about to be read, the agent 
 session is over. `memento_tui.hosts.registry` says the same of each host, and a test compares them.
 """
 
-__all__ = ["FLAT_ANSWER_HOSTS", "MOMENT_OF_EVENT"]
+__all__ = ["EVERY_TURN_EVENTS", "FLAT_ANSWER_HOSTS", "MOMENT_OF_EVENT", "NOTICE_HOSTS"]
 
 TYPE_CHECKING = False  # as in `typing`
 if TYPE_CHECKING:
@@ -29,3 +29,9 @@ MOMENT_OF_EVENT: "dict[str, HookMoment]" = {
 
 FLAT_ANSWER_HOSTS = frozenset({"cursor"})
 """The hosts that read an answer of one object with ``additional_context``; the others read Claude Code's form."""
+
+NOTICE_HOSTS = frozenset({"claude-code", "codex", "gemini"})
+"""The hosts that show a ``systemMessage`` to the person, and go on."""
+
+EVERY_TURN_EVENTS = frozenset({"stop", "afteragent"})
+"""The events that come after every answer, in lower case."""

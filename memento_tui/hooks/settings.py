@@ -9,6 +9,7 @@ from memento_tui.defaults import (
     HOOK_CHECKS_PROVENANCE,
     HOOK_LEARNS,
     HOOK_PROMPT_TOKENS,
+    HOOK_REMINDS,
     HOOK_START_TOKENS,
     RELEVANCE_FLOOR,
 )
@@ -36,10 +37,12 @@ class HookSettings(NamedTuple):
     """Whether transcripts are handed to distillation, which proposes what it finds."""
     provenance: bool = HOOK_CHECKS_PROVENANCE
     """Whether what a session remembered is compared with what its tools returned."""
+    remind: bool = HOOK_REMINDS
+    """Whether the person is told once of a session that changed much and remembered nothing."""
     decay: DecayPreset = "balanced"
 
 
-_FIELD_NAMES = ("prompt_tokens", "start_tokens", "threshold", "learn", "provenance")
+_FIELD_NAMES = ("prompt_tokens", "start_tokens", "threshold", "learn", "provenance", "remind")
 
 
 def read_settings(path: Path) -> HookSettings:

@@ -7,16 +7,15 @@ import os
 from pathlib import Path
 
 from memento_tui.hooks.host_events import HookCall
+from memento_tui.hooks.moments import EVERY_TURN_EVENTS
 from memento_tui.hooks.settings import HookSettings, engine_is_enabled
 from memento_tui.paths import DataPaths
 from memento_tui.processes import engine_command, module_command, start_detached
 
 __all__ = ["should_read_transcript", "start_engine", "start_transcript_worker", "start_worker"]
 
-_EVERY_TURN_EVENTS = frozenset({"stop", "afteragent"})
-"""Events that come after every answer."""
 _FIRST_READ_BYTES, _GROWTH_BYTES = 10_000, 50_000
-"""Bytes of new transcript that such an event needs: a few exchanges the first time, about ten later.
+"""Bytes of new transcript that an event of every turn needs: a few exchanges the first time, about ten later.
 
 Other events need none. Some hosts never report the end of a session, so short ones are read after a turn as well.
 """
@@ -27,7 +26,7 @@ def should_read_transcript(event: str, size: int, learned: int) -> bool:
 
     A missing one (0 bytes) is: the worker reports it.
     """
-    if not size or event.lower() not in _EVERY_TURN_EVENTS:
+    if not size or event.lower() not in EVERY_TURN_EVENTS:
         return not size or size != learned
     return size - learned >= (_GROWTH_BYTES if learned else _FIRST_READ_BYTES)
 

@@ -72,6 +72,8 @@ class Host(NamedTuple):
     events: tuple[HostEvent, ...] = ()
     answer: Literal["nested", "flat"] = "nested"
     """The form of a hook's answer: as Claude Code reads it, or one object with ``additional_context``."""
+    shows_notices: bool = False
+    """Whether it shows the person a hook's ``systemMessage`` when a turn ends, and goes on."""
     has_projects: bool = True
     """Whether a project has settings of its own."""
     shell_variables: tuple[str, ...] = ()
@@ -107,6 +109,7 @@ _CLAUDE_CODE = Host(
         # The host gives all hooks together 1.5 s and takes no other limit.
         HostEvent("SessionEnd", "end", 0),
     ),
+    shows_notices=True,
     shell_variables=("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"),
     session_variable="CLAUDE_CODE_SESSION_ID",
 )
@@ -125,6 +128,7 @@ _CODEX = Host(
         # It cuts this one off after 3 s.
         HostEvent("SessionEnd", "end", 3),
     ),
+    shows_notices=True,
     shell_variables=("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_CI"),
     session_variable="CODEX_THREAD_ID",
 )
@@ -142,6 +146,7 @@ _GEMINI = Host(
         HostEvent("AfterAgent", "end", 10),
         HostEvent("SessionEnd", "end", 3),
     ),
+    shows_notices=True,
     shell_variables=("GEMINI_CLI",),
 )
 

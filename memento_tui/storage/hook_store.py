@@ -37,7 +37,7 @@ __all__ = [
     "SkipRow",
 ]
 
-DATABASE_FORMAT = 8
+DATABASE_FORMAT = 9
 """The schema version (``user_version``) that this module's statements are written for."""
 
 _CURRENT_STATUSES = "('active', 'compacted')"
@@ -363,7 +363,7 @@ class HookStore:
     def begin_session(self, session: str, host: str, namespace: str, transcript: str, *, fresh: bool) -> None:
         """Note a session; ``fresh`` says that its context holds nothing that was shown before."""
         query = (
-            "INSERT INTO hook_session VALUES (?1, ?2, ?3, ?4, ?5, 0) ON CONFLICT (session) DO UPDATE SET host = ?2,"
+            "INSERT INTO hook_session VALUES (?1, ?2, ?3, ?4, ?5, 0, 0) ON CONFLICT (session) DO UPDATE SET host = ?2,"
             " namespace = ?3, fresh_at = iif(?4 = '', fresh_at, ?4), transcript = iif(?5 = '', transcript, ?5)"
         )
         self._connection.execute(query, (session, host, namespace, _now() if fresh else "", transcript))
@@ -375,10 +375,20 @@ class HookStore:
 
     def set_learned_bytes(self, session: str, size: int) -> None:
         """Record how many bytes of a session's transcript have been read."""
-        query = (
-            "INSERT INTO hook_session VALUES (?1, '', '', '', '', ?2) ON CONFLICT (session) DO UPDATE SET learned = ?2"
-        )
+        made = "INSERT INTO hook_session VALUES (?1, '', '', '', '', ?2, 0)"
+        query = f"{made} ON CONFLICT (session) DO UPDATE SET learned = ?2"
         self._connection.execute(query, (session, size))
+
+    def is_reminded(self, session: str) -> bool:
+        """Tell whether the person was reminded that a session remembered nothing."""
+        row = self._connection.execute("SELECT reminded FROM hook_session WHERE session = ?", (session,)).fetchone()
+        return row is not None and bool(row[0])
+
+    def set_reminded(self, session: str) -> None:
+        """Record that the person was reminded."""
+        made = "INSERT INTO hook_session VALUES (?1, '', '', '', '', 0, 1)"
+        query = f"{made} ON CONFLICT (session) DO UPDATE SET reminded = 1"
+        self._connection.execute(query, (session,))
 
     def shown_and_unused(self, session: str) -> dict[str, datetime]:
         """Return the ids of the memories that a session was shown and did not use, with when each was first shown."""

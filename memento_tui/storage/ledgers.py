@@ -92,9 +92,8 @@ class ExposureLedger:
 
     def set_session_project(self, session: str, namespace: str) -> None:
         """Record the namespace of the project that a session works in, as hooks do of theirs."""
-        query = (
-            "INSERT INTO hook_session VALUES (?1, '', ?2, '', '', 0) ON CONFLICT (session) DO UPDATE SET namespace = ?2"
-        )
+        made = "INSERT INTO hook_session VALUES (?1, '', ?2, '', '', 0, 0)"
+        query = f"{made} ON CONFLICT (session) DO UPDATE SET namespace = ?2"
         with self._database.writing() as connection:
             connection.execute(query, (session, namespace))
 

@@ -47,7 +47,7 @@ from tests.benchmarks.guarding import unpacked_archive
 from tests.made import without_engine
 from tests.unit.made_transcripts import billing_session, uploader_session, write
 
-__all__ = ["Output", "import_everything", "maintain", "wilson"]
+__all__ = ["Output", "embedded", "import_everything", "maintain", "outputs", "wilson"]
 
 JUDGEMENTS = Path(__file__).with_name("queue_judgements.jsonl")
 SAMPLE_SIZE = 60
@@ -108,7 +108,7 @@ class CachedSimilarity:
         self._workspace = workspace
         memories = [memory for batch in workspace._store.memories.batches() for memory in batch]
         texts = {memory.id: text_to_embed(memory) for memory in memories}
-        vectors = _embedded(list(texts.values()))
+        vectors = embedded(list(texts.values()))
         self._vectors = {name: vectors[text] for name, text in texts.items()}
 
     def neighbours(self, ids: Sequence[str], *, limit: int, minimum: float) -> dict[str, list[tuple[str, float]]]:
@@ -134,7 +134,7 @@ class CachedSimilarity:
         return self._workspace._store.journal.head()
 
 
-def _embedded(texts: Sequence[str]) -> dict[str, Vectors]:
+def embedded(texts: Sequence[str]) -> dict[str, Vectors]:
     """Return the vector of each text; they are kept, since embedding two thousand notes takes minutes."""
     _CACHE.mkdir(parents=True, exist_ok=True)
     kept = _CACHE / "vectors.npz"

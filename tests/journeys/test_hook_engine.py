@@ -280,6 +280,23 @@ def test_the_end_of_a_session_is_learned_from_through_the_engine(warm: EngineHou
     until(lambda: host.prompt("what about invoices.py by hand?") is not None and not _zombies(children), "no zombies")
 
 
+def test_the_end_of_a_turn_tells_the_person_once_through_the_engine(warm: EngineHouse, tmp_path: Path) -> None:
+    with warm.paths.config.open("a") as config:
+        config.write("[hooks]\nlearn = false\nprovenance = false\n")
+    warm.add(DEPLOY)
+    session = ClaudeSession().user("Rename the invoices.")
+    for number in range(10):
+        session.tool("Write", {"file_path": f"/w/{number}.py", "content": ""}, "done")
+    transcript = write(tmp_path / "session.jsonl", session.lines)
+    host = host_of(warm, "s", engine=True)
+    told = json.loads(host.call("Stop", transcript_path=str(transcript)).raw)
+    assert list(told) == ["systemMessage"]
+    store = HookStore(warm.paths.database)
+    until(lambda: store.is_reminded("s"), "it was recorded that the person was told")
+    store.close()
+    assert host.call("Stop", transcript_path=str(transcript)).raw == b""
+
+
 def _zombies(tasks: Path) -> list[str]:
     children = []
     for task in tasks.iterdir():

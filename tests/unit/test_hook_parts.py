@@ -13,7 +13,7 @@ from memento_tui.config import Config, HooksConfig, MaintenanceConfig, load_conf
 from memento_tui.errors import InvalidInput
 from memento_tui.hooks.host_events import HookCall, format_answer, parse_call
 from memento_tui.hooks.main import Arguments, _is_trivial
-from memento_tui.hooks.moments import FLAT_ANSWER_HOSTS, MOMENT_OF_EVENT
+from memento_tui.hooks.moments import FLAT_ANSWER_HOSTS, MOMENT_OF_EVENT, NOTICE_HOSTS
 from memento_tui.hooks.project import find_project, namespace_of_project
 from memento_tui.hooks.settings import HookSettings, read_settings
 from memento_tui.hosts.registry import HOSTS
@@ -87,6 +87,7 @@ def test_the_moments_that_the_program_knows_are_those_of_the_hosts() -> None:
     events = {event.name.lower(): event.moment for host in HOSTS.values() for event in host.events}
     assert events == MOMENT_OF_EVENT
     assert {name for name, host in HOSTS.items() if host.answer == "flat"} == FLAT_ANSWER_HOSTS
+    assert {name for name, host in HOSTS.items() if host.shows_notices} == NOTICE_HOSTS
 
 
 @pytest.mark.parametrize(

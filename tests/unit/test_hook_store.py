@@ -44,6 +44,7 @@ QUERIES: dict[str, Callable[[HookStore], object]] = {
     "already_shown": lambda store: store.already_shown("s"),
     "shown_and_unused": lambda store: store.shown_and_unused("s"),
     "learned_bytes": lambda store: store.learned_bytes("s"),
+    "is_reminded": lambda store: store.is_reminded("s"),
 }
 
 
