@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 
 from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS, RetrievedMemory, SessionScope, limited_writer
@@ -244,11 +245,11 @@ def memories_for_file(
 ) -> list[RetrievedMemory]:
     """Return the memories that speak of a file, of any kind; ``path`` is relative to the project.
 
-    First what names it, then what names its folder or module, then what holds all words of its name or is near them in
-    meaning; what many memories hold tells none of them apart.
+    First what names it, then what names its folder or module, then what holds all words of its name, where few memories
+    do or it is near them in meaning; what many memories hold tells none of them apart.
     """
     found = memories_naming_file(store, index, path, scope)
-    subject = _subject_of_file(path)
+    subject = _subject_of_file(path, scope.namespace)
     if index is None or len(found) >= MOST_MEMORIES_SHOWN:
         return found
     around = dict.fromkeys(index.naming(_places_of_file(path)))
@@ -257,12 +258,17 @@ def memories_for_file(
     if subject:
         by_words = memories_for_prompt(store, index, " ".join(subject), scope, settings, now, nearest)
         is_telling = 0 < index.count_holding(subject, MOST_MEMORIES_SHOWN + 1) <= MOST_MEMORIES_SHOWN
+        stems = stems_of(subject)
         found += [
             one
             for one in by_words
-            if (is_telling and stems_of(subject) <= one.stems) or clears_floor(one.why.get("semantic", 0.0))
+            if (is_telling or clears_floor(one.why.get("semantic", 0.0))) and stems <= _stems_held(one.memory)
         ]
     return _shared_fairly(store, list({one.memory.id: one for one in reversed(found)}.values())[::-1])
+
+
+def _stems_held(memory: MemoryRow) -> AbstractSet[str]:
+    return stem_counts(f"{memory.title}\n{memory.content}\n{' '.join(memory.tags)}").keys()
 
 
 def memories_naming_file(
@@ -305,13 +311,18 @@ _WORDS_OF_ANY_PATH = frozenset(
 """Words in the names of files and folders of any project; they say nothing of what a file is about."""
 
 
-def _subject_of_file(path: str) -> list[str]:
-    """Return the words of a file's name, and of its folder where they are few; none where they name no subject."""
+def _subject_of_file(path: str, namespace: str) -> list[str]:
+    """Return the words of a file's name, and of its folder where they are few; none where they name no subject.
+
+    The words of the project's own name, the last of its namespace, tell none of its files apart.
+    """
     *folders, name = path.split("/")
+    of_project = stems_of(_WORD_OF_A_PATH.findall(namespace.rpartition("/")[2]))
     telling: dict[str, None] = {}
     for part in (name.partition(".")[0], *folders[-1:]):
         words = [word.lower() for word in _WORD_OF_A_PATH.findall(part)]
-        telling.update(dict.fromkeys(word for word in words if word not in _WORDS_OF_ANY_PATH and not is_filler(word)))
+        words = [word for word in words if word not in _WORDS_OF_ANY_PATH and not is_filler(word)]
+        telling.update(dict.fromkeys(word for word in words if not stems_of([word]) <= of_project))
         if len(telling) >= FEWEST_WORDS:
             return list(telling)
     return []

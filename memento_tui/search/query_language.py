@@ -16,7 +16,6 @@ from memento_tui.model.memory import KINDS, SOURCE_TYPES, STATUSES, TIERS, parse
 from memento_tui.model.memory_fields import FIELDS as MEMORY_FIELDS
 from memento_tui.model.memory_fields import hundredths
 from memento_tui.moments import parse_moment, parse_span
-from memento_tui.text.terms import different_stems
 
 __all__ = ["FIELDS", "FieldToken", "Phrase", "Query", "Word", "field_tokens", "meant_field", "parse"]
 
@@ -344,6 +343,8 @@ def _valid(value: str, now: datetime) -> Filter:
 
 
 def _applies(value: str, _: datetime) -> Filter:
+    from memento_tui.text.terms import different_stems  # noqa: PLC0415 - with it comes Tantivy; the first frame has none
+
     choices = [
         AllOf(tuple(HasStem("validity_context", stem) for stem in stems))
         for part in _choices(value)

@@ -161,7 +161,7 @@ def test_an_import_of_thousands_in_few_entries_is_indexed_by_a_process_of_its_ow
 
 def test_a_database_of_the_version_before_is_brought_up_to_date_beside_the_host(host: HookHost) -> None:
     with apsw.Connection(str(host.data_dir / "memento.db")) as connection:
-        connection.execute("DROP INDEX memory_session")
+        connection.execute("ALTER TABLE hook_session DROP COLUMN reminded")
         connection.execute(f"PRAGMA user_version = {DATABASE_FORMAT - 1}")
     connection.close()
     assert host.prompt(QUESTION) == ""

@@ -76,6 +76,9 @@ def test_a_consolidation_is_proposed_and_its_sources_stay(client: Client, person
     (waiting,) = person._store.proposals.about(answer.data["id"])
     person.review.approve(waiting.id)
     assert client.memory(ids[0])["consolidated_into"] == answer.data["id"]
+    assert [row["id"] for row in client.recall("deploy VPN token")] == [answer.data["id"]]
+    told = client.post("/v1/context", message="What do deploys need, the VPN and a token?").data["memories"]["matches"]
+    assert [row["id"] for row in told] == [answer.data["id"]]
     assert client.memory(answer.data["id"])["linkages"][0]["label"] == "consolidated-from"
     for wrong in (ids[:1], [*ids, "none"], []):
         assert client.post("/v1/consolidate/group", ids=wrong).status in (400, 404)
