@@ -245,8 +245,8 @@ def memories_for_file(
 ) -> list[RetrievedMemory]:
     """Return the memories that speak of a file, of any kind; ``path`` is relative to the project.
 
-    First what names it, then what names its folder or module, then what holds all words of its name, where few memories
-    do or it is near them in meaning; what many memories hold tells none of them apart.
+    First what names it, then what names its folder or module, then what holds all words of its name, where it is near
+    them in meaning, or few memories hold them and its headline has one; what many hold tells none of them apart.
     """
     found = memories_naming_file(store, index, path, scope)
     subject = _subject_of_file(path, scope.namespace)
@@ -262,13 +262,19 @@ def memories_for_file(
         found += [
             one
             for one in by_words
-            if (is_telling or clears_floor(one.why.get("semantic", 0.0))) and stems <= _stems_held(one.memory)
+            if stems <= _stems_held(one.memory)
+            and (clears_floor(one.why.get("semantic", 0.0)) or (is_telling and stems & _stems_of_headline(one.memory)))
         ]
     return _shared_fairly(store, list({one.memory.id: one for one in reversed(found)}.values())[::-1])
 
 
 def _stems_held(memory: MemoryRow) -> AbstractSet[str]:
     return stem_counts(f"{memory.title}\n{memory.content}\n{' '.join(memory.tags)}").keys()
+
+
+def _stems_of_headline(memory: MemoryRow) -> AbstractSet[str]:
+    """Return the stems of what says in short what a memory is about: its title, or its first line, and its tags."""
+    return stem_counts(f"{memory.title or memory.content.partition(chr(10))[0]}\n{' '.join(memory.tags)}").keys()
 
 
 def memories_naming_file(

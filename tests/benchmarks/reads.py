@@ -3,8 +3,8 @@
 The memories are those of `tests.benchmarks.queue`. The files are those of ``data/file_reads.jsonl``, from lists of the
 files of three of their projects, whether a memory names them or not; each is read by a session of its own. What is told
 was read and judged: would I want to be told this when I open that file? Memories that name the file itself are not
-judged, since nothing is guessed there. The rules were mended after the reading of the development half; the held-out
-half decides. The readings stand in ``reads_judgements.jsonl`` beside a digest of each output.
+judged, since nothing is guessed there. The rules were mended after the first set of files was read and again after the
+second: the third decides. The readings stand in ``reads_judgements.jsonl`` beside a digest of each output.
 
 - ``--sample FILE`` writes a seeded sample of what is told by folder, words and meaning, numbered and in full.
 - ``--read FILE --reader NAME`` takes a reading in, a line for each number: ``12 yes`` or ``12 no`` and a few words why.
@@ -44,7 +44,7 @@ _SAMPLE, _SEED = 60, 2026
 class ToldMemory(NamedTuple):
     """One memory that a session was told when it read one file."""
 
-    half: str
+    set: str
     project: str
     path: str
     retrieved: RetrievedMemory
@@ -94,7 +94,7 @@ def told_by_reads(workspace: Workspace) -> Iterator[ToldMemory]:
         scope = SessionScope(f"session {number}", f"projects/{row['project']}")
         told = memories_for_file(store, index, row["path"], scope, HookSettings(), clock.now(), by_meaning)
         for retrieved in told:
-            yield ToldMemory(row["half"], row["project"], row["path"], retrieved)
+            yield ToldMemory(row["set"], row["project"], row["path"], retrieved)
     store.close()
 
 
@@ -130,12 +130,12 @@ def main() -> None:
             import_everything(root, workspace, Path(scratch) / "versions")
             told = list(told_by_reads(workspace))
     samples: list[ToldMemory] = []
-    files = Counter(json.loads(line)["half"] for line in _FILES.read_text().splitlines())
-    for half, count in sorted(files.items()):
-        inside = [one for one in told if one.half == half]
+    files = Counter(json.loads(line)["set"] for line in _FILES.read_text().splitlines())
+    for name, count in sorted(files.items()):
+        inside = [one for one in told if one.set == name]
         silent = count - len({(one.project, one.path) for one in inside})
         ways = dict(sorted(Counter(one.way for one in inside).items()))
-        print(f"{half}: {len(inside)} memories told for {count} files, {silent} of which told nothing: {ways}")
+        print(f"{name} set: {len(inside)} memories told for {count} files, {silent} of which told nothing: {ways}")
         guessed = sorted((one for one in inside if one.way != "file"), key=lambda one: one.digest)
         sample = random.Random(_SEED).sample(guessed, min(_SAMPLE, len(guessed)))
         samples += sample
