@@ -521,6 +521,13 @@ class MementoApp(ErrorBoundary, App[None]):
 
         find_and_offer_imports(self)
 
+    @work(exclusive=True, group="past")
+    async def action_past(self) -> None:
+        """Ask for a moment, and show the memory as it was then."""
+        from memento_tui.tui.screens.past import ask_for_moment  # noqa: PLC0415 - seldom needed
+
+        await ask_for_moment(self, self.section.moment_here)
+
     def action_help(self) -> None:
         """Show the keys of the active scopes."""
         from memento_tui.tui.screens.help import HelpScreen  # noqa: PLC0415 - when it is first shown

@@ -57,6 +57,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("app.line", "everywhere", "colon", "command_line", "Type a command: a field to change, a place to go to"),
     Command("app.palette", "everywhere", "ctrl+p", "command_palette", "Find a command by its name", "Commands"),
     Command("app.help", "everywhere", "question_mark", "help", "Show the keys of this place", "Keys"),
+    Command("app.past", "everywhere", "at", "past", "See the memory as it was: a date, 3 days ago, a journal entry"),
     Command("app.imports", "everywhere", "ctrl+o", "imports", "Find memories to import"),
     Command("app.quit", "everywhere", "q,ctrl+q", "quit", "Quit"),
     Command("rows.up", "rows", "up,k", "move(-1)", "Up by one row"),

@@ -150,6 +150,11 @@ class Section(ErrorBoundary, Vertical):
         """Whether something long is under way in it, which Escape stops."""
         return False
 
+    @property
+    def moment_here(self) -> str:
+        """The moment that is proposed to whoever asks for the past here."""
+        return "1 day ago"
+
     def on_compose(self) -> None:
         """Lay out for the width that there is, so that the first frame is not laid out twice."""
         self.set_class(self.app.size.width >= WIDE_CELLS, "-wide", update=False)

@@ -268,6 +268,12 @@ class ActivitySection(ListSection[ActivityListRow]):
         memory = self.memento.workspace.find(row.exposure.memory_id)
         return exposure_text(row.exposure, memory, self.activity_log.session(row.exposure.session))
 
+    @property
+    def moment_here(self) -> str:
+        """The entry under the cursor, as the moment that the past is proposed at."""
+        row = self.rows.current
+        return f"entry {row.entry.seq}" if isinstance(row, ActivityRow) else super().moment_here
+
     # Both lists
 
     async def action_open_record(self) -> None:
