@@ -121,13 +121,13 @@ class Past:
         """How many memories there were, whatever their status."""
         return self._store.memories.count_all()
 
-    def query(self, source: str) -> Query:
+    def parse_query(self, source: str) -> Query:
         """Return a query as it was meant then: what it says of time is counted from that moment."""
         return parse(source, now=self.moment)
 
     def list(self, query: str = "", *, after: str | None = None, limit: int = 50) -> Page[Memory]:
         """Return memories that a query's filters select, most recently changed first."""
-        among = with_default_statuses(self.query(query).filter)
+        among = with_default_statuses(self.parse_query(query).filter)
         return self._store.memories.page(among, after=after, limit=limit)
 
     def view(self, among: Filter) -> MemoryView:
@@ -161,7 +161,7 @@ class Past:
         """
         from memento_tui.search.snippets import make_snippet  # noqa: PLC0415 - it needs the analyzers of the index
 
-        query = self.query(source)
+        query = self.parse_query(source)
         if query.error:
             return PastSearch((), 0, query.problems)
         among = with_default_statuses(AllOf((query.filter,)))

@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from memento_tui import clock
 from memento_tui.config import Config
-from memento_tui.errors import MementoError, NotAllowed
+from memento_tui.errors import DataDirectoryError, MementoError, NotAllowed
 from memento_tui.maintenance.backup import back_up
 from memento_tui.maintenance.consolidation.step import consolidate, learn
 from memento_tui.maintenance.context import Comparators, MaintenanceAction, MaintenanceContext, Progress
@@ -83,6 +83,7 @@ def run_maintenance(  # noqa: PLR0913 - what a run needs, all but four by name
 
     Raises:
         NotAllowed: another maintenance run is in progress.
+        DataDirectoryError: the data directory cannot be written.
         InvalidInput: the rules in the configuration contradict each other.
 
     """
@@ -110,6 +111,11 @@ def run_maintenance(  # noqa: PLR0913 - what a run needs, all but four by name
         raise NotAllowed(
             "Another maintenance run is in progress.", "Wait until it has ended; `memento history` shows it."
         ) from None
+    except OSError as error:
+        raise DataDirectoryError(
+            f"{error.filename or paths.sleep_lock} cannot be written: {error.strerror}.",
+            "Make the data directory writable, and free some space where its disk is full.",
+        ) from error
     return MaintenanceReport(
         tuple(context.actions), tuple(dict.fromkeys(context.problems)), context.interrupted, dry_run, context.backup
     )

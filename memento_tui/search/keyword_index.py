@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
+import os
 import shutil
 import threading
+import weakref
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import NamedTemporaryFile, mkdtemp
 from typing import Any, NamedTuple, TypeVar
 
 import tantivy
@@ -119,6 +123,9 @@ _CREATED_SETTING = "keyword index made"
 
 T = TypeVar("T")
 
+_TRIED_BYTES = 64 * 1024
+"""Bytes that are written to learn whether a disk has room at all."""
+
 
 @dataclass(frozen=True)
 class KeywordHits:
@@ -167,6 +174,9 @@ class KeywordIndex:
         self._schema = make_schema(NUMBERS)
         self._access = threading.RLock()
         self._index: tantivy.Index | None = None
+        self._linked: Path | None = None
+        """A folder of links to the files of an index that cannot be written, beside which its locks can be made."""
+        self._reads_links = False
         self._indexed_seq = -1
         self._mark = ""
         self._sound_files: set[str] = set()
@@ -360,6 +370,7 @@ class KeywordIndex:
         with self._access:
             try:
                 with self._lock():
+                    _check_writable(self._directory)  # what is there answers searches still
                     self._discard()
                     self._write_changes(progress)
                     return int(self._open().searcher().num_docs) - 1
@@ -407,7 +418,7 @@ class KeywordIndex:
     def _unwritable(self, error: OSError | ValueError) -> DataDirectoryError:
         return DataDirectoryError(
             f"The keyword index in {self._directory} cannot be written: {getattr(error, 'strerror', None) or error}.",
-            "Make the data directory writable.",
+            _hint_of(error),
         )
 
     def _add(self, memories: Collection[Memory], writer: tantivy.IndexWriter) -> None:
@@ -419,11 +430,29 @@ class KeywordIndex:
     def _open(self) -> tantivy.Index:
         if self._index is None:
             make_private_directory(self._directory)
-            self._index = tantivy.Index(self._schema, str(self._directory), reuse=True)
+            self._index = self._open_files()
             self._index.config_reader("manual")
             register_analyzers(self._index)
             self._index.reload()
         return self._index
+
+    def _open_files(self) -> tantivy.Index:
+        """Open the index, or make an empty one. One that cannot be written is opened where its locks can be."""
+        self._reads_links = False
+        try:
+            return tantivy.Index(self._schema, str(self._directory), reuse=True)
+        except (OSError, ValueError):
+            if not (self._directory / "meta.json").is_file() or _may_write(self._directory):
+                raise
+        self._reads_links = True
+        if self._linked is None:
+            self._linked = Path(mkdtemp(prefix="memento-index-"))
+            weakref.finalize(self, shutil.rmtree, self._linked, ignore_errors=True)
+        for file in self._directory.iterdir():
+            link = self._linked / file.name
+            if not file.name.startswith(".") and not link.is_symlink():
+                link.symlink_to(file.absolute())
+        return tantivy.Index(self._schema, str(self._linked), reuse=True)
 
     def _refresh(self, *, has_lock: bool) -> None:
         """Read the last commit. Only with the lock, remove an index that is damaged or of another store."""
@@ -478,6 +507,9 @@ class KeywordIndex:
     def _write_changes(self, progress: Callable[[int, int], None] | None) -> None:
         """Index the changes since the last commit, in commits that each record the journal entry that they reach."""
         index = self._open()
+        if self._reads_links:
+            self._index = None  # it may be writable by the next time
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
         if self._indexed_seq < 0:
             self._write_all(index, progress)
             return
@@ -530,6 +562,28 @@ class KeywordIndex:
             index.reload()
         close_tree(self._directory)  # Tantivy asks the umask
         self._indexed_seq, self._mark = seq, mark
+
+
+def _may_write(directory: Path) -> bool:
+    """Tell whether a file can be written in a directory: permissions say nothing of a full or read-only disk."""
+    try:
+        with NamedTemporaryFile(dir=directory, prefix=".try-") as file:
+            file.write(bytes(_TRIED_BYTES))
+            file.flush()
+            return True
+    except OSError:
+        return False
+
+
+def _check_writable(directory: Path) -> None:
+    """Raise `OSError` where an index is there that could not be replaced."""
+    if directory.is_dir() and not _may_write(directory):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _hint_of(error: OSError | ValueError) -> str:
+    is_full = getattr(error, "errno", None) == errno.ENOSPC or "No space left" in str(error)
+    return "Free some space on its disk." if is_full else "Make the data directory writable."
 
 
 def update_keyword_index(paths: DataPaths) -> None:

@@ -38,15 +38,17 @@ class Connection(apsw.Connection):
         def executemany(self, statements: str, bindings: Iterable[Sequence[object]]) -> _Cursor: ...  # type: ignore[override]  # noqa: D102
 
 
-def open_for_writing(path: Path, *, busy_seconds: float, create: bool = False) -> Connection:
+def open_for_writing(path: Path, *, busy_seconds: float, create: bool = False, alone: bool = False) -> Connection:
     """Open a database; ``busy_seconds`` is how long a statement waits for another's lock.
+
+    With ``alone`` no other process can use it meanwhile, and nothing is written beside it to share its log.
 
     Raises:
         apsw.Error: it cannot be opened.
 
     """
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    made = Connection(str(path), flags=flags)
+    made = Connection(str(path), flags=flags, vfs="unix-excl" if alone else None)
     made.set_busy_timeout(round(busy_seconds * 1000))
     made.transaction_mode = "IMMEDIATE"  # of a block `with connection:`, which takes the write lock as it begins
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -73,6 +74,9 @@ _BUSY_SECONDS = 60.0
 
 _RETRY_SECONDS = 0.005
 
+_FEWEST_BYTES = 64 * 1024
+"""Bytes. With less free a disk counts as full: what programs share of a log takes half of it."""
+
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     # FULL: an acknowledged write survives a power cut, not only a killed process.
@@ -98,15 +102,16 @@ def newest_format() -> int:
 
 def explain_failure(error: apsw.Error, path: Path) -> DataDirectoryError:
     """Return the error that explains SQLite's failure to the person."""
+    may_be_full = isinstance(error, (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError))
+    if isinstance(error, apsw.FullError) or (may_be_full and _is_disk_full(path)):
+        return DataDirectoryError(
+            f"The disk that holds {path.parent} is full. Nothing was changed.",
+            "Free some space and try again.",
+        )
     if isinstance(error, apsw.ReadOnlyError):
         return DataDirectoryError(
             f"{path.parent} is read-only, so nothing can be written there.",
             "Make it writable, or name another with --data-dir or MEMENTO_HOME.",
-        )
-    if isinstance(error, apsw.FullError):
-        return DataDirectoryError(
-            f"The disk that holds {path.parent} is full. Nothing was changed.",
-            "Free some space and try again.",
         )
     if isinstance(error, apsw.CantOpenError):
         return DataDirectoryError(
@@ -267,25 +272,35 @@ class Database:
 
     def _connect(self) -> Connection:
         try:
-            made = open_for_writing(self.path, busy_seconds=_BUSY_SECONDS)
-            _configure_connection(made)
+            made = _open_configured(self.path)
         except apsw.Error as error:
-            # A database on a read-only medium whose log was never made cannot even be opened the usual way.
-            is_read_only = isinstance(error, (apsw.ReadOnlyError, apsw.CantOpenError)) and self.path.is_file()
-            if not is_read_only:
+            # A database on a read-only medium whose log was never made, or on a full disk, which has no room for what
+            # several programs share of the log, cannot even be opened the usual way.
+            is_closed = isinstance(error, (apsw.ReadOnlyError, apsw.CantOpenError)) or _is_disk_full(self.path)
+            if not is_closed or not self.path.is_file():
                 raise explain_failure(error, self.path) from error
             made = self._connect_reading()
         add_functions(made)
         return made
 
     def _connect_reading(self) -> Connection:
-        """Open a file on a read-only medium, for reading alone."""
+        """Open a file on a read-only medium or a full disk, for reading alone."""
         try:
-            made = open_finished(self.path)
+            made = self._connect_alone() or open_finished(self.path)
             made.execute("SELECT 1 FROM sqlite_schema LIMIT 1")
         except apsw.Error as error:
             raise explain_failure(error, self.path) from error
         return made
+
+    def _connect_alone(self) -> Connection | None:
+        """Open a file with a log on a full disk, so that nothing has to be shared about the log; others wait.
+
+        ``None`` where there is no log, or the file is on a read-only medium.
+        """
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if not _is_disk_full(self.path) or not log.is_file() or not log.stat().st_size:
+            return None
+        return open_for_writing(self.path, busy_seconds=_BUSY_SECONDS, alone=True)
 
     def migrate(self) -> None:
         """Bring the schema to the present version."""
@@ -387,6 +402,15 @@ def add_functions(connection: Connection) -> None:
     connection.create_scalar_function("has_stem", _has_stem, 2, deterministic=True)
 
 
+def _is_disk_full(path: Path) -> bool:
+    """Tell whether the disk of a file has no room for even a few pages."""
+    try:
+        facts = os.statvfs(path.parent)
+    except OSError:
+        return False
+    return facts.f_bavail * facts.f_frsize < _FEWEST_BYTES
+
+
 def _fold(*values: Any) -> str:  # noqa: ANN401 - a column's value
     return fold_tag(values[0])
 
@@ -396,6 +420,16 @@ def _has_stem(*values: Any) -> bool:  # noqa: ANN401 - a column's value, and a s
 
     text, stem = values
     return stem in terms(text)
+
+
+def _open_configured(path: Path) -> Connection:
+    made = open_for_writing(path, busy_seconds=_BUSY_SECONDS)
+    try:
+        _configure_connection(made)
+    except BaseException:
+        made.close()
+        raise
+    return made
 
 
 def _configure_connection(connection: Connection) -> None:

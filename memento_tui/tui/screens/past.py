@@ -249,7 +249,7 @@ class PastScreen(Dialog[None]):
 
 def _select(past: Past, source: str) -> _Shown:
     """Return the rows that a query selects in the past, by its words where it has some. For a thread."""
-    query = past.query(source)
+    query = past.parse_query(source)
     if query.words or query.excluded or query.error:
         answer = past.search(source, limit=_MOST_HITS)
         rows = [summary_of(hit.memory) for hit in answer.hits]
