@@ -73,7 +73,10 @@ def parse_call(host: str, event: str, raw: bytes) -> HookCall | None:
         ValueError: the input is not JSON.
 
     """
-    payload = json.loads(raw.decode("utf-8-sig", "replace"))
+    try:
+        payload = json.loads(raw.decode("utf-8-sig", "replace"))
+    except RecursionError:
+        raise ValueError("the input is nested too deeply") from None
     if not isinstance(payload, dict):
         return None
     name = event or _text(payload, "hook_event_name")

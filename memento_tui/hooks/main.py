@@ -185,7 +185,7 @@ def _parse_json(text: str) -> object:
         value, end = make_scanner(_ScannerSettings)(text, start)  # type: ignore[arg-type]  # typeshed names the wrong type
         if not text[end:].strip():
             return value
-    except (StopIteration, SystemError):  # without `json.decoder` the scanner has no exception to raise
+    except (StopIteration, SystemError, RecursionError):  # without `json.decoder` it has no exception to raise
         pass
     raise ValueError("this is not one JSON value")
 

@@ -27,15 +27,20 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
     CallToolResult,
+    ErrorData,
     GetPromptResult,
     InputRequiredResult,
+    JSONRPCError,
     Prompt,
     PromptMessage,
     Resource,
     ResourceTemplate,
     TextContent,
 )
+from pydantic import ValidationError
 from pydantic.networks import AnyUrl
 
 import memento_tui
@@ -112,6 +117,47 @@ class _Unsent:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+
+class _Requests:
+    """The stream of what a client sends, without what is no message: that is answered, as the protocol says."""
+
+    def __init__(self, stream: Any, answers: _MessageStream) -> None:  # noqa: ANN401 - the SDK's own stream
+        self._stream = stream
+        self._answers = answers
+
+    async def receive(self) -> SessionMessage:
+        """Return the next message. Raises `anyio.EndOfStream`."""
+        while isinstance(item := await self._stream.receive(), Exception):
+            await self._answers.send(SessionMessage(_error_of(item)))
+        message: SessionMessage = item
+        return message
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever else the SDK's stream has
+        return getattr(self._stream, name)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stream.aclose()
+
+
+def _error_of(problem: Exception) -> JSONRPCError:
+    """Return the answer to a line that is no JSON, or no message."""
+    is_json = isinstance(problem, ValidationError) and all(one["type"] != "json_invalid" for one in problem.errors())
+    said = "This is no message of JSON-RPC 2.0." if is_json else "This line is not JSON."
+    code = INVALID_REQUEST if is_json else PARSE_ERROR
+    return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=said))
 
 
 class _RequestStream(io.TextIOWrapper):
@@ -226,7 +272,8 @@ class _MemoryServer(MCPServer[None]):
             async with stdio_server(stdin=anyio.wrap_file(lines)) as (incoming, outgoing):
                 greeted = self.beginning.greeted
                 unsent = outgoing if greeted is None else _Unsent(outgoing, greeted)
-                await server.run(incoming, unsent, server.create_initialization_options())
+                requests = _Requests(incoming, unsent)
+                await server.run(requests, unsent, server.create_initialization_options())
 
 
 def build_server(
