@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
-from tests.made import without_engine
+from tests.made import note, put, without_engine
 
 _HOLDING = """
 import sys, time
@@ -43,13 +44,18 @@ def _kill_while(data_dir: Path, deed: str, stage: str) -> None:
     program.stdout.close()
 
 
-@pytest.fixture
-def large(tmp_path: Path) -> Path:
-    """A workspace of more pages than are copied at once."""
-    data_dir = without_engine(tmp_path / "data")
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace of more pages than are copied at once; tests take copies."""
+    data_dir = without_engine(tmp_path_factory.mktemp("large") / "data")
     with memento_tui.open(data_dir) as workspace:
-        workspace.remember_many({"content": f"Note {number}. " + f"filler{number} " * 12_000} for number in range(100))
+        put(workspace._store, *(note(f"Note {number}. " + f"filler{number} " * 12_000) for number in range(100)))
     return data_dir
+
+
+@pytest.fixture
+def large(filled: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(filled, tmp_path / "data"))
 
 
 def _found(workspace: Workspace, query: str) -> list[str]:
