@@ -53,6 +53,7 @@ poison: $(INSTALLED)
 
 screenshots: $(INSTALLED)
 	$(BIN)/python screenshots/make.py
+	$(BIN)/python -m tests.tour
 
 reference: $(INSTALLED)
 	$(BIN)/python -m tests.reference

@@ -33,6 +33,7 @@ from memento_tui.tui.commands import COMMANDS, Command, KeyMap, KeyScope, bindin
 from memento_tui.tui.display import cells
 from memento_tui.tui.input_order import InputOrder
 from memento_tui.tui.key_sequences import survive_unknown_keys
+from memento_tui.tui.palette import legible
 from memento_tui.tui.section import ErrorBoundary, Section, reportable_error
 from memento_tui.tui.sections.catalogue import make_section, section_showing
 from memento_tui.tui.terminal_filter import TerminalFilter
@@ -210,6 +211,11 @@ class MementoApp(ErrorBoundary, App[None]):
         """The sections that were shown, by their names."""
         self._status_line = StatusLine()
         self._key_bar = KeyBar()
+
+    def get_css_variables(self) -> dict[str, str]:
+        """Return the colours of the theme, those of texts legible, and those by their meaning."""
+        self.theme_variables = legible(super().get_css_variables())
+        return self.theme_variables
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return the app's filters, the one that keeps the terminal safe last."""

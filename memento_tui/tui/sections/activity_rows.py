@@ -16,7 +16,7 @@ ActivityListRow = ActivityRow | ExposureRow
 _ACTION_WIDTH, _AGE_WIDTH, _WHO_WIDTH, _CHANNEL_WIDTH, _SESSION_WIDTH = 9, 6, 12, 7, 8
 _NARROW, _WIDE = 50, 76
 
-_ACTORS = {"person": ("P", "good"), "agent": ("A", "strong"), "system": ("S", "muted")}
+_ACTORS = {"person": ("P", "good"), "agent": ("A", "agent"), "system": ("S", "muted")}
 
 
 def writer_name(entry: Entry) -> str:
@@ -49,7 +49,7 @@ def entry_line(row: ActivityRow, width: int, last_seen: int) -> list[Line]:
             (cells(headline, left), "muted" if is_undone else ""),
             (more, "muted"),
             (" ", ""),
-            (who, "muted"),
+            (who, glyph_style),
             (channel, "muted"),
             (age, "muted"),
         ]

@@ -71,6 +71,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "record-list--cursor",
         "record-list--mark",
+        "record-list--agent",
         "record-list--muted",
         "record-list--strong",
         "record-list--match",

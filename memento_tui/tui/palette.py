@@ -1,0 +1,97 @@
+"""The colours by their meaning, legible in every theme: risk red, yours green, an agent's blue, waiting amber.
+
+A theme chooses its colours for itself, and some of them cannot be read on its own panels. Here each colour that carries
+a meaning is moved towards black or white, no further than until it stands out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual.color import Color, ColorParseError
+
+__all__ = ["LEAST_CONTRAST", "MEANINGS", "contrast", "legible"]
+
+LEAST_CONTRAST = 4.5
+"""The contrast of two colours (1 to 21, by WCAG 2) from which on small text is called legible."""
+
+MEANINGS: Mapping[str, str] = {
+    "risk": "text-error",
+    "yours": "text-success",
+    "waiting": "text-warning",
+    "agents": "#4ea1f3",
+}
+"""The variables of the meanings, each with the theme's variable that it is made of, or a colour of its own."""
+
+_TEXTS = ("text-error", "text-success", "text-warning", "text-accent", "text-primary", "text-secondary")
+_GROUNDS = ("background", "surface", "panel")
+"""The variables of the colours that text stands on."""
+
+_STEPS = 20
+
+_LEAST_QUIET = 60
+"""The percentage of black or white in quiet text, as Textual's own themes have it."""
+
+
+def contrast(one: Color, other: Color) -> float:
+    """Return the contrast of two opaque colours by WCAG 2: from 1 for none to 21."""
+    bright, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def _luminance(color: Color) -> float:
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4  # noqa: PLR2004 - sRGB's own
+        for part in color.normalized
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def legible(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return a theme's variables with those of texts made legible, and with those of the meanings.
+
+    The colours of a terminal's own theme are nobody's here, and stay as they are.
+    """
+    made = dict(variables)
+    grounds = [ground for name in _GROUNDS if (ground := _opaque(variables.get(name, ""))) is not None]
+    for name in _TEXTS:
+        if name in variables:
+            made[name] = _legible_on(variables[name], grounds)
+    if len(grounds) == len(_GROUNDS):
+        made["text-muted"] = _quiet_on(grounds)
+    for name, source in MEANINGS.items():
+        made[name] = made[source] if source in made else _legible_on(source, grounds)
+    return made
+
+
+def _quiet_on(grounds: list[Color]) -> str:
+    """Return the colour of quiet text: as little of black or white as is legible on all grounds."""
+    for percent in range(_LEAST_QUIET, 100, 5):
+        shades = [(ground.blend(ground.get_contrast_text(1.0), percent / 100), ground) for ground in grounds]
+        if min(contrast(*shade) for shade in shades) >= LEAST_CONTRAST:
+            return f"auto {percent}%"
+    return "auto"
+
+
+def _opaque(text: str) -> Color | None:
+    """Return a colour, ``None`` for one of the terminal's own, one with transparency, or none at all."""
+    try:
+        color = Color.parse(text)
+    except ColorParseError:
+        return None
+    return color if color.ansi is None and color.a == 1 else None
+
+
+def _legible_on(text: str, grounds: list[Color]) -> str:
+    """Return a colour moved towards black or white until it stands out on all grounds, or as far as it goes."""
+    color = _opaque(text)
+    if color is None or len(grounds) < len(_GROUNDS):
+        return text
+    ends = (Color(0, 0, 0), Color(255, 255, 255))
+    goal = max(ends, key=lambda end: min(contrast(end, ground) for ground in grounds))
+    best = color
+    for step in range(_STEPS + 1):
+        best = color.blend(goal, step / _STEPS)
+        if min(contrast(best, ground) for ground in grounds) >= LEAST_CONTRAST:
+            break
+    return best.hex
