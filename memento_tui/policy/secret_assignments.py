@@ -203,16 +203,17 @@ def _flags(text: str, read: str) -> Iterator[SecretSpan]:
     for match in _FLAG.finditer(read):
         word = _PASSWORD_WORD.search(match[0])
         if word is not None:
-            yield from _value_spans(text, word, match.end(), plain=False, quoted=False)
+            yield from _value_spans(text, word, match.end(), plain=True, quoted=False, sure=True)
 
 
 def _value_spans(
-    text: str, word: re.Match[str], at: int, *, plain: bool, quoted: bool, bare: bool = False
+    text: str, word: re.Match[str], at: int, *, plain: bool, quoted: bool, bare: bool = False, sure: bool = False
 ) -> Iterator[SecretSpan]:
     """Yield the value at ``at`` if it is a secret of the kind that the word names.
 
-    A ``plain`` value follows a sign and may be a single word. ``quoted`` says that only one in quotation marks counts,
-    ``bare`` that nothing but a space stands before it.
+    A ``plain`` value follows a sign and may be a single word, where nothing of a sentence follows it or ``sure`` says
+    that there is none. ``quoted`` says that only one in quotation marks counts, ``bare`` that nothing but a space
+    stands before it.
     """
     value = _VALUE.match(text, at)
     if value is None or (quoted and value["bare"] is not None):
@@ -234,7 +235,7 @@ def _value_spans(
     elif bare and value["bare"] is not None:
         if is_password(found, loose=False) and _looks_chosen(found):
             yield start, end, "password"
-    elif is_password(found, loose=plain and (value["bare"] is None or _is_alone(text, word, end))):
+    elif is_password(found, loose=plain and (sure or value["bare"] is None or _is_alone(text, word, end))):
         yield start, end, "password"
 
 

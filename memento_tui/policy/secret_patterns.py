@@ -6,6 +6,7 @@ import re
 from itertools import islice, pairwise
 
 __all__ = [
+    "MARKER",
     "SecretSpan",
     "is_chosen",
     "is_drawn",
@@ -19,6 +20,9 @@ __all__ = [
 ]
 
 MAX_VALUE_CHARACTERS = 128
+
+MARKER = re.compile(r"\[secret removed: [^\[\]\n]{1,60}\]")
+"""What stands in the place of a secret that was removed."""
 
 _FILLER = re.compile(r"(?i)x{3,}|\*{2,}|\.{2,}|…|_{3,}|#{3,}|•{2,}|n/a|-+|[$€£]\d[\d.,]*(?:/\w+)?", re.ASCII)
 """Whole values that are placeholders."""
@@ -119,7 +123,10 @@ def is_password(value: str, *, loose: bool) -> bool:
         return loose and len(value) >= _MIN_PASSWORD_CHARACTERS and not _KEYWORD.search(value)
     words = [word for word in _PARTS.split(value) if word]
     if digits == 0 and all(word.isalpha() for word in words):
-        return len(words) >= _MIN_PASSPHRASE_WORDS and "/" not in value and not _KEYWORD.search(value)
+        if "/" in value or _KEYWORD.search(value):
+            return False
+        described = loose and not _WORDS_ABOUT_SECRETS.isdisjoint(map(str.lower, words))
+        return len(words) >= (2 if loose and not described else _MIN_PASSPHRASE_WORDS)
     return not _PATH.fullmatch(value)
 
 

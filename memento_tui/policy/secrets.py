@@ -6,13 +6,15 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import chain
 from typing import Any, Literal, TypeVar, get_origin, get_type_hints
 
 import msgspec
 
 from memento_tui.policy.secret_assignments import assignment_spans, secret_kind_of_field, secret_word_in
 from memento_tui.policy.secret_formats import format_spans
-from memento_tui.policy.secret_patterns import SecretSpan, is_drawn, is_key
+from memento_tui.policy.secret_likelihood import likely_spans
+from memento_tui.policy.secret_patterns import MARKER, SecretSpan, is_drawn, is_key
 from memento_tui.policy.secret_tokens import may_hold_tokens, token_spans
 from memento_tui.policy.secret_wording import level_signs, wording_spans
 from memento_tui.policy.text_views import (
@@ -84,7 +86,6 @@ def _key_end(text: str, begin: re.Match[str], ends: list[int]) -> int:
 
 Record = TypeVar("Record", bound=msgspec.Struct)
 
-_MARKER = re.compile(r"\[secret removed: [^\[\]\n]{1,60}\]")
 _ID_FIELDS = frozenset({"id", "target_id", "parent", "src", "older", "newer", "memory_id", "fingerprint"})
 """Fields that name another record, in a record and in a proposal's payload."""
 _UNSCREENED_FIELDS = _ID_FIELDS | {
@@ -116,11 +117,17 @@ def secret_marker(kind: str) -> str:
     return f"[secret removed: {kind}]"
 
 
-def redact_text(text: str) -> tuple[str, list[tuple[str, int]]]:
-    """Return the text with a marker in place of every secret, and the kind and line of each, in their order."""
+def redact_text(text: str, *, by_rules_alone: bool = False) -> tuple[str, list[tuple[str, int]]]:
+    """Return the text with a marker in place of every secret, and the kind and line of each, in their order.
+
+    ``by_rules_alone`` leaves out what learned weights find, for those who learn them.
+    """
     removed: list[tuple[str, int]] = []
-    for _ in range(_MAX_PASSES):
-        spans = _merge_spans(_with_rest(_secret_spans(text), text), text)
+    for number in range(_MAX_PASSES):
+        # Weights read a text once: what stands beside a marker would be judged anew, and another word after it.
+        likely = likely_spans(text) if number == 0 and not by_rules_alone else ()
+        found = chain(_with_rest(_secret_spans(text), text), likely)
+        spans = _merge_spans(found, text)
         if not spans:
             break
         breaks = [match.start() for match in re.finditer("\n", text)]
@@ -205,7 +212,7 @@ def _clean_mapping(
         name = _unique_key(_clean_value(key, path, removals), cleaned)
         field = f"{path}.{name}"
         kind = _kind_by_name(values, key, value) if isinstance(key, str) and isinstance(value, str) else None
-        if kind is not None and not _MARKER.search(value):
+        if kind is not None and not MARKER.search(value):
             cleaned[name] = secret_marker(kind)
             removals.append(RemovedSecret(field, kind, 1))
         else:
@@ -325,7 +332,7 @@ def _merge_spans(found: Iterator[SecretSpan], text: str) -> list[SecretSpan]:
             joined.append((start, end, kind))
     if not joined or "[secret removed: " not in text:
         return joined
-    markers = [match.span() for match in _MARKER.finditer(text)]
+    markers = [match.span() for match in MARKER.finditer(text)]
     starts = [start for start, _end in markers]
     kept = []
     for span in joined:

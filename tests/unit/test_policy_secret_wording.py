@@ -173,7 +173,7 @@ def test_a_token_whose_first_line_ends_with_a_hyphen_is_removed_over_both_lines(
         "The password page broke on Chrome120 after PR #1234",
         "password reset mail went to bob2@shop.example via smtp://mail01:587",
         "The password form uses argon2id$v=19 parameters m=65536,t=3",
-        "login as admin with Firefox128 works",
+        "login as admin with Firefox 128 works",
         "The PIN entry shows 4 dots; pin: numpy==1.26.4; exit code: 137; error code 40110",
         "verification code input accepts 6 digits",
         "the access code review is at 10:00, room 4711",

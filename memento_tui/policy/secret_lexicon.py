@@ -1,0 +1,84 @@
+"""Name the words around which a person writes a secret down, in groups of one meaning and many languages."""
+
+from __future__ import annotations
+
+# ruff: noqa: E501, RUF001 - words of many alphabets, which a group a line shows best
+import re
+from functools import lru_cache
+
+__all__ = ["TRIGGERS", "groups_of_word"]
+
+_GROUPS = {
+    "password": """password passwords passwd passphrase passphrases passcode passwrd pasword pwd pw pass passw passwort
+        passwörter kennwort losungswort zugangswort codewort mdp passe sésame contraseña contrasena senha palavra-passe
+        parola parolă пароль пароля паролем пароли 密码 密碼 口令 パスワード パス 合言葉 wachtwoord lösenord lösenordet hasło
+        hasłem hasła haslo şifre şifresi sifre 비밀번호 암호 salasana heslo jelszó adgangskode passord mot clave frase phrase
+        secret secrets секрет duress safeword codeword psk wpa wpa2 wifi wi-fi wlan wlan-schlüssel wlan-passwort
+        zugangsdaten credentials creds credential login/password userpass سر المرور كلمة κωδικός""",
+    "code": """pin pins puk pincode passcode code codes combination combo keypad keycode digicode doorcode türcode
+        zahlenkombination zugangscode codice código codigo kod kode код кодом пин пин-код 暗証番号 验证码 密碼鎖 门禁 unlock
+        unlocks disarm arm alarm lock lockbox locker padlock safe tresor cofre kluis caja kasse домофон домофона сейф
+        otp extension voicemail door doors gate gates garage shutter entry dial dials press handset button keys meeting tür tor
+        haustür entsperren entsperrt porte portail puerta porta portão дверь ворота 门 門 ドア シャッター 金庫 ダイヤル barrier turnstile
+        screen tablet phone ipad handy sim card karte carte tarjeta""",
+    "key": """key keys token tokens apikey api-key api_key schlüssel clé clave_api chave ключ ключа 密钥 トークン キー 鍵 키
+        토큰 bearer license licence lizenz serial webhook webhooks hook secret_key access_key private privkey seed mnemonic
+        recovery backup-code unseal fernet salt pepper encryption hmac signing jwt cookie session sas signature dsn
+        access refresh auth authorization x-api-key connection""",
+    "account": """user users username usr login benutzer benutzername nutzer usuario utilisateur identifiant account
+        admin root administrator administrador administrateur пользователь логин админ 用户 用户名 ユーザー 管理者 guest operator
+        support postgres sa deploy konto email e-mail mail gebruiker użytkownik kullanıcı 사용자 member owner service""",
+    "enter": """log logged logs login signin sign signed anmelden meldet anmeldung einloggen eingeloggt entra entrar accede
+        acceder connecte connecter connexion войти зайти вход 登录 登陆 ログイン 入る inloggen inlog zaloguj giriş sudo ssh sshpass
+        su ftp sftp vnc rdp smb psql mysql mysqldump mongosh redis-cli curl wget authenticate authenticated basic_auth
+        netrc doas kinit admin-login dashboard""",
+    "use": """use used uses using typed type types enter entered enters opens open opened unlocked decrypt decrypts
+        decrypted entsperrt entsperren öffnet öffnen abre abrir ouvre ouvrir apre открывается открывает worked works
+        accepts takes try tried asked answer answers reply rotated changed switched now new old was initial default
+        still set reset gave told said says dictated remember asks wants wanted expects needs fill fed answered nimm nehmen tippen
+        eintippen eingeben poner mettre faire digitar ввести ввёл 输入 打""",
+    "public": """commit commits sha sha256 sha1 sha512 md5 hash hashes digest checksum integrity etag revision fingerprint
+        uuid guid id ids version versions image build ref tag branch publickey public pk_live publishable trace request
+        request-id order ticket invoice release migration model tokens max_tokens primary foreign cache sort map i18n
+        binding keybinding shortcut""",
+    "kept": """stored stores store lives kept keeps vault keychain keyring 1password bitwarden lastpass env environ
+        environment variable secretref secretkeyref placeholder policy must should minimum at-least characters rotation
+        expires expiry length validator field fields form forms never hashed bcrypt argon2 getenv process.env
+        os.environ""",
+}
+_GROUP_OF: dict[str, tuple[str, ...]] = {}
+for _group, _words in _GROUPS.items():
+    for _word in _words.split():
+        _GROUP_OF[_word] = (*_GROUP_OF.get(_word, ()), _group)
+_PIECE = re.compile(r"[_\-./:]+")
+_INSIDE = (
+    (
+        "password",
+        ("passw", "pass_", "_pass", "pwd", "passphr", "парол", "密码", "密碼", "パスワード", "contrase", "wachtw"),
+    ),
+    ("key", ("token", "apikey", "secret", "_key", "schlüssel", "密钥", "トークン")),
+    ("code", ("pincode", "暗証", "пин")),
+)
+"""Parts of longer words, such as the names of variables, and of sentences without spaces."""
+
+TRIGGERS = (
+    *(" pin", "log in", "logged in", "sign in", "signed in", "get in", "opens ", " salt", " pw"),
+    *"""pass pwd keypad code combo combination unlock unseal disarm alarm secret token key credential creds login sudo auth
+    admin root wi-fi wifi wlan license licence serial mnemonic seed recovery crypt cookie bearer webhook pepper typed dsn
+    hook vnc safe kennwort losung zugang anmeld einlogg öffne tresor sicher sésame connex ouvr contrase clave entra accede
+    frase cofre caja senha chave segredo certificado parola codice apre парол пин код ключ вход войти зайти логин откры
+    секрет сейф 密 口令 登 码 パス 暗証 ログイン 鍵 キー トークン 合言葉 入 비밀 암호 로그인 키 wachtw inlog sleutel lösen hasło haslo
+    şifre sifre giriş heslo jelsz salasana adgangs passord κωδικ سر مرور סיסמ""".split(),  # noqa: SIM905 - as a list it is a page
+)
+"""What a text in lower case speaks of, where it may hold a secret that only its words give away."""
+
+
+@lru_cache(maxsize=4096)
+def groups_of_word(word: str) -> tuple[str, ...]:
+    """Return the groups that a word in lower case belongs to, by itself or by its parts."""
+    found = _GROUP_OF.get(word)
+    if found is not None:
+        return found
+    groups = {group for piece in _PIECE.split(word) for group in _GROUP_OF.get(piece, ())}
+    groups |= {group for group, parts in _INSIDE if any(part in word for part in parts)}
+    return tuple(sorted(groups))

@@ -1,0 +1,289 @@
+"""Find secrets by weights that were learned: from how a word looks and from the words and signs around it.
+
+People write a password into a sentence in more ways than rules can list: "use it to get in", "not that, this". Here
+every word that is no common one is scored by a logistic regression over features that are there or not. Its weights
+(``secret_weights.json``) are fitted by ``python -m tests.benchmarks.secrets_fit`` on texts of several writers who had
+not seen any rule, and on memories that real agents wrote.
+"""
+
+from __future__ import annotations
+
+# ruff: noqa: RUF001 - quotation marks and signs of many languages part words
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from memento_tui.policy.secret_lexicon import TRIGGERS, groups_of_word
+from memento_tui.policy.secret_patterns import MARKER, SecretSpan, is_chosen, is_drawn, is_key, is_placeholder, is_uuid
+
+__all__ = [
+    "WEIGHTS_FILE",
+    "Weights",
+    "Word",
+    "candidates",
+    "features",
+    "is_secret",
+    "likely_spans",
+    "score_of",
+    "words_of",
+]
+
+WEIGHTS_FILE = Path(__file__).with_name("secret_weights.json")
+
+_SEPARATORS = r"""\s"'`«»“”„‘’「」『』《》<>()\[\]{},;|=：，。、（）！？…→←"""
+_WORD = re.compile(rf"(?P<removed>{MARKER.pattern})|[^{_SEPARATORS}]+")
+_COLON = re.compile(r":(?!//)")
+_END = re.compile(r"""[\s"'`»”’」』)\]}.,;!。，、]*(?:$|\n|[.!;。](?:\s|$))""")
+_PIECES = re.compile(r"[-_./\\@#+&]+")
+_HEX = re.compile(r"[0-9a-fA-F]{6,}", re.ASCII)
+_OPENING, _CLOSING = "\"'`«“„‘「『", "\"'`»”’」』"
+_TRIM_BEFORE, _TRIM_AFTER = "*_~", ".!?*:~"
+_ODD = re.compile(r"(?=\S{6,80}$)(?:(?=\D*\d)(?=.*?[^\W\d_]{2})|[^\W\d_]+\S*?[!#$&^*@+%?;]\S*\w|[!#$&^*@+%?;]\S*?\d)")
+_NAMED = re.compile(
+    r"""(?xs) \w+://.* | arn:.* | \d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\d+)? | 0x[0-9a-fA-F]+ | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
+    | \d{4}-\d\d-\d\d.* | \d{1,2}:\d\d(?::\d\d)?\w{0,2} | v?\d+(?:\.\d+){1,3}(?:[-+]\w+)?
+    | AAAA[A-Z0-9].* | MII[A-Z].* | age1\w+
+    | (?:pk|cus|acct|evt|pi|ch|sub|price|prod|in|we|req)_(?:live_|test_)?\w+
+    | ~?\.{0,2}/.* | [\w-]+\(.* | \$\{?\w+\}? | [A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+
+    | [\w.-]+\.(?:com|org|net|io|dev|example|local|internal|py|ts|js|json|ya?ml|toml|md|txt|go|rs|sh|sql|html?|css|php
+        |conf|cfg|ini|log|lock|xml|csv)(?::\d+)?"""
+)
+"""Words that name something: addresses, moments, versions, files, variables, public halves of keys."""
+_BEFORE, _AFTER = 12, 8
+"""How many words before and after a word are looked at for those that speak of secrets."""
+_SPOKEN = ("password", "code", "key", "enter", "use", "account", "public", "kept")
+_MOST_WORDS = 600
+"""Words of one text that are scored at most, from its beginning; the rules read all of it."""
+
+
+class Weights(NamedTuple):
+    """What was learned."""
+
+    features: Mapping[str, float]
+    common: frozenset[str]
+    """Common words in lower case, which are secrets only where they are pointed at."""
+    threshold: float
+    """The score above which a word is a secret."""
+    drawn_threshold: float
+    """The same for a long word that a program drew: most of those are names of things, and rules know the others."""
+
+
+class Word(NamedTuple):
+    """A word of a text: from where to where, and what is known of it."""
+
+    start: int
+    end: int
+    text: str
+    plain: str
+    """In lower case, without the signs around it."""
+    groups: tuple[str, ...]
+
+
+@cache
+def _weights() -> Weights:
+    stored = json.loads(WEIGHTS_FILE.read_bytes())
+    learned = stored["features"], frozenset(stored["common"].split())
+    return Weights(*learned, stored["threshold"], stored["drawn_threshold"])
+
+
+def words_of(text: str) -> list[Word]:
+    """Return the words of a text: what stands between spaces, quotation marks, brackets and signs that assign."""
+    found = []
+    for match in _WORD.finditer(text):
+        if match["removed"] is not None:  # one unknown word, as the secret was
+            found.append(Word(match.start(), match.end(), "", "", ()))
+            continue
+        at = match.start()
+        is_parted = ":" in match[0] and not match[0].startswith("arn:")
+        for piece in _COLON.split(match[0]) if is_parted else (match[0],):
+            begun = piece.lstrip(_TRIM_BEFORE)
+            word = begun.rstrip(_TRIM_AFTER)
+            if word:
+                start = at + len(piece) - len(begun)
+                plain = word.lower().strip(".:!?*_#-/\\$@&")
+                found.append(Word(start, start + len(word), word, plain, groups_of_word(plain)))
+            at += len(piece) + 1
+    return found
+
+
+def candidates(words: Sequence[Word], common: frozenset[str]) -> Iterator[int]:
+    """Yield the places of the words that may be secrets: not common ones, where something near speaks of secrets."""
+    last = -_BEFORE
+    spoken = [number for number, word in enumerate(words) if word.groups]
+    upcoming = iter([*spoken, len(words) + _AFTER + 1])
+    following = next(upcoming)
+    for number, word in enumerate(words):
+        while following <= number:
+            last, following = following, next(upcoming)
+        is_near = number - last < _BEFORE or following - number < _AFTER
+        if (word.plain in common and word.text.isalpha()) or not word.text:
+            continue
+        is_near_enough = is_near and len(word.text) >= 3  # noqa: PLR2004 - no secret is shorter
+        if (is_near_enough or _is_odd(word.text)) and not _names_something(word.text):
+            yield number
+
+
+def _is_odd(text: str) -> bool:
+    """Tell whether a word mixes letters with digits or signs, as a password does; it counts wherever it stands."""
+    return not text.isalpha() and not text.isdigit() and _ODD.match(text) is not None
+
+
+def _names_something(text: str) -> bool:
+    return not text.isalpha() and (_NAMED.fullmatch(text) is not None or "EXAMPLE" in text.upper())
+
+
+def features(text: str, words: Sequence[Word], number: int, common: frozenset[str]) -> list[str]:
+    """Return the names of what is true of a word and of its surroundings."""
+    word = words[number]
+    look = _look(word, common)
+    found = ["always", f"look {look}", *_own(word, common)]
+    before = text[words[number - 1].end : word.start] if number else "^"
+    after = text[word.end : words[number + 1].start] if number + 1 < len(words) else "$"
+    sign = _sign(before)[-3:]
+    found += [f"before {sign}", f"after {_sign(after)[:2]}", f"before {sign} {look}"]
+    if text[word.start - 1 : word.start] in _OPENING and text[word.end : word.end + 1] in _CLOSING and number:
+        found.append("quoted")
+    if _END.match(text, word.end):
+        found += ["end", f"end {look}"]
+    return [*found, *_surroundings(words, number, look)]
+
+
+def _surroundings(words: Sequence[Word], number: int, look: str) -> set[str]:
+    found: set[str] = set()
+    for distance in range(1, 5):
+        if number < distance:
+            found.add(f"beginning {distance}")
+            break
+        word = words[number - distance]
+        stem = word.plain[:8]
+        found.add(f"word before {stem}")
+        if distance < 3:  # noqa: PLR2004 - the last two words count by their place too
+            found.add(f"word {distance} before {stem}")
+        for group in word.groups:
+            found |= {f"group {min(distance, 3)} before {group}", f"group before {group} {look}"}
+    for distance, word in enumerate(words[number + 1 : number + 4], 1):
+        found.add(f"word after {word.plain[:8]}")
+        if distance == 1:
+            found.add(f"next word {word.plain[:8]}")
+        found |= {f"group {min(distance, 2)} after {group}" for group in word.groups}
+    near_before = {group for word in words[max(0, number - _BEFORE) : number] for group in word.groups}
+    near_after = {group for word in words[number + 1 : number + 1 + _AFTER] for group in word.groups}
+    found |= {f"near before {group} {look}" for group in near_before} | {
+        f"near after {group} {look}" for group in near_after
+    }
+    found |= {f"not near {group}" for group in _SPOKEN if group not in near_before and group not in near_after}
+    return found
+
+
+def _look(word: Word, common: frozenset[str]) -> str:
+    """Return how a word looks: drawn by a program, mixed by a person, or plain; and whether it is a common word."""
+    text = word.text
+    if not _drawn_as(text).isdisjoint(_DRAWN):
+        return "drawn"
+    if any(map(str.isdigit, text)):
+        return "digits" if text.isdigit() else "mixed"
+    if not text.isalpha():
+        pieces = [piece for piece in _PIECES.split(word.plain) if piece]
+        known = all(piece in common for piece in pieces)
+        return "joined common" if known else "joined"
+    if text[1:] != text[1:].lower():
+        return "capitals"
+    return "common" if word.plain in common else "plain"
+
+
+_JUDGES = {"key": is_key, "drawn": is_drawn, "chosen": is_chosen, "uuid": is_uuid, "placeholder": is_placeholder}
+_DRAWN = frozenset({"key", "drawn", "chosen"})
+
+
+@lru_cache(maxsize=1024)
+def _drawn_as(text: str) -> frozenset[str]:
+    """Return how the rules judge a value by itself."""
+    return frozenset(name for name, judge in _JUDGES.items() if judge(text))
+
+
+_LENGTHS = (12, 16, 24, 40)
+"""Up to the first every length counts by itself, then by steps."""
+
+
+def _own(word: Word, common: frozenset[str]) -> Iterator[str]:
+    text = word.text
+    length = len(text)
+    yield f"shape {_shape(text)}"
+    yield f"length {length if length <= _LENGTHS[0] else next((step for step in _LENGTHS if length <= step), 'more')}"
+    signs = sum(not character.isalnum() for character in text)
+    kinds = (any(map(str.isdigit, text)), any(map(str.isupper, text)), any(map(str.islower, text)))
+    yield f"kinds {kinds[0]:d}{kinds[1]:d}{kinds[2]:d}{min(signs, 2)}"
+    if text.isdigit():
+        yield f"digits {min(length, 9)}"
+    pieces = [piece for piece in _PIECES.split(text.lower()) if piece]
+    if len(pieces) > 1:
+        yield f"pieces {min(len(pieces), 5)}"
+        yield f"common pieces {min(sum(piece in common for piece in pieces), 4)} of {min(len(pieces), 4)}"
+    for name in _drawn_as(text):
+        yield f"is {name}"
+    if "://" in text:
+        yield "is address"
+    if _HEX.fullmatch(text):
+        yield f"hex {length if length in (7, 8, 12, 16, 24, 32, 40, 48, 64, 96, 128) else 'other'}"
+    for group in word.groups:
+        yield f"itself {group}"
+
+
+def _shape(text: str) -> str:
+    """Return the kinds of characters of a word in their order, each run as one: ``Aa-0`` of ``Otter-19``."""
+    found: list[str] = []
+    for character in text[:40]:
+        kind = (
+            "A" if character.isupper() else "a" if character.islower() else "0" if character.isdigit()
+            else "x" if character.isalpha() else character
+        )  # fmt: skip
+        if not found or found[-1] != kind:
+            found.append(kind)
+    return "".join(found[:10])
+
+
+def _sign(between: str) -> str:
+    """Return what stands between two words, a run of spaces as one and a line's end as N."""
+    return re.sub(r"[^\S\n]+", " ", between).replace("\n", "N")
+
+
+def likely_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
+    """Yield every word that the learned weights take for a secret.
+
+    ``gated`` False leaves out the cheap test that comes first, and more may be found.
+    """
+    if gated and not _may_hold_any(text):
+        return
+    learned = _weights()
+    words = words_of(text[:_MOST_CHARACTERS])[:_MOST_WORDS]
+    for number in candidates(words, learned.common):
+        word = words[number]
+        if is_secret(word, score_of(features(text, words, number, learned.common), learned), learned):
+            yield word.start, word.end, "password" if len(word.text) < _MIN_KEY_CHARACTERS else "key"
+
+
+def _may_hold_any(text: str) -> bool:
+    lower = text.lower()
+    for word in TRIGGERS:
+        if word in lower:
+            return True
+    return any(map(_is_odd, text.split()))
+
+
+def score_of(names: Iterable[str], learned: Weights) -> float:
+    """Return the sum of the weights of what is true of a word; features that were not learned count nothing."""
+    return sum(learned.features.get(name, 0.0) for name in names)
+
+
+def is_secret(word: Word, score: float, learned: Weights) -> bool:
+    """Tell whether a score is high enough for a word."""
+    is_long_and_drawn = len(word.text) >= _MIN_LONG_CHARACTERS and _look(word, learned.common) == "drawn"
+    return score > (learned.drawn_threshold if is_long_and_drawn else learned.threshold)
+
+
+_MIN_LONG_CHARACTERS = 16
+_MOST_CHARACTERS = 8_000
+_MIN_KEY_CHARACTERS = 24

@@ -1,0 +1,64 @@
+"""Words around a secret give it away also where no rule knows the sentence; honest words stay."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memento_tui.policy.secret_likelihood import WEIGHTS_FILE, likely_spans, words_of
+from memento_tui.policy.secrets import redact_text, secret_marker
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("The box in the cellar lets you in as marion with Brillenputztuch7.", "Brillenputztuch7"),
+        ("Just use tulip-garden-44 to log in to the staging box, everybody does.", "tulip-garden-44"),
+        ("Logged in to the recorder as admin (gatekeeper5) and turned it on.", "gatekeeper5"),
+        ("Der Tresor im Büro geht mit 884412 auf.", "884412"),
+        ("用 admin 和 chunjie#baozi 登录后台。", "chunjie#baozi"),
+        ("PGPASSWORD=elephant_in_room psql -h 127.0.0.1 -U reporting", "elephant_in_room"),
+        ("mongosh --username root --password bananaboat --authenticationDatabase admin", "bananaboat"),
+    ],
+)
+def test_a_password_that_people_chose_goes_whatever_the_sentence(text: str, secret: str) -> None:
+    cleaned, removed = redact_text(text)
+    assert secret not in cleaned
+    assert len(removed) == 1
+    assert cleaned.split("[secret removed:")[0] == text.split(secret)[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is stored in 1Password, the PIN must have 6 digits.",
+        "Use the deploy script to get in; log in as admin (read-only) from 192.168.178.1.",
+        "The migration a3f9c21 opens the users table, see docs/auth.md and src/login_form.py:42.",
+        "Commit 9f86d081884c7d659a2feaa0c55ad015 rotated the signing key, the variable is JWT_SECRET.",
+        "Das Passwort muss mindestens 12 Zeichen haben und steht im Tresor.",
+    ],
+)
+def test_honest_words_about_secrets_stay(text: str) -> None:
+    assert redact_text(text) == (text, [])
+
+
+@given(st.text(max_size=300))
+def test_what_is_found_is_a_word_of_the_text(text: str) -> None:
+    found = list(likely_spans(text, gated=False))
+    assert set(likely_spans(text)) <= set(found)
+    assert {(start, end) for start, end, _ in found} <= {(word.start, word.end) for word in words_of(text)}
+
+
+def test_a_removed_secret_is_one_unknown_word() -> None:
+    text = f"log in with {secret_marker('password')} twice"
+    assert [word.text for word in words_of(text)] == ["log", "in", "with", "", "twice"]
+
+
+def test_the_weights_name_no_secret() -> None:
+    """A feature was seen in several texts, and no secret of the training is in several."""
+    learned = json.loads(WEIGHTS_FILE.read_bytes())["features"]
+    assert len(learned) > 5_000
+    assert not [name for name in learned if "before " in name and len(name.rsplit(" ", 1)[-1]) > 8]
