@@ -20,8 +20,9 @@ __all__ = ["WEIGHTS_FILE", "passages", "steering_passages", "words_and_pairs"]
 WEIGHTS_FILE = Path(__file__).with_name("prompt_injection_weights.json")
 
 _TOKEN = re.compile(
-    r"(?P<address>https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)|(?P<host>(?<![\w.-])[\w-]+(?:\.[\w-]+)*\.[a-z]{2,7}(?![\w-]))"
-    r"|(?P<number>(?<!\w)\d[\d.,:-]*)|[^\W\d_]+"
+    r"""(?x) (?P<address> https?://\S++ | (?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+ )
+    | (?P<host> (?<![\w.-])[\w-]{1,64}(?:\.[\w-]{1,64}){0,8}\.[a-z]{2,7}(?![\w-]) )
+    | (?P<number> (?<!\w)\d[\d.,:-]*+ ) | [^\W\d_]++"""
 )
 _END = re.compile(r"(?<=[.!?。！？])\s+|\n+")  # noqa: RUF001 - the ends of sentences in other scripts
 _MOST_CHARACTERS = 350
