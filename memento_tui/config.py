@@ -114,6 +114,8 @@ class AppConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     theme: str = ""
     """The name of a theme; empty for the one that was chosen last in the app."""
+    keymap: Literal["vim", "emacs", "lazygit"] = "vim"
+    """The keys to begin with: ``vim`` are the built-in ones; ``[keys]`` changes single ones of any."""
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -169,6 +171,7 @@ def _with_present_names(settings: dict[str, Any]) -> dict[str, Any]:
 _CHOICES_IN_WORDS = {
     "review.preset": "open, guarded or strict",
     "maintenance.decay": "balanced, protocol, vault or bank",
+    "app.keymap": "vim, emacs or lazygit",
 }
 
 _TYPES_IN_WORDS = {

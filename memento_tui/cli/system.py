@@ -276,7 +276,8 @@ def keys(ctx: click.Context, place: str | None, markdown: bool) -> None:  # noqa
     if markdown:
         click.echo(markdown_table(), nl=False)
         return
-    set_by_person = KeyMap(load_config(current_session().paths.config).keys)
+    config = load_config(current_session().paths.config)
+    set_by_person = KeyMap(config.keys, config.app.keymap)
     chosen = [command for command in COMMANDS if place in (None, command.scope)]
     items = [
         {

@@ -193,7 +193,7 @@ class MementoApp(ErrorBoundary, App[None]):
         super().__init__()
         survive_unknown_keys()
         self.workspace = workspace
-        self.keys = KeyMap(workspace.config.keys)
+        self.keys = KeyMap(workspace.config.keys, workspace.config.app.keymap)
         """The keys of each command."""
         self._start = start
         self._live = JournalWatcher(workspace.activity, workspace.author.session)

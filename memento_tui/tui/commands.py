@@ -12,6 +12,7 @@ from memento_tui.app_sections import SECTIONS
 
 __all__ = [
     "COMMANDS",
+    "KEYMAPS",
     "KEY_SCOPES",
     "Command",
     "KeyMap",
@@ -324,6 +325,11 @@ _KEY_NAMES = {
     "tab": "Tab",
     "shift+tab": "Shift+Tab",
     "space": "Space",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "alt+less_than_sign": "alt+<",
+    "alt+greater_than_sign": "alt+>",
+    "ctrl+underscore": "^_",
     "up": "Up",
     "down": "Down",
     "left": "Left",
@@ -338,13 +344,43 @@ def key_names(keys: str) -> str:
     return " ".join(_KEY_NAMES.get(key, key.replace("ctrl+", "^")) for key in keys.split(","))
 
 
+KEYMAPS: Mapping[str, Mapping[str, str]] = {
+    "vim": {},
+    "emacs": {
+        "app.palette": "alt+x",
+        "app.undo": "z, ctrl+underscore",
+        "rows.up": "ctrl+p, up, k",
+        "rows.down": "ctrl+n, down, j",
+        "rows.page_up": "alt+v, pageup",
+        "rows.page_down": "ctrl+v, pagedown",
+        "rows.first": "alt+less_than_sign, home, g",
+        "rows.last": "alt+greater_than_sign, end, G",
+        "list.filter": "ctrl+s, slash",
+        "list.clear": "ctrl+g, escape",
+        "list.copy": "alt+w, y",
+        "search.leave": "ctrl+g, escape",
+        "command.leave": "ctrl+g, escape",
+        "command.up": "alt+p, up",
+        "command.down": "alt+n, down",
+    },
+    "lazygit": {
+        "rows.first": "less_than_sign, home, g",
+        "rows.last": "greater_than_sign, end, G",
+        "app.redo": "Z, ctrl+z",
+        "app.palette": "ctrl+p, ctrl+x",
+    },
+}
+"""The keys that differ from the table's, by the name of a keymap in ``config.toml`` and by command."""
+
+
 class KeyMap:
-    """The keys of all commands: those of the table, and those that a person set instead.
+    """The keys of all commands: those of the table, of a keymap of `KEYMAPS`, and those that a person set instead.
 
     ``problems`` has a sentence for each setting that cannot be used.
     """
 
-    def __init__(self, remapped: Mapping[str, str]) -> None:
+    def __init__(self, remapped: Mapping[str, str], keymap: str = "vim") -> None:
+        remapped = {**KEYMAPS[keymap], **remapped}
         known = {command.id: command for command in COMMANDS if command.action}
         self.remapped: dict[str, str] = {}
         problems = []

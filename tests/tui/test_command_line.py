@@ -215,6 +215,19 @@ async def test_a_memory_that_changed_while_the_line_was_typed_is_left_as_it_is(n
         assert "changed" in driver.told
 
 
+async def test_the_keys_of_emacs_move_search_and_leave_where_the_person_wants_them(notes: Path) -> None:
+    (notes / "config.toml").write_text('[engine]\nenabled = false\n[app]\nkeymap = "emacs"\n')
+    async with opened(notes) as driver:
+        assert driver.memories.rows.cursor == 0
+        await driver.press("ctrl+n", "ctrl+n", "ctrl+p")
+        assert driver.memories.rows.cursor == 1
+        await driver.press("ctrl+s")
+        await driver.type("gate")
+        assert driver.current == "The gate is shut."
+        await driver.press("ctrl+g")
+        assert driver.memories.filter == ""
+
+
 async def test_the_palette_finds_every_section_by_its_name(notes: Path) -> None:
     async with opened(notes) as driver:
         titles = [command.title for command in driver.app.get_system_commands(driver.app.screen)]

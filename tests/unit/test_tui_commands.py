@@ -9,7 +9,7 @@ import pytest
 
 from memento_tui.__main__ import _parse_app_options
 from memento_tui.app_sections import SECTIONS
-from memento_tui.tui.commands import COMMANDS, KEY_SCOPES, KeyMap, commands_in_scopes, key_names
+from memento_tui.tui.commands import COMMANDS, KEY_SCOPES, KEYMAPS, KeyMap, commands_in_scopes, key_names
 from memento_tui.tui.sections.catalogue import make_section
 from tests.unit.cli_program import Program
 
@@ -69,6 +69,25 @@ def test_the_command_line_lists_the_keys_as_the_person_set_them(data_dir: Path) 
         "help": "Approve and go on",
     }
     assert found["problems"] == ["There is no command nothing.there; `memento keys` lists them."]
+
+
+@pytest.mark.parametrize("name", sorted(KEYMAPS))
+def test_a_keymap_has_no_key_for_two_things_and_hides_none_that_works_everywhere(name: str) -> None:
+    keys = KeyMap({}, name)
+    assert keys.problems == ()
+    everywhere = {key for command in commands_in_scopes(["everywhere"]) for key in keys.of(command).split(",")}
+    for place in KEY_SCOPES:
+        taken = [key for command in commands_in_scopes([place]) for key in keys.of(command).split(",")]
+        assert [key for key, number in Counter(taken).items() if number > 1] == [], place
+        assert place in ("everywhere", "command") or not everywhere & set(taken), place
+
+
+def test_a_single_key_of_ones_own_goes_before_the_keymap() -> None:
+    keys = KeyMap({"rows.down": "ctrl+j"}, "emacs")
+    by_id = {command.id: command for command in COMMANDS}
+    assert keys.of(by_id["rows.down"]) == "ctrl+j"
+    assert keys.of(by_id["rows.up"]) == "ctrl+p,up,k"
+    assert key_names(keys.of(by_id["rows.first"])) == "alt+< Home g"
 
 
 def test_every_section_can_be_made_and_owns_the_key_scope_of_its_name() -> None:
