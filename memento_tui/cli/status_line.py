@@ -6,6 +6,7 @@ import click
 
 from memento_tui.cli.command import command, current_session
 from memento_tui.cli.output import emit, write
+from memento_tui.errors import DataDirectoryError
 from memento_tui.status_line import STYLES, status_text, waiting
 
 __all__ = ["commands"]
@@ -26,7 +27,10 @@ def status_line(style: str) -> None:
     It reads one small file that every writer keeps up to date, and prints nothing where nothing waits. The program
     memento-status-line prints the same in the time of a bare interpreter, for a prompt.
     """
-    total, risky = waiting(str(current_session().paths.root))
+    paths = current_session().paths
+    if not paths.database.exists():
+        raise DataDirectoryError(f"There is no memento data in {paths.root}.", "Check the path.")
+    total, risky = waiting(str(paths.root))
     text = status_text(total, risky, style)
     if text or current_session().as_json:
         emit({"waiting": total, "risky": risky}, lambda: text)
