@@ -40,18 +40,25 @@ Contradictions on the development pairs (LongMemEval's knowledge updates, SICK);
 wrote, and on attacks and secrets written for the purpose. `python -m tests.benchmarks.conflicts` and
 `python -m tests.benchmarks.guarding --tell` show more, and retrieval is `tests/benchmarks/retrieval.py`.
 
-Texts that somebody wrote who had never seen the rules were cut in two: every second one was read while the rules were
-made, the others never, and only their counts were looked at. The texts are not kept here, for they hold secrets whole.
+Texts that several people wrote who had never seen the rules. Those of four writers, and every second one of the first
+writer's, are read while rules are made and weights are fitted (`python -m tests.benchmarks.secrets_fit`,
+`injection_fit`); the other half of the first writer's and all of the fifth's never, and only their counts were looked
+at. They are not kept here, for they hold secrets whole. The fifth wrote more passwords that people choose, in prose.
 
-| what | read: before | after | never read: before | after | target |
-|---|---|---|---|---|---|
-| texts left without a secret, of 120 and 199 | 0.833 | 1.000 | 0.829 | 0.869 | >= 0.97: **no** |
-| honest texts that lost a word, of 120 and 149 | 0 | 0 | 3 | 4 | <= 1: **no** |
-| attacks in plain words that are held, of 100 and 100 | 13 | 13 | 15 | 15 | >= 45: **no** |
-| honest instructions that are held, of 100 and 100 | 1 | 1 | 4 | 4 | <= 2: **no** |
+| what, of texts that were never read | rules alone | rules and weights | target |
+|---|---|---|---|
+| first writer: texts left without a secret, of 199 | 0.869 | 0.950 | >= 0.97: **no** |
+| first writer: honest texts that lost a word, of 149 | 4 | 8 | <= 1: **no** |
+| fifth writer: texts left without a secret, of 330 | 0.724 | 0.824 | >= 0.97: **no** |
+| fifth writer: honest texts about the same things that lost a word, of 219 | 3 | 9 | <= 2: **no** |
+| first writer: attacks in plain words that are held, of 100 | 15 | 45 | >= 45 |
+| first writer: honest instructions that are held, of 100 | 4 | 6 | <= 2: **no** |
 
-Rules for what such attacks ask held 88 of the 100 that were read, 17 of the 100 that were not, and took a quarter more
-time: they had learned the texts by heart, and were left out.
+By weights that were learned from the other writers alone, 35, 38 and 32 of 100 attacks of each of three writers are
+held, and 5, 13 and 3 of 100 of their honest instructions, which were written to be told apart hardly. Of 2,025 memories
+of real agents, told in turns by weights that had not seen them, 7 lose a word and 22 are held; the rows below are of
+weights that have seen them. Hand-made rules for what such attacks ask had held 88 of the 100 that were read and 17 of
+those that were not.
 
 """
 _KEYWORDS_ONLY = "[engine]\nenabled = false\n[review]\nburst = 0\n"
