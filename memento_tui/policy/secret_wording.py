@@ -27,7 +27,8 @@ def wording_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     """
     lower = text.lower()
     read = lower if len(lower) == len(text) else text.replace("\u0130", "\u0131").lower()
-    mixed = [word for word in text.split() if len(word) >= _MIN_MIXED_CHARACTERS and _DIGIT.search(word) is not None]
+    said = dict.fromkeys(text.split())  # a word that stands there again is not judged again
+    mixed = [word for word in said if len(word) >= _MIN_MIXED_CHARACTERS and _DIGIT.search(word) is not None]
     if mixed:
         if not gated or max(map(len, mixed)) >= MIN_KEY_CHARACTERS:
             yield from key_spans(text, read)

@@ -5,17 +5,27 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memento_tui.api import Workspace
+from tests.clocks import run_from_start
 from tests.journeys.cli_shell import Console
 from tests.journeys.engine_house import until
 from tests.unit.made_transcripts import BILLING, ClaudeSession, billing_session, write
 
 WRONG, MISSING, INTERRUPTED = 2, 3, 130
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _day_of_the_sessions() -> Iterator[None]:
+    """Read the transcripts on the tests' day: what they say of the days to come would be over on a later one."""
+    with pytest.MonkeyPatch.context() as patch:
+        run_from_start(patch)
+        yield
 
 
 @pytest.fixture
