@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 SAMPLE := data/local
 
-.PHONY: run test test-deep fuzz-keys lint types bench poison screenshots reference clean
+.PHONY: run test test-deep fuzz-keys torture lint types bench poison screenshots reference clean
 
 run: $(INSTALLED)
 	@$(BIN)/python data/load_sample.py $(SAMPLE)
@@ -33,6 +33,9 @@ BURSTS =
 fuzz-keys: $(INSTALLED)
 	$(BIN)/python -m tests.fuzz.fuzz_keys --seed $(or $(SEED),1) \
 		$(if $(BURSTS),--bursts $(BURSTS),--seconds $(SECONDS))
+
+torture: $(INSTALLED)
+	$(BIN)/python -m tests.torture --seed $(or $(SEED),1) --seconds $(or $(SECONDS),60)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

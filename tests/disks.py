@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 from collections.abc import Iterator
@@ -15,7 +16,8 @@ __all__ = ["SmallDisk", "small_disk"]
 _READ_ONLY, _REMOUNT, _DETACH = 1, 32, 2
 """Flags of mount(2) and umount2(2)."""
 
-_BLOCK = bytes(4096)
+_BLOCKS = (1 << 20, 4096)
+"""Bytes that are written at a time: first much, then what is left."""
 
 
 class SmallDisk:
@@ -28,11 +30,10 @@ class SmallDisk:
     def fill(self) -> None:
         """Leave no room at all."""
         with self._filling.open("wb", buffering=0) as file:
-            try:
-                while True:
-                    file.write(_BLOCK)
-            except OSError:
-                return
+            for size in _BLOCKS:
+                with contextlib.suppress(OSError):
+                    while file.write(bytes(size)) == size:
+                        pass
 
     def free(self) -> None:
         """Make room again."""
