@@ -26,6 +26,9 @@ from tests.torture.writers import WRITERS
 
 _OF_EACH = 2
 _MEGABYTES = 600
+_LONGEST_WAIT_SECONDS = 120.0
+"""Seconds that processes whose writer was killed may take to end."""
+
 _LONGEST_FULL_SECONDS, _LONGEST_STOP_SECONDS = 1.0, 1.5
 
 
@@ -102,6 +105,22 @@ def _torment(crew: _Crew, disk: SmallDisk | None, chance: random.Random, seconds
             crew.did["filled the disk"] += 1
 
 
+def _wait_for_others(data: Path) -> None:
+    """Wait until no process names the directory: servers and commands whose writer was killed end by themselves."""
+    deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
+    while others := [path for path in Path("/proc").glob("[0-9]*/cmdline") if _names(path, str(data))]:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"still at work: {others}")
+        time.sleep(0.2)
+
+
+def _names(command_line: Path, data: str) -> bool:
+    try:
+        return data.encode() in command_line.read_bytes()
+    except OSError:
+        return False  # it has ended
+
+
 def _faults_of(workspace: Workspace, notes: Path) -> tuple[int, list[str]]:
     """Return how many writes were acknowledged, and what is wrong with the directory now."""
     store = workspace._store
@@ -157,7 +176,7 @@ def main() -> int:
                 _torment(crew, disk, chance, given.seconds)
             finally:
                 crew.end()
-            time.sleep(3)  # servers and hooks whose writer was killed end by themselves
+            _wait_for_others(data)
             with memento_tui.open(data) as workspace:
                 count, faults = _faults_of(workspace, notes)
                 head = workspace.activity.head()
