@@ -11,6 +11,7 @@ from memento_tui.search.ranking import clears_floor
 from memento_tui.search.snippets import make_snippet
 from memento_tui.text.passages import Snippet
 from memento_tui.tui.display import cells, shown
+from memento_tui.tui.memory_text import WIDE_ROW
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = ["FoundMemories", "evidence_line", "score_bar"]
@@ -83,7 +84,8 @@ def score_bar(relevance: float) -> str:
 def evidence_line(hit: SearchHit, passage: Snippet, width: int) -> Line:
     """Return the second line of a result: the passage with its hits, then how well it answers, and where it is."""
     project = hit.memory.namespace.rpartition("/")[2]
-    place = " ".join([project, *(f"#{tag}" for tag in hit.memory.tags)])
+    tags = [] if width >= WIDE_ROW else [f"#{tag}" for tag in hit.memory.tags]
+    place = " ".join([project, *tags])
     place_width = min(cell_len(shown(place)), width // 4) if width >= _NARROW else 0
     room = width - _INDENT - _BAR_CELLS - 2 - (place_width + 2 if place_width else 0)
     pieces: list[tuple[str, str]] = [(" " * _INDENT, "")]

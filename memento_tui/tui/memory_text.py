@@ -18,6 +18,7 @@ from memento_tui.tui.widgets.record_list import Line
 __all__ = [
     "FACT_NAMES",
     "GLYPH_LEGEND",
+    "WIDE_ROW",
     "memory_body",
     "memory_facts",
     "memory_line",
@@ -140,7 +141,10 @@ KIND_WORDS = {
 GLYPH_LEGEND = "= stable  + verified  . draft  ~ waits for you  x deleted  ^ pinned  ! hidden characters"
 
 _KIND_WIDTH, _AGE_WIDTH = 8, 6
-_NARROW, _WIDE = 60, 90
+_NARROW = 60
+
+WIDE_ROW = 90
+"""Cells from which on the row of a memory has a column of tags."""
 
 
 def trust_glyph(status: str, stability: str) -> tuple[str, str]:
@@ -181,6 +185,6 @@ def _tag_width(width: int) -> int:
 
 
 def _tags(row: MemorySummary, width: int) -> str:
-    if width < _WIDE or not row.tags:
+    if width < WIDE_ROW or not row.tags:
         return ""
     return cells(" ".join(f"#{tag}" for tag in row.tags), _tag_width(width))

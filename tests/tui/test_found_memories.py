@@ -27,7 +27,8 @@ def test_the_evidence_of_a_result_fills_its_line_and_marks_the_words_found(hit: 
     assert cell_len("".join(text for text, _ in line)) == width
     assert ("cache", "match") in line or width < 20
     assert not any("\x1b" in text for text, _ in line)
-    assert any("api #ops" in text for text, _ in line) == (width > 60)
+    assert any("api #ops" in text for text, _ in line) == (width == 61)
+    assert any("api" in text for text, _ in line) == (width > 60)
     assert line[-1][0] == score_bar(hit.relevance)
 
 

@@ -116,3 +116,38 @@ async def test_one_key_sorts_the_list_and_the_order_is_kept(notes: Path, workspa
         assert app.current == "First title"
         await app.press("slash", *"title", "enter", "comma")
         assert "order of their scores" in app.told
+
+
+@pytest.mark.parametrize("size", [(140, 30), (80, 24)])
+async def test_the_line_between_the_panes_is_dragged(notes: Path, size: tuple[int, int]) -> None:
+    async with opened(notes, size) as app:
+        section = app.memories
+        wide = size[0] > 110
+        before = section.rows_pane.size
+        await app.pilot.mouse_down(section.divider)
+        await app.pilot.hover(section.side_pane, offset=(20, 4))
+        await app.pilot.mouse_up(section.side_pane, offset=(20, 4))
+        await app.pilot.pause()
+        after = section.rows_pane.size
+        assert (after.width > before.width) == wide
+        assert (after.height > before.height) == (not wide)
+        await app.pilot.hover(section.list)
+        await app.pilot.pause()
+        assert section.rows_pane.size == after, "the mouse was let go"
+
+
+async def test_one_pane_has_all_the_room_while_the_keys_of_the_list_go_on(notes: Path) -> None:
+    async with opened(notes) as app:
+        section = app.memories
+        await app.press("backslash")
+        assert (section.rows_pane.size.width, section.side_pane.display) == (120, False)
+        await app.press("backslash")
+        assert section.side_pane.size.width == 120
+        assert section.rows.has_focus
+        await app.press("j")
+        assert "The first text." in app.text("#preview-body")
+        await app.press("backslash")
+        assert section.rows_pane.size.width < 80
+        await app.press("backslash", "e")
+        await app.until(lambda: section.side_pane.is_editing, "the editor opens")
+        assert section.side_pane.size.width > 20, "what is edited is in view"

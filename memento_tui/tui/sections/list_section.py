@@ -25,6 +25,7 @@ from memento_tui.tui.selection import Selection
 from memento_tui.tui.side_pane import SidePane
 from memento_tui.tui.stale_guard import StaleGuard
 from memento_tui.tui.widgets.completion import CompletingInput
+from memento_tui.tui.widgets.divider import Divider
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, Row, RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList
 
@@ -76,6 +77,12 @@ class FilterBox(CompletingInput):
 
 RowT = TypeVar("RowT", bound=Row)
 
+_MIN_SHARE = 0.1
+"""The least share of the room that a pane can be dragged to."""
+
+_ZOOMS = ("-list-alone", "-pane-alone")
+"""The classes of a section of which one part has all the room."""
+
 _COPIED_BY = (("text", "y"), ("title", "t"), ("link", "l"), ("id", "i"))
 """What can be copied of a row, and the letter that chooses it."""
 
@@ -120,6 +127,10 @@ class ListSection(Section, Generic[RowT]):
         self.guard = StaleGuard(self._key_was_pressed_since)
         self.bulk = BulkRunner(self)
         self.side_pane = SidePane(self.compose_side, self._editing_changed)
+        self.divider = Divider(self._divider_dragged)
+        self._panes = Container(classes="panes")
+        self._list_share: float | None = None
+        """The share of the room that the person gave to the list; ``None`` for that of the style sheet."""
 
     def _key_was_pressed_since(self, moment: float) -> bool:
         return self.memento.key_was_pressed_since(moment)
@@ -183,16 +194,54 @@ class ListSection(Section, Generic[RowT]):
         with Horizontal(classes="bar"):
             yield self.filter_box
             yield self.head
-        with Container(classes="panes"):
+        with self._panes:
             with self.rows_pane:
                 yield self.list
                 yield self.nothing
+            yield self.divider
             yield self.side_pane
 
     @property
     def rows(self) -> RecordList[RowT]:
         """The list that the cursor is in."""
         return self.list
+
+    def on_resize(self) -> None:
+        """Put the side pane where there is room for it."""
+        super().on_resize()
+        self.share_room()
+
+    def share_room(self) -> None:
+        """Share the room between the list and the pane beside or below it, as the person did."""
+        if self._list_share is not None:
+            self.give_room(self._list_share, 1 - self._list_share)
+
+    def give_room(self, list_share: float, side_share: float) -> None:
+        """Give the list and the side pane their shares of the width, or of the height where one is below the other."""
+        rows, side = self.rows_pane.styles, self.side_pane.styles
+        wide = self.has_class("-wide")
+        given, all_of_it = [f"{share:.3f}fr" for share in (list_share, side_share)], "1fr"
+        rows.width, side.width = given if wide else (all_of_it, all_of_it)
+        rows.height, side.height = (all_of_it, all_of_it) if wide else given
+
+    def _divider_dragged(self, x: int, y: int) -> None:
+        room = self._panes.region
+        place, size = (x - room.x, room.width) if self.has_class("-wide") else (y - room.y, room.height)
+        self._list_share = min(max(place / max(size, 1), _MIN_SHARE), 1 - _MIN_SHARE)
+        self.share_room()
+
+    def action_zoom(self) -> None:
+        """Show the list alone, then the pane alone, then both."""
+        zoomed = [name for name in _ZOOMS if self.has_class(name)]
+        following = _ZOOMS[0] if not zoomed else _ZOOMS[1] if zoomed == [_ZOOMS[0]] else ""
+        for name in _ZOOMS:
+            self.set_class(name == following, name)
+        names = {"": "Both.", _ZOOMS[0]: "The list alone.", _ZOOMS[1]: "The pane alone; the keys of the list go on."}
+        self.memento.show_status(names[following])
+
+    def show_side(self) -> None:
+        """Bring the pane into view where the list has all the room, because something opens in it."""
+        self.remove_class(_ZOOMS[0])
 
     def set_side_text(self, text: Content, *, same: bool = False) -> None:
         """Fill the default side; ``same`` keeps the scroll position, because the text is about the same row."""
@@ -217,6 +266,7 @@ class ListSection(Section, Generic[RowT]):
         return self.bulk.is_running
 
     def _editing_changed(self, is_editing: bool) -> None:  # noqa: FBT001 - the only argument
+        self.show_side()
         self.set_class(is_editing, "-editing")
         if not is_editing:
             self.focus_part(self.rows)

@@ -369,6 +369,7 @@ class MemoriesSection(ListSection[MemorySummary]):
             self.memento.show_status("There is no memory here to look at.", problem=True)
         else:
             self._chosen_in_view = None
+            self.show_side()
             self.show(self.rows.current)
             self.add_class("-viewing")
             await self.side.open(name)

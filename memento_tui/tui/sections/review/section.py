@@ -117,18 +117,18 @@ class ReviewSection(ListSection[QueueRow]):
         self.filter_box.styles.width = _FILTER_WIDTH
         head = self.head.styles
         head.width, head.max_width, head.text_align = "1fr", "100%", "right"
-        self._share_room()
         super().on_mount()
 
-    def _share_room(self) -> None:
-        wide = self.has_class("-wide")
-        rows, side = self.rows_pane.styles, self.side_pane.styles
-        rows.width, side.width, side.height = ("2fr", "3fr", "1fr") if wide else ("1fr", "1fr", "2fr")
+    def share_room(self) -> None:
+        """Give the evidence more room than the list, unless the person shared it otherwise."""
+        if self._list_share is None:
+            self.give_room(*((2, 3) if self.has_class("-wide") else (1, 2)))
+        super().share_room()
 
     def update_head(self) -> None:
         """Write the line above the list; the text of an empty queue has the whole width."""
         super().update_head()
-        self.side_pane.display = self.rows.total > 0 or self.side_pane.is_editing
+        self.side_pane.display = self.divider.display = self.rows.total > 0 or self.side_pane.is_editing
 
     # The queue
 
@@ -337,7 +337,6 @@ class ReviewSection(ListSection[QueueRow]):
     def on_resize(self) -> None:
         """Draw the evidence for the width that there is."""
         super().on_resize()
-        self._share_room()
         self.call_after_refresh(self.evidence.redraw_if_resized)
 
     # The lines of a change
@@ -350,6 +349,7 @@ class ReviewSection(ListSection[QueueRow]):
         if texts_of_change(focused) is None:
             self.memento.show_status("This changes no text, so it has no lines to choose from.", problem=True)
             return
+        self.show_side()
         self.lines.show(focused)
         self.evidence.display = False
         self.lines.focus_content()
