@@ -116,6 +116,8 @@ class AppConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The name of a theme; empty for the one that was chosen last in the app."""
     keymap: Literal["vim", "emacs", "lazygit"] = "vim"
     """The keys to begin with: ``vim`` are the built-in ones; ``[keys]`` changes single ones of any."""
+    counts: bool = False
+    """Whether digits in a list are counts, as in vim (``5j``, ``12G``); ``[`` and ``]`` go to the sections then."""
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

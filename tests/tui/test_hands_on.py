@@ -151,3 +151,25 @@ async def test_one_pane_has_all_the_room_while_the_keys_of_the_list_go_on(notes:
         await app.press("backslash", "e")
         await app.until(lambda: section.side_pane.is_editing, "the editor opens")
         assert section.side_pane.size.width > 20, "what is edited is in view"
+
+
+async def test_digits_are_counts_where_the_person_set_it_so(data_dir: Path, workspace: Workspace) -> None:
+    for number in range(40):
+        workspace.remember(f"note {number}")
+    async with opened(data_dir) as app:
+        await app.press("1")
+        assert app.app.section.SCOPE == "home"
+    with (data_dir / "config.toml").open("a", encoding="utf-8") as config:
+        config.write("[app]\ncounts = true\n")
+    async with opened(data_dir) as app:
+        await app.until(lambda: app.memories.rows.total == 40, "the list is read")
+        rows = app.memories.rows
+        for keys, row in (("5j", 5), ("j", 6), ("12G", 11), ("2k", 9), ("10j", 19), ("3g", 2), ("G", 39), ("99k", 0)):
+            await app.press(*keys)
+            assert rows.cursor == row, keys
+        await app.press("4")
+        assert "4 x ..." in app.text("#memories-head")
+        await app.press("space", "j")
+        assert rows.cursor == 2, "a count is for one key"
+        await app.press("left_square_bracket")
+        assert app.app.section.SCOPE == "home"

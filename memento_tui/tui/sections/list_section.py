@@ -251,6 +251,7 @@ class ListSection(Section, Generic[RowT]):
 
     def on_mount(self) -> None:
         """Read the first rows."""
+        self.list.takes_counts = self.memento.workspace.config.app.counts
         self.read()
 
     def focus_content(self) -> None:
@@ -357,6 +358,8 @@ class ListSection(Section, Generic[RowT]):
             words.append(f"{self.new_above:,} new above (g)")
         if self.rows.marks:
             words.append(f"{len(self.rows.marks):,} marked")
+        if self.rows.typed_count:
+            words.append(f"{self.rows.typed_count} x ...")
         return "  ".join(words)
 
     def update_head(self) -> None:

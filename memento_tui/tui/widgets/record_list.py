@@ -47,6 +47,9 @@ class RowMarks:
         return "+" if index in self.span(cursor) else " "
 
 
+_MAX_COUNT_DIGITS = 7
+"""Digits of a count: more rows than any list has."""
+
 GUTTER_WIDTH = 3
 """Cells at the left of every row: the cursor's ``>``, a mark's ``*`` or ``+``, a space."""
 
@@ -124,6 +127,30 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         self._letter_styles: dict[str, Style] = {}
         self._marks = RowMarks()
         self._due_range: tuple[str, str] | None = None
+        self.takes_counts = False
+        """Whether digits before a key that moves say how often, as in ``5j`` and ``12G``."""
+        self._typed_count = ""
+        self._count = 0
+        """What was typed before the key that is being carried out; 0 for nothing."""
+
+    @property
+    def typed_count(self) -> str:
+        """The digits that were typed for the next key."""
+        return self._typed_count
+
+    def on_key(self, event: events.Key) -> None:
+        """Keep digits for the next key, where counts are taken."""
+        digit = event.character if self.takes_counts and (event.character or "").isdecimal() else None
+        if digit is not None and (self._typed_count or digit != "0"):
+            self._typed_count = (self._typed_count + digit)[:_MAX_COUNT_DIGITS]
+            event.stop()
+            event.prevent_default()
+            self._marks_changed()
+            return
+        self._count = int(self._typed_count or 0)
+        if self._typed_count:
+            self._typed_count = ""
+            self._marks_changed()
 
     @property
     def marks(self) -> frozenset[str]:
@@ -211,22 +238,23 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         self.refresh()
 
     def action_move(self, rows: int) -> None:
-        """Move the cursor."""
-        self.cursor += rows
+        """Move the cursor by rows, as often as was typed."""
+        self.cursor += rows * max(self._count, 1)
 
     def action_page(self, pages: float) -> None:
         """Move the cursor by a part of the visible height; it stays on its line of the screen."""
+        pages *= max(self._count, 1)
         rows = int(pages * max(self.size.height // self.row_height, 1)) or (1 if pages > 0 else -1)
         self.scroll_to(y=self.scroll_y + rows * self.row_height, animate=False, force=True)
         self.cursor += rows
 
     def action_first(self) -> None:
-        """Move the cursor to the first row."""
-        self.cursor = 0
+        """Move the cursor to the first row, or to the one whose number was typed."""
+        self.cursor = self._count - 1 if self._count else 0
 
     def action_last(self) -> None:
-        """Move the cursor to the last row."""
-        self.cursor = self._total - 1
+        """Move the cursor to the last row, or to the one whose number was typed."""
+        self.cursor = (self._count or self._total) - 1
 
     def action_mark(self) -> None:
         """Mark or unmark the cursor's row and go on to the next; mark the range if one was begun."""
