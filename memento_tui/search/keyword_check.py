@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
 from collections.abc import Collection, Iterator
@@ -37,12 +38,15 @@ _Must = tantivy.Occur.Must
 def damaged_files(directory: Path, *, endings: Collection[str] = (), sound: set[str] | None = None) -> list[str]:
     """Return the names of an index's files that do not fit their checksums.
 
+    A file of a segment that the index does not name is none of it: a program that was killed left it half written.
     ``endings`` limits them. Those in ``sound`` are passed over, and those that are in order are added to it: a file of
     a segment is written once.
     """
     damaged = []
+    named = _named_segments(directory)
     for file in sorted(directory.iterdir()) if directory.is_dir() else ():
-        is_wanted = _SEGMENT_FILE.fullmatch(file.name) and (not endings or file.suffix in endings)
+        is_named = _SEGMENT_FILE.fullmatch(file.name) and (named is None or file.name.partition(".")[0] in named)
+        is_wanted = is_named and (not endings or file.suffix in endings)
         if not is_wanted or (sound is not None and file.name in sound):
             continue
         try:
@@ -54,6 +58,15 @@ def damaged_files(directory: Path, *, endings: Collection[str] = (), sound: set[
         elif sound is not None:
             sound.add(file.name)
     return damaged
+
+
+def _named_segments(directory: Path) -> set[str] | None:
+    """Return the segments that an index consists of, or ``None`` where it does not say."""
+    try:
+        stated = json.loads((directory / "meta.json").read_bytes())
+        return {segment["segment_id"].replace("-", "") for segment in stated["segments"]}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None  # damaged itself: opening the index says so
 
 
 def _is_sound(content: bytes) -> bool:

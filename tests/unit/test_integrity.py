@@ -111,6 +111,12 @@ def test_a_damaged_file_of_the_keyword_index_is_found_by_its_checksum(filled: Wo
     assert check_keyword_index(filled).ok
 
 
+def test_a_file_that_a_killed_program_left_half_written_is_no_part_of_the_keyword_index(filled: Workspace) -> None:
+    assert check_keyword_index(filled).ok
+    (filled.paths.keyword_index / f"{'0' * 32}.term").write_bytes(b"half a se")
+    assert check_keyword_index(filled).ok
+
+
 @pytest.mark.parametrize("place", range(0, 400, 23))
 def test_a_search_in_a_damaged_file_of_terms_rebuilds_it_and_does_not_say_that_nothing_was_found(
     filled: Workspace, place: int
