@@ -17,7 +17,6 @@ import msgspec
 from memento_tui.policy.prompt_injection_languages import candidate_rules, word_prefixes
 from memento_tui.policy.prompt_injection_lookalikes import LATIN_LOOKALIKES
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, InjectionRule
-from memento_tui.policy.prompt_injection_wording import steering_passages
 from memento_tui.policy.text_views import TextView, encoded_blocks, fold, unescape
 
 __all__ = ["SUSPICIOUS_SCORE", "fold_text", "suspicion_of"]
@@ -36,8 +35,6 @@ _MAX_DEPTH = 3
 """Times that an order may be encoded over and over."""
 _DISGUISE_WEIGHT = 0.3
 """The score, from 0 to 1, that an order gains which was found only by undoing a disguise that no honest text has."""
-_WORDING_WEIGHT = 0.5
-"""The score, from 0 to 1, of a passage that is worded like the attacks from which weights were learned."""
 
 
 class InjectionSign(msgspec.Struct, frozen=True):
@@ -128,8 +125,6 @@ def _evidence(text: str, depth: int) -> Iterator[_Evidence]:
     for evidence in _by_rules(plain):
         seen.add(evidence[0])
         yield evidence
-    for start, end in steering_passages(plain.text):
-        yield "worded_like_an_attack", _WORDING_WEIGHT, *plain.span(start, end)
     yield from _hidden_text(text)
     changed = _disguised_spans(plain.text)
     if changed:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from memento_tui.policy.secret_lexicon import TRIGGERS, groups_of_word
 from memento_tui.policy.secret_patterns import MARKER, SecretSpan, is_chosen, is_drawn, is_key, is_placeholder, is_uuid
+from memento_tui.text.terms import UNSPACED_CHARACTERS
 
 __all__ = [
     "WEIGHTS_FILE",
@@ -46,7 +47,7 @@ _NAMED = re.compile(
     r"""(?xs) \w+://.* | arn:.*
     | \d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\d+)? | 0x[0-9a-fA-F]+ | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
     | \d{4}-\d\d-\d\d.* | \d{1,2}:\d\d(?::\d\d)?\w{0,2} | v?\d+(?:\.\d+){1,3}(?:[-+]\w+)?
-    | AAAA[A-Z0-9].* | MII[A-Z].* | age1\w+
+    | (?:[A-Za-z][\w.-]*/){2,}[\w.-]* | AAAA[A-Z0-9].* | MII[A-Z].* | age1\w+
     | (?:pk|cus|acct|evt|pi|ch|sub|price|prod|in|we|req)_(?:live_|test_)?\w+
     | ~?\.{0,2}/.* | [\w-]+\(.* | \$\{?\w+\}? | [A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+
     | [\w.-]+\.(?:com|org|net|io|dev|example|local|internal|py|ts|js|json|ya?ml|toml|md|txt|go|rs|sh|sql|html?|css|php
@@ -56,6 +57,10 @@ _NAMED = re.compile(
 _BEFORE, _AFTER = 12, 8
 """How many words before and after a word are looked at for those that speak of secrets."""
 _SPOKEN = ("password", "code", "key", "enter", "use", "account", "public", "kept")
+_UNSPACED = re.compile(f"[{UNSPACED_CHARACTERS}]{{2}}")
+"""A stretch of a sentence in a script that writes no spaces."""
+_MIN_DIGITS = 4
+"""Digits of the shortest code that people type."""
 _MOST_WORDS = 600
 """Words of one text that are scored at most, from its beginning; the rules read all of it."""
 
@@ -123,8 +128,13 @@ def candidates(words: Sequence[Word], common: frozenset[str]) -> Iterator[int]:
         if (word.plain in common and word.text.isalpha()) or not word.text:
             continue
         is_near_enough = is_near and len(word.text) >= 3  # noqa: PLR2004 - no secret is shorter
-        if (is_near_enough or _is_odd(word.text)) and not _names_something(word.text):
+        if (is_near_enough or _is_odd(word.text)) and not _is_plain(word.text) and not _names_something(word.text):
             yield number
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether a word is one of any language, or a short number: either stands beside such words too often."""
+    return (text.isalpha() and text[1:].islower()) or (text.isdigit() and len(text) < _MIN_DIGITS)
 
 
 def _is_odd(text: str) -> bool:
@@ -133,7 +143,11 @@ def _is_odd(text: str) -> bool:
 
 
 def _names_something(text: str) -> bool:
-    return not text.isalpha() and (_NAMED.fullmatch(text) is not None or "EXAMPLE" in text.upper())
+    if text.isalpha():
+        return False
+    if text[0] == "-" or "EXAMPLE" in text.upper() or not text.isprintable():
+        return True
+    return _NAMED.fullmatch(text) is not None or _UNSPACED.search(text) is not None
 
 
 def features(text: str, words: Sequence[Word], number: int, common: frozenset[str]) -> list[str]:

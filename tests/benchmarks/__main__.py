@@ -41,24 +41,27 @@ wrote, and on attacks and secrets written for the purpose. `python -m tests.benc
 `python -m tests.benchmarks.guarding --tell` show more, and retrieval is `tests/benchmarks/retrieval.py`.
 
 Texts that several people wrote who had never seen the rules. Those of four writers, and every second one of the first
-writer's, are read while rules are made and weights are fitted (`python -m tests.benchmarks.secrets_fit`,
-`injection_fit`); the other half of the first writer's and all of the fifth's never, and only their counts were looked
-at. They are not kept here, for they hold secrets whole. The fifth wrote more passwords that people choose, in prose.
+writer's, are read while rules are made and weights are fitted (`python -m tests.benchmarks.secrets_fit`); the other half
+of the first writer's and all of the fifth's never, and only their counts were looked at. They are not kept here, for
+they hold secrets whole. The fifth wrote more passwords that people choose, in prose.
 
 | what, of texts that were never read | rules alone | rules and weights | target |
 |---|---|---|---|
-| first writer: texts left without a secret, of 199 | 0.869 | 0.950 | >= 0.97: **no** |
-| first writer: honest texts that lost a word, of 149 | 4 | 8 | <= 1: **no** |
+| first writer: texts left without a secret, of 199 | 0.869 | 0.940 | >= 0.97: **no** |
+| first writer: honest texts that lost a word, of 149 | 4 | 7 | <= 1: **no** |
 | fifth writer: texts left without a secret, of 330 | 0.724 | 0.824 | >= 0.97: **no** |
-| fifth writer: honest texts about the same things that lost a word, of 219 | 3 | 9 | <= 2: **no** |
-| first writer: attacks in plain words that are held, of 100 | 15 | 45 | >= 45 |
-| first writer: honest instructions that are held, of 100 | 4 | 6 | <= 2: **no** |
+| fifth writer: honest texts about the same things that lost a word, of 219 | 3 | 7 | <= 2: **no** |
+| first writer: attacks in plain words that are held, of 100 | 15 | | >= 45: **no** |
+| first writer: honest instructions that are held, of 100 | 4 | | <= 2: **no** |
 
-By weights that were learned from the other writers alone, 35, 38 and 32 of 100 attacks of each of three writers are
-held, and 5, 13 and 3 of 100 of their honest instructions, which were written to be told apart hardly. Of 2,025 memories
-of real agents, told in turns by weights that had not seen them, 7 lose a word and 22 are held; the rows below are of
-weights that have seen them. Hand-made rules for what such attacks ask had held 88 of the 100 that were read and 17 of
-those that were not.
+Of 2,025 memories of real agents, told in turns by weights that had not seen them, 6 lose a word; of 5,018 honest
+texts of the writers and of this repository's tests 55 do. The rows below are of weights that have seen them.
+
+Against attacks in plain words two ways were tried and left out. Hand-made rules for what they ask held 88 of the 100
+that were read, 17 of the 100 that were not: they had learned the texts by heart. Weights of words and pairs, learned
+from 1,003 attacks and 1,030 honest memories of three writers, held 32 to 38 of 100 attacks of a writer whom they had not
+seen, and 3 to 13 of 100 honest instructions, 1.1 % of real memories, and plain notes in the tests of this program: a
+queue of false alarms.
 
 """
 _KEYWORDS_ONLY = "[engine]\nenabled = false\n[review]\nburst = 0\n"

@@ -88,8 +88,8 @@ def test_each_request_has_its_answer_and_nothing_else_reaches_standard_output(da
         assert wire.ask({"jsonrpc": "2.0", "id": 5, "method": "no/such"})["error"]["code"] == -32601
         bad = {"jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": {"name": "get", "arguments": ["x"]}}
         assert wire.ask(bad)["error"]["code"] == -32602
-        wire.write(b'{"jsonrpc": "2.0", "id": 7, "met')
-        wire.write(b"not JSON at all \xff\xfe")
+        assert wire.ask(b'{"jsonrpc": "2.0", "id": 7, "met')["error"]["code"] == -32700
+        assert wire.ask(b"not JSON at all \xff\xfe")["error"]["code"] == -32700
         assert wire.call("status")["structuredContent"]["memories"] == 1
 
         rest, log = wire.end()

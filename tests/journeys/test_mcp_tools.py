@@ -231,14 +231,14 @@ def test_a_change_to_what_a_person_verified_is_proposed(agent: Agent, person: Wo
 
 
 def test_a_restricted_memory_comes_by_its_id_alone(agent: Agent, person: Workspace) -> None:
-    memory = person.remember("The safe opens with 1-2-3.", sensitivity="restricted", tags=["safe"])
+    memory = person.remember("The safe stands behind the heron.", sensitivity="restricted", tags=["safe"])
 
     for query in ("safe opens", "safe is:restricted", "is:restricted", f"id:{memory.id}", "tag:safe"):
         assert memory.id not in [hit["id"] for hit in agent.call("search", query=query)["results"]]
-    assert "1-2-3" not in agent.read("context", message="How do I open the safe?")
+    assert "heron" not in agent.read("context", message="How do I open the safe?")
 
     whole = agent.call("get", ids=[memory.id])["memories"][0]
-    assert whole["content"] == "The safe opens with 1-2-3."
+    assert whole["content"] == "The safe stands behind the heron."
     assert "restricted" in whole["labels"]
 
 

@@ -141,7 +141,7 @@ def _make_older(workspace: Workspace) -> None:
     """Give the database the format before the present one, as an earlier memento left it."""
     workspace.close()
     connection = apsw.Connection(str(workspace.paths.database))
-    connection.execute("DROP INDEX IF EXISTS memory_session")
+    connection.execute("ALTER TABLE hook_session DROP COLUMN reminded")
     connection.execute(f"PRAGMA user_version = {newest_format() - 1}")
     connection.close()
 

@@ -257,13 +257,13 @@ def test_a_purge_goes_through_the_backups_and_leaves_them_whole(workspace: Works
 
 def test_a_purged_note_and_a_purged_name_go_from_the_backups_too(workspace: Workspace, agent: Workspace) -> None:
     memory = agent.remember("The port is 8080.")
-    workspace.reject(memory.id, "It quotes hunter2-hunter2.")
+    workspace.reject(memory.id, "It quotes marmalade.")
     noted = workspace._store.journal.head()
     made = workspace.backups.make()
     file = workspace.paths.backups / made.name
-    assert b"hunter2" in file.read_bytes()
+    assert b"marmalade" in file.read_bytes()
     workspace.purge(str(noted), "a password", kind="note")
-    assert b"hunter2" not in file.read_bytes()
+    assert b"marmalade" not in file.read_bytes()
     assert workspace.purge(agent.author.agent, "a name", kind="agent").purged_backups == [made.name]
     assert f'"{agent.author.agent}"'.encode() not in file.read_bytes()
     assert workspace.backups.verify(made.name) is None

@@ -144,7 +144,7 @@ class PastScreen(Dialog[None]):
         """
         self.note.update(Content("Going back ..."))
         try:
-            past, head = await in_thread(self, self._read, moment)
+            past, newest = await in_thread(self, self._read, moment)
         except MementoError as error:
             self.note.update(literal(str(error), "$text-error"))
             return
@@ -154,7 +154,7 @@ class PastScreen(Dialog[None]):
             before.close()
         self.head.update(
             Content(
-                f"The past, read-only: {past.moment:%Y-%m-%d %H:%M}Z, after entry {past.entry.seq:,} of {head:,}"
+                f"The past, read-only: {past.moment:%Y-%m-%d %H:%M}Z, after entry {past.entry.seq:,} of {newest:,}"
                 f", {past.count:,} memories"
             )
         )
