@@ -40,10 +40,10 @@ Contradictions on the development pairs (LongMemEval's knowledge updates, SICK);
 wrote, and on attacks and secrets written for the purpose. `python -m tests.benchmarks.conflicts` and
 `python -m tests.benchmarks.guarding --tell` show more, and retrieval is `tests/benchmarks/retrieval.py`.
 
-Texts that several people wrote who had never seen the rules. Those of four writers, and every second one of the first
-writer's, are read while rules are made and weights are fitted (`python -m tests.benchmarks.secrets_fit`); the other
-half of the first writer's and all of the fifth's never, and only their counts were looked at. They are not kept here, for
-they hold secrets whole. The fifth wrote more passwords that people choose, in prose.
+Texts that several people wrote who had never seen the rules. Those of four writers, and every second one of the
+first writer's, are read while rules are made and weights are fitted (`python -m tests.benchmarks.secrets_fit`); the
+other half of the first writer's and all of the fifth's never, and only their counts were looked at. They are not
+kept here, for they hold secrets whole. The fifth wrote more passwords that people choose, in prose.
 
 | what, of texts that were never read | rules alone | rules and weights | target |
 |---|---|---|---|
@@ -57,11 +57,11 @@ they hold secrets whole. The fifth wrote more passwords that people choose, in p
 Of 2,025 memories of real agents, told in turns by weights that had not seen them, 6 lose a word; of 5,018 honest
 texts of the writers and of this repository's tests 55 do. The rows below are of weights that have seen them.
 
-Against attacks in plain words two ways were tried and left out. Hand-made rules for what they ask held 88 of the 100
-that were read, 17 of the 100 that were not: they had learned the texts by heart. Weights of words and pairs, learned
-from 1,003 attacks and 1,030 honest memories of three writers, held 32 to 38 of 100 attacks of a writer whom they had
-not seen, and 3 to 13 of 100 honest instructions, 1.1 % of real memories, and plain notes in the tests of this program: a
-queue of false alarms.
+Against attacks in plain words two ways were tried and left out. Hand-made rules for what they ask held 88 of the
+100 that were read, 17 of the 100 that were not: they had learned the texts by heart. Weights of words and pairs,
+learned from 1,003 attacks and 1,030 honest memories of three writers, held 32 to 38 of 100 attacks of a writer whom
+they had not seen, and 3 to 13 of 100 honest instructions, 1.1 % of real memories, and plain notes in the tests of
+this program: a queue of false alarms.
 
 """
 _KEYWORDS_ONLY = "[engine]\nenabled = false\n[review]\nburst = 0\n"
