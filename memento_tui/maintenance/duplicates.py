@@ -18,7 +18,8 @@ from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.storage.transaction import Transaction
 from memento_tui.text.statements import missing_statements, statements
-from memento_tui.text.terms import STOP_WORDS, UNSPACED_CHARACTERS, terms
+from memento_tui.text.terms import STOP_WORDS, terms
+from memento_tui.text.unspaced import UNSPACED_CHARACTERS
 
 __all__ = [
     "NEAR_DUPLICATE_LIKENESS",

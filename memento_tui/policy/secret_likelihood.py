@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from memento_tui.policy.secret_lexicon import TRIGGERS, groups_of_word
 from memento_tui.policy.secret_patterns import MARKER, SecretSpan, is_chosen, is_drawn, is_key, is_placeholder, is_uuid
-from memento_tui.text.terms import UNSPACED_CHARACTERS
+from memento_tui.text.unspaced import UNSPACED_CHARACTERS
 
 __all__ = [
     "WEIGHTS_FILE",

@@ -13,11 +13,11 @@ from memento_tui.text.keywords import FILLER_WORDS
 from memento_tui.text.terms import (
     EDGE_PUNCTUATION,
     STOP_WORDS,
-    UNSPACED_CHARACTERS,
     character_bigrams,
     is_compound,
     terms,
 )
+from memento_tui.text.unspaced import UNSPACED_CHARACTERS
 
 __all__ = ["Mentions", "mentions_of", "skip_matches"]
 

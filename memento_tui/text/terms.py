@@ -11,11 +11,12 @@ from functools import cache
 
 import tantivy
 
+from memento_tui.text.unspaced import UNSPACED_CHARACTERS
+
 __all__ = [
     "ANALYZERS",
     "EDGE_PUNCTUATION",
     "STOP_WORDS",
-    "UNSPACED_CHARACTERS",
     "analyzer",
     "camel_case_parts",
     "character_bigrams",
@@ -50,9 +51,6 @@ _JOINER_INSIDE_WORD = re.compile(r"[-_./:@#+](?=[^\W_])")
 _CAMEL_BOUNDARY = re.compile(r"[A-Z](?:(?<=[a-z].)|(?=[A-Z][a-z]))")
 _JOINERS = re.compile(r"[-_./:@#+]+")
 _CAMEL_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-UNSPACED_CHARACTERS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-"""Characters of scripts that are written without spaces, kana, ideographs and hangul, for a class of a pattern."""
-
 EDGE_PUNCTUATION = ".,;:!?\"'`()[]{}<>*_~|=…“”‘’«»‹›。、，"  # noqa: RUF001 - signs that stand around words
 """Marks that stand around a word and are no part of it."""
 

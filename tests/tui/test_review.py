@@ -434,6 +434,7 @@ async def test_a_bulk_with_failures_lists_each_with_its_reason(waiting: Path, wo
         await app.press("escape")
         await app.until(lambda: app.review.rows.total == 1, "the others are decided")
         assert "Approved: 3. 1 failed" in app.told
+        await _awake(app)
         await app.press("b")
         await app.until(lambda: isinstance(app.app.screen, FormScreen), "no marks are left")
 

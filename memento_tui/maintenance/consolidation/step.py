@@ -22,7 +22,7 @@ from memento_tui.model.validation import account_of
 from memento_tui.policy.gate import fingerprint_of
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.text.sentences import first_sentence
-from memento_tui.text.terms import UNSPACED_CHARACTERS
+from memento_tui.text.unspaced import UNSPACED_CHARACTERS
 
 __all__ = ["consolidate", "learn"]
 
