@@ -12,7 +12,7 @@ import msgspec
 from memento_tui.api.drafts import discard_drafts_containing, discard_editor_files, discard_unsaved_text
 from memento_tui.api.line_history import forget_lines
 from memento_tui.api.search import SearchEngine
-from memento_tui.errors import InvalidField, NotAllowed
+from memento_tui.errors import InvalidField, NotAllowed, NotFound
 from memento_tui.paths import DataPaths
 from memento_tui.policy.secrets import redact_text
 from memento_tui.storage.backup_folder import WAIT_SECONDS, BackupFolder
@@ -78,6 +78,8 @@ class Purger:
 
     def _note(self, seq: int, why: str) -> PurgeOutcome:
         mark = self._store.journal.mark(seq)
+        if not mark:  # in a backup of another past the number may be another entry's
+            raise NotFound(f"The journal has no entry {seq} with a note.", "`memento history` lists them.")
         return self._everywhere(lambda database: purge_note(database, self._author, seq, why, mark=mark))
 
     def _name(self, field: NameField, name: str, why: str) -> PurgeOutcome:

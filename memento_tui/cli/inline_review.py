@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from time import monotonic
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -31,6 +32,8 @@ _LABELS = {
     "older_stands": "o the older holds",
     "not_a_contradiction": "x no contradiction",
 }
+_READING_SECONDS = 0.5
+"""How long a key that decides is passed over after an item has come up."""
 _SKIP, _QUIT = "s", "q"
 _ENDS = ("\x03", "\x04", "\x1b")
 """Ctrl with c or d, and Escape: they leave too."""
@@ -99,11 +102,14 @@ def _show(text: str) -> None:
 def _ask(keys: Mapping[str, str]) -> str:
     """Return the verb of the key that is pressed, or `_SKIP` or `_QUIT`; other keys are passed over."""
     _show("\n" + "   ".join([*(_LABELS[verb] for verb in keys.values()), "s skip", "q quit"]))
+    shown = monotonic()
     while True:
         try:
             pressed = click.getchar()
         except (KeyboardInterrupt, EOFError):
             return _QUIT
+        if pressed in keys and monotonic() - shown < _READING_SECONDS:
+            continue  # pressed twice: the second was not meant for an item that has just come up
         if pressed in keys:
             return keys[pressed]
         if pressed in (_SKIP, _QUIT):

@@ -17,10 +17,12 @@ _DAILY = timedelta(hours=20)
 
 def back_up(context: MaintenanceContext) -> None:
     """Make the daily backup where it is due, checked, and remove those that need not stay."""
-    if context.dry_run or not context.config.maintenance.backups or not is_backup_due(context):
+    if context.dry_run or not context.config.maintenance.backups:
         return
     folder = BackupFolder(context.paths)
     try:
+        if not is_backup_due(context):
+            return
         with folder.locked(), context.store.database.reading() as source:
             made = folder.add(source, "daily", checked=True, progress=context.report_progress, stop=context.stopping)
             folder.rotate("daily")
@@ -29,6 +31,10 @@ def back_up(context: MaintenanceContext) -> None:
     except (DataDirectoryError, NotAllowed) as error:
         context.backup_problem = error.message
         context.problems.append(f"The daily backup could not be made: {error}")
+        return
+    except OSError as error:
+        context.backup_problem = f"The folder of the backups cannot be read: {error.strerror}."
+        context.problems.append(f"The daily backup could not be made. {context.backup_problem}")
         return
     context.backup = made.name
 

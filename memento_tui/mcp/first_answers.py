@@ -30,6 +30,7 @@ LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/li
 
 _INITIALIZED = "notifications/initialized"
 _READ_BYTES = 65_536
+_FLAGS = ("listChanged", "subscribe")
 
 StoredAnswers: TypeAlias = Mapping[str, Mapping[str, Any]]
 """Results by the version of the protocol and the method."""
@@ -101,7 +102,7 @@ def _is_plain_greeting(parameters: Any) -> bool:  # noqa: ANN401 - whatever a ho
 
 
 def _holds_flags(ability: Mapping[str, Any]) -> bool:
-    return all(isinstance(value, (bool, dict)) for value in ability.values())
+    return all(isinstance(value, bool if name in _FLAGS else (bool, dict)) for name, value in ability.items())
 
 
 def _stored_answers(profile: str) -> StoredAnswers:

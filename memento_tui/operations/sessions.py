@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.search import SearchHit
-from memento_tui.errors import InvalidField
+from memento_tui.errors import DataDirectoryError, InvalidField
 from memento_tui.hooks.project import find_project, namespace_of_project
 from memento_tui.maintenance.trust import is_essential
 from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem
@@ -37,6 +38,8 @@ __all__ = [
     "optional_handle",
     "write_handover_note",
 ]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,10 @@ def open_session(workspace: Workspace, directory: str, namespace: str) -> Sessio
     session = (author.session if author.channel != "http" else "") or new_id()
     project_namespace = check_namespace(namespace) if namespace else _namespace_of(workspace, directory)
     if project_namespace:
-        workspace.exposures.set_session_project(session, project_namespace)
+        try:
+            workspace.exposures.set_session_project(session, project_namespace)
+        except DataDirectoryError as error:  # a session begins on a full or read-only disk too
+            _log.warning("the project of the session was not kept: %s", error)
     else:
         project_namespace = workspace.exposures.session_project(session)
     now = clock.now()

@@ -46,6 +46,8 @@ _ODD = re.compile(r"(?=\S{6,80}$)(?:(?=\D*\d)(?=.*?[^\W\d_]{2})|[^\W\d_]+\S*?[!#
 _NAMED = re.compile(
     r"""(?xs) \w+://.* | arn:.*
     | \d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\d+)? | 0x[0-9a-fA-F]+ | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
+    | [A-Za-z]+\d+(?:\.\d+)+\w* | [a-z]{2}-[a-z]+-\d[a-z]?
+    | (?i:sha|md|rs|es|hs|aes|rsa|utf|pbkdf|rfc|iso|base)[-_]?\d+\w*
     | \d{4}-\d\d-\d\d.* | \d{1,2}:\d\d(?::\d\d)?\w{0,2} | v?\d+(?:\.\d+){1,3}(?:[-+]\w+)?
     | (?:[A-Za-z][\w.-]*/){2,}[\w.-]* | AAAA[A-Z0-9].* | MII[A-Z].* | age1\w+
     | (?:pk|cus|acct|evt|pi|ch|sub|price|prod|in|we|req)_(?:live_|test_)?\w+
@@ -59,6 +61,8 @@ _BEFORE, _AFTER = 12, 8
 _SPOKEN = ("password", "code", "key", "enter", "use", "account", "public", "kept")
 _UNSPACED = re.compile(f"[{UNSPACED_CHARACTERS}]{{2}}")
 """A stretch of a sentence in a script that writes no spaces."""
+_LETTERS = re.compile(r"[^\W\d_]+")
+_MIN_MIXED_CHARACTERS, _MOST_NUMBERING_DIGITS, _MOST_SUFFIX_CHARACTERS = 6, 3, 2
 _MIN_DIGITS = 4
 """Digits of the shortest code that people type."""
 _MOST_WORDS = 600
@@ -128,8 +132,21 @@ def candidates(words: Sequence[Word], common: frozenset[str]) -> Iterator[int]:
         if (word.plain in common and word.text.isalpha()) or not word.text:
             continue
         is_near_enough = is_near and len(word.text) >= 3  # noqa: PLR2004 - no secret is shorter
-        if (is_near_enough or _is_odd(word.text)) and not _is_plain(word.text) and not _names_something(word.text):
+        if not (is_near_enough or _is_odd(word.text)) or _is_plain(word.text):
+            continue
+        if not _names_something(word.text) and not _is_numbered(word.text, common):
             yield number
+
+
+def _is_numbered(text: str, common: frozenset[str]) -> bool:
+    """Tell whether a word is made of common ones and of a digit or two, as ``feature2x`` and ``k8s-secret-01`` are."""
+    digits = sum(map(str.isdigit, text))
+    if not digits or text.isdigit():
+        return False
+    if len(text) < _MIN_MIXED_CHARACTERS:
+        return True
+    letters = [part for part in _LETTERS.findall(text.lower()) if len(part) > _MOST_SUFFIX_CHARACTERS]
+    return digits <= _MOST_NUMBERING_DIGITS and all(part in common for part in letters)
 
 
 def _is_plain(text: str) -> bool:

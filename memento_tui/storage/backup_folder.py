@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -38,6 +39,8 @@ __all__ = [
     "sync_directory",
 ]
 
+_log = logging.getLogger(__name__)
+
 Reason = Literal["", "daily", "before import", "before migration", "before restore", "before repair", "damaged"]
 """Why a backup was made; empty where the person asked for it."""
 
@@ -55,7 +58,7 @@ KEPT: dict[Reason, Kept] = {
     "daily": Kept(7, weeks=4),
     "before import": Kept(3),
     "before migration": Kept(3),
-    "before restore": Kept(3),
+    "before restore": Kept(10),
     "before repair": Kept(3),
     "damaged": Kept(3),
 }
@@ -150,7 +153,8 @@ class BackupFolder:
         """Return the backups, newest first."""
         if not self._paths.backups.is_dir():
             return []
-        matches = [(match, path) for path in self._paths.backups.iterdir() if (match := _NAME.fullmatch(path.name))]
+        found = [(_NAME.fullmatch(path.name), path) for path in self._paths.backups.iterdir()]
+        matches = [(match, path) for match, path in found if match is not None and _moment(match) is not None]
         matches.sort(key=lambda pair: (pair[0][1], int(pair[0][3] or 1)), reverse=True)
         checks = self._checks()
         return [_describe(path, checks.get(path.name)) for _, path in matches]
@@ -242,8 +246,10 @@ class BackupFolder:
             try:
                 if self._purge_one(self.path(one.name), purge):
                     purged.append(one.name)
-            except (OSError, DataDirectoryError):
-                left.append(one.name)  # what cannot be read may hold it too
+            except Exception:  # noqa: BLE001 - see below
+                # What cannot be read may hold it too. Whatever a backup holds, the database is still to be purged.
+                _log.warning("%s was not purged", one.name, exc_info=True)
+                left.append(one.name)
         return PurgedBackups(purged, left)
 
     def _purge_one(self, file: Path, purge: Callable[[Database], object]) -> bool:
@@ -356,11 +362,21 @@ def _staying(newest_first: Sequence[Backup], kept: Kept) -> Iterable[str]:
             yield one.name
 
 
+def _moment(match: re.Match[str]) -> datetime | None:
+    """Return when a backup was made, by its name; ``None`` for a file that memento did not name."""
+    try:
+        return datetime.strptime(match[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
 def _describe(file: Path, check: _Check | None) -> Backup:
     match = _NAME.fullmatch(file.name)
     if match is None:
         raise ValueError(file)
-    at = datetime.strptime(match[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
+    at = _moment(match)
+    if at is None:
+        raise ValueError(file)
     why = msgspec.convert((match[2] or "").replace("-", " "), Reason)
     size = 0
     try:

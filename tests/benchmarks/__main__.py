@@ -47,15 +47,16 @@ kept here, for they hold secrets whole. The fifth wrote more passwords that peop
 
 | what, of texts that were never read | rules alone | rules and weights | target |
 |---|---|---|---|
-| first writer: texts left without a secret, of 199 | 0.869 | 0.940 | >= 0.97: **no** |
-| first writer: honest texts that lost a word, of 149 | 4 | 7 | <= 1: **no** |
-| fifth writer: texts left without a secret, of 330 | 0.724 | 0.824 | >= 0.97: **no** |
-| fifth writer: honest texts about the same things that lost a word, of 219 | 3 | 7 | <= 2: **no** |
+| first writer: texts left without a secret, of 199 | 0.869 | 0.920 | >= 0.97: **no** |
+| first writer: honest texts that lost a word, of 149 | 4 | 6 | <= 1: **no** |
+| fifth writer: texts left without a secret, of 330 | 0.724 | 0.800 | >= 0.97: **no** |
+| fifth writer: honest texts about the same things that lost a word, of 219 | 3 | 6 | <= 2: **no** |
 | first writer: attacks in plain words that are held, of 100 | 15 | | >= 45: **no** |
 | first writer: honest instructions that are held, of 100 | 4 | | <= 2: **no** |
 
-Of 2,025 memories of real agents, told in turns by weights that had not seen them, 6 lose a word; of 5,018 honest
-texts of the writers and of this repository's tests 55 do. The rows below are of weights that have seen them.
+Of 2,025 memories of real agents, told in turns by weights that had not seen them, 3 lose a word; of 5,043 honest
+texts of the writers and of this repository's tests 38 do. The rows below are of weights that have seen them. A lower
+threshold found .940 and .824, and took words such as OAuth2.0 and eu-west-1b with it.
 
 Against attacks in plain words two ways were tried and left out. Hand-made rules for what they ask held 88 of the
 100 that were read, 17 of the 100 that were not: they had learned the texts by heart. Weights of words and pairs,

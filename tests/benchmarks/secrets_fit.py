@@ -37,7 +37,7 @@ from tests.benchmarks.guarding import real_memories, unpacked_archive
 __all__ = ["Text", "fit", "texts"]
 
 _TEXTS = Path(__file__).parent / "data" / "secret_texts.xz"
-_THRESHOLD, _DRAWN_THRESHOLD = 0.6, 2.6
+_THRESHOLD, _DRAWN_THRESHOLD = 1.0, 3.0
 _ROUNDS, _RATE, _PARTS = 10, 0.2, 4
 _FEWEST = 6
 """How often a feature must have been seen."""

@@ -232,3 +232,16 @@ async def test_the_palette_finds_every_section_by_its_name(notes: Path) -> None:
     async with opened(notes) as driver:
         titles = [command.title for command in driver.app.get_system_commands(driver.app.screen)]
         assert {"Home", "Memories", "Review", "Working", "Skips", "Identity", "Activity", "Health"} <= set(titles)
+
+
+async def test_a_line_is_for_the_row_that_it_was_opened_on_and_not_for_the_one_that_took_its_place(notes: Path) -> None:
+    async with opened(notes) as driver:
+        await driver.press("colon")
+        await driver.type("tag +qq")
+        with memento_tui.open(notes) as other:
+            other.forget("gate")
+        await driver.until(lambda: driver.memories.rows.current.id != "gate", "another row is under the cursor")
+        await driver.press("enter")
+        await driver.until(lambda: "changed while you typed; nothing was done" in driver.told, "that is said")
+    with memento_tui.open(notes) as workspace:
+        assert not workspace.list("tag:qq").items

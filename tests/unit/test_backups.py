@@ -363,3 +363,36 @@ def test_only_one_backup_is_made_at_a_time(workspace: Workspace) -> None:
 
     workspace.backups.make(progress=another)
     assert refused
+
+
+def test_a_backup_that_cannot_be_gone_through_keeps_no_purge_from_the_database(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = workspace.remember("The port of marmalade is 8080.")
+    made = workspace.backups.make()
+
+    def fails(*_: object) -> bool:
+        raise ValueError("Invalid isoformat string: 'nonsense'")
+
+    monkeypatch.setattr("memento_tui.storage.backup.purge_copy", fails)
+    assert workspace.purge(memory.id, "a leak").backups == [made.name]
+    assert workspace.find(memory.id) is None
+
+
+def test_a_file_with_an_impossible_date_in_its_name_is_no_backup(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    (workspace.paths.backups / "memento-20261399T000000Z.db").write_bytes(b"")
+    assert [one.name for one in workspace.backups.list()] == [made.name]
+
+
+def test_the_note_of_an_entry_that_is_not_there_is_looked_for_in_no_backup(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    memory = agent.remember("The port is 8080.")
+    workspace.reject(memory.id, "It quotes marmalade.")
+    noted = workspace._store.journal.head()
+    made = workspace.backups.make()
+    with pytest.raises(NotFound, match=f"no entry {noted + 7}"):
+        workspace.purge(str(noted + 7), "a leak", kind="note")
+    assert b"marmalade" in (workspace.paths.backups / made.name).read_bytes()

@@ -23,6 +23,7 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     def press(pressed: str) -> None:
         waiting = iter(pressed)
         monkeypatch.setattr("memento_tui.cli.inline_review.require_own_terminal", lambda _what: None)
+        monkeypatch.setattr("memento_tui.cli.inline_review._READING_SECONDS", 0.0)
         monkeypatch.setattr("click.getchar", lambda: next(waiting))
 
     return press
@@ -50,6 +51,16 @@ def test_the_riskiest_comes_first_and_each_key_decides_one(queue: Path, keys: Ca
     assert any(line.startswith("why asked") for line in ended.err.splitlines()), "each field stands on its line"
     assert "2 decided, 1 left. memento undo takes back the last one." in ended.err
     assert states(queue) == ["active", "pending", "rejected"]
+
+
+def test_a_key_that_was_meant_for_the_item_before_decides_nothing(
+    queue: Path, keys: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys("axaq")
+    monkeypatch.setattr("memento_tui.cli.inline_review._READING_SECONDS", 3_600.0)
+    ended = Program(queue).run("review", "--inline")
+    assert "0 decided, 3 left." in ended.err
+    assert states(queue) == ["pending", "pending", "pending"]
 
 
 def test_q_escape_and_control_c_leave_without_a_decision(queue: Path, keys: Callable[[str], None]) -> None:

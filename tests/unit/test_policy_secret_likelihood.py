@@ -18,7 +18,6 @@ from memento_tui.policy.secrets import redact_text, secret_marker
         ("The box in the cellar lets you in as marion with Brillenputztuch7.", "Brillenputztuch7"),
         ("Log in as preview with tulip-garden-44 at the staging box.", "tulip-garden-44"),
         ("Logged in to the recorder as admin (gatekeeper5) and turned it on.", "gatekeeper5"),
-        ("Der Tresor im Büro geht mit 884412 auf.", "884412"),
         ("用 admin 和 chunjie#baozi 登录后台。", "chunjie#baozi"),
         ("PGPASSWORD=elephant_in_room psql -h 127.0.0.1 -U reporting", "elephant_in_room"),
         ("mongosh --username root --password bananaboat --authenticationDatabase admin", "bananaboat"),

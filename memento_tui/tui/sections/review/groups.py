@@ -127,16 +127,19 @@ def group_texts(group: InboxGroup) -> tuple[Content, Content]:
 def approvable(items: Sequence[InboxItem], by: Grouping, kind: str) -> tuple[list[InboxItem], str]:
     """Return those items that one key may approve together, and a sentence about those that it leaves.
 
-    Contradictions need an answer each. What is risky is approved together only where it was gathered as such: by a
-    grouping ``by`` kind, or by a filter on its ``kind``.
+    Contradictions need an answer each, and an identity is read by itself. What is risky is approved together only where
+    it was gathered as such: by a grouping ``by`` kind, or by a filter on its ``kind``.
     """
     named = by == "kind" or bool(kind)
     risky = [item for item in items if item.kind in _RISKY_KINDS and not named]
     open_questions = [item for item in items if item.kind == "contradiction"]
-    left = {item.id for item in (*risky, *open_questions)}
+    identities = [item for item in items if item.kind == "identity"]
+    left = {item.id for item in (*risky, *open_questions, *identities)}
     notes = []
     if risky:
         notes.append(f"{len(risky):,} risky left out: decide them one by one, or group by kind.")
     if open_questions:
         notes.append(f"{len(open_questions):,} contradictions left out: each needs its own answer.")
+    if identities:
+        notes.append(f"{len(identities):,} of the identity left out: every session begins with it, so read each.")
     return [item for item in items if item.id not in left], " ".join(notes)
