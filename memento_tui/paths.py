@@ -107,7 +107,7 @@ class DataPaths(NamedTuple):
 
     @property
     def backup_checks(self) -> Path:
-        """What reading the whole of each backup found last; may be deleted."""
+        """The file with the result of each backup's last check; it may be deleted, and is then written again."""
         return self.root / "backups.json"
 
     @property

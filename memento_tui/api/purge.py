@@ -34,7 +34,7 @@ _TEXT_FIELDS = ("content", "reason", "item", "why")
 
 
 class PurgeOutcome(msgspec.Struct, frozen=True):
-    """What a purge found beside what it was asked for."""
+    """The result of a purge: what it reached, and which memories and backups still need a look."""
 
     derived: Sequence[str] = ()
     """The ids of memories that were made of the purged one and hold since: they may say the same."""

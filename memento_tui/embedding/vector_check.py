@@ -35,7 +35,7 @@ _INDEXED = Not(OneOf("status", STATUSES_NOT_INDEXED))
 
 
 class IndexReport(msgspec.Struct, frozen=True):
-    """What comparing an index with the database found."""
+    """The differences between an index of vectors and the database."""
 
     differences: tuple[str, ...]
     """In words; empty where the index is as it should be."""

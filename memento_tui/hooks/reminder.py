@@ -38,7 +38,7 @@ _REMEMBERING_TOOLS = frozenset(
 """The tools of memento's profiles that keep something."""
 
 _NAMES_OF_OTHERS = frozenset((b"update", b"store"))
-"""Those that other tools may be called as well; not every host writes the server's name before a tool's."""
+"""Names that tools of other servers may have too; not every host writes the server's name before a tool's."""
 
 _REMEMBERING_COMMAND = re.compile(rb"\bmemento(?: --data-dir \S+)? (?:add|skip add|item add|distill|import)\b")
 """The commands that keep something."""

@@ -53,7 +53,7 @@ class _Greeter:
         self._send = send
         self._results: Mapping[str, Any] = {}
         self.unread = b""
-        """What the server is to read itself."""
+        """The messages that the server reads itself, as bytes."""
         self.greeted: int | str | None = None
 
     def take(self, line: bytes) -> bool:

@@ -198,7 +198,7 @@ class _MemoryServer(MCPServer[None]):
             subscriptions=False,  # nothing is announced, and a stream that stays silent would hold up the end
         )
         self.beginning = Beginning()
-        """What was read from standard input, and answered, before this ran."""
+        """The messages that were read from standard input before this ran, and the id of the answered handshake."""
         self._mcp_workspaces, self._profile = mcp_workspaces, profile
         self._refuse = served.refusal()
         self._by_name: Mapping[str, Tool] = {tool.name: tool for tool in tools}
