@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from memento_tui.model.validation import fold_tag
+from memento_tui.storage.journal import REWRITTEN_ENTRY
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import TABLES
 
@@ -35,7 +36,8 @@ def check_store(store: Store) -> None:
         key = (name, identity)
         assert version == versions.get(key, 0) + 1, f"{key} skips a version"
         versions[key] = version
-        replayed[key] = None if removed else image
+        if name != REWRITTEN_ENTRY:  # of which a purge says what it rewrote; it is no record
+            replayed[key] = None if removed else image
     current = {}
     for name, table in TABLES.items():
         for row in store.database.connection.execute(table.select).fetchall():
