@@ -7,6 +7,7 @@ from typing import ClassVar
 __all__ = [
     "AmbiguousId",
     "Conflict",
+    "DamagedFile",
     "DataDirectoryError",
     "EngineUnavailable",
     "InvalidField",
@@ -124,6 +125,10 @@ class DataDirectoryError(MementoError):
 
     code = "data_directory"
     exit_code = 6
+
+
+class DamagedFile(DataDirectoryError):
+    """What is wrong lies in the file itself, and stays so."""
 
 
 class LostData(DataDirectoryError):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -11,9 +12,9 @@ import msgspec
 from memento_tui.api.accounts import ACCOUNTS_SETTING, revoke_all
 from memento_tui.errors import DataDirectoryError, NotAllowed
 from memento_tui.paths import DataPaths
-from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory
+from memento_tui.private_files import make_private_directory
 from memento_tui.storage import backup
-from memento_tui.storage.backup import Progress
+from memento_tui.storage.backup import LOG_ENDS, Progress
 from memento_tui.storage.backup_folder import (
     KEPT,
     WAIT_SECONDS,
@@ -55,11 +56,13 @@ class Backups:
         keep: int = KEPT[""].newest,
         progress: Progress = no_progress,
         stop: threading.Event | None = None,
+        warn: Callable[[str], object] = lambda _sentence: None,
     ) -> Backup:
         """Copy the database as it is now, check the copy, and remove the oldest beyond ``keep`` that were made so.
 
         Those that memento made by itself are counted apart. Others read and write meanwhile. What is listed
-        afterwards is whole: until it is checked it has another name.
+        afterwards is whole: until it is checked it has another name. ``warn`` is told of older ones that could not be
+        removed.
 
         Raises:
             NotAllowed: an agent asks, or another backup is under way.
@@ -70,7 +73,9 @@ class Backups:
         self._check_person("makes")
         with self._folder.locked():
             made = self._add("", progress, stop)
-            self._folder.rotate("", KEPT[""]._replace(newest=keep))
+            problem = self._folder.rotate("", KEPT[""]._replace(newest=keep))
+        if problem:
+            warn(problem)
         return made
 
     def keep_before_repair(self) -> Backup:
@@ -165,20 +170,16 @@ class Backups:
 
         """
         self._check_person("restores")
-        file = self.file_of(name)
-        with self._folder.locked():
-            _check_whole(file, progress, stop)
-            if backup.read_contents(file).origin != self._store.database.origin:
+        file, copy = self.file_of(name), self._paths.backups / "restoring.part"
+        with self._folder.locked(), _checked_copy(file, copy, progress, stop):
+            if backup.read_contents(copy).origin != self._store.database.origin:
                 raise NotAllowed(
                     f"{file.name} is a backup of another workspace.",
                     f"To open that one, restore it into a folder of its own: memento --data-dir FOLDER backup restore "
                     f"{file}",
                 )
             before = self._add("before restore", progress, stop, checked=False)
-            copy = self._paths.backups / "restoring.part"
             progress("Preparing", 0, 1)
-            shutil.copyfile(file, copy)
-            copy.chmod(PRIVATE_FILE_MODE)
             note = f"{file.name}; what was there before is in {before.name}"
             seq = backup.restore_copy(
                 self._store.database,
@@ -218,17 +219,14 @@ def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Pr
     folder = BackupFolder(paths)
     file = _find_file(folder, name)
     _make_directory(paths.root)
-    with folder.locked():
-        _check_whole(file, progress, None)
+    copy = folder.path("restoring.part")
+    with folder.locked(), _checked_copy(file, copy, progress, None):
         aside = folder.free_path("damaged")
-        copy = aside.with_suffix(".part")
-        shutil.copyfile(file, copy)
-        copy.chmod(PRIVATE_FILE_MODE)
         kept = f"the database before is kept as {aside.name}" if paths.database.exists() else "there was no database"
         note = f"{file.name}; {kept}"
         seq = backup.migrate_copy(copy, author, note, settings={ACCOUNTS_SETTING: revoke_all})
         forget_last_known(paths.database)
-        for end in ("-wal", "-shm", ""):
+        for end in (*LOG_ENDS, ""):
             old = paths.database.with_name(paths.database.name + end)
             if old.exists():
                 old.replace(aside.with_name(aside.name + end))
@@ -260,9 +258,23 @@ def _make_directory(root: Path) -> None:
         ) from error
 
 
-def _check_whole(file: Path, progress: Progress, stop: threading.Event | None) -> None:
-    problem = backup.verify_copy(file, progress=progress, stop=stop)
-    if problem:
-        raise DataDirectoryError(
-            f"{file.name} cannot be restored. {problem}", "Choose another: memento backup list. Nothing was changed."
-        )
+@contextmanager
+def _checked_copy(file: Path, copy: Path, progress: Progress, stop: threading.Event | None) -> Iterator[None]:
+    """Hold a copy of a backup with all that lies in a log beside it, once all of the copy was read; it goes at the end.
+
+    Raises:
+        DataDirectoryError: the file cannot be copied, or something is wrong with it; nothing was changed.
+
+    """
+    try:
+        backup.copy_file(file, copy)
+        fault = backup.verify_copy(copy, progress=progress, stop=stop)
+        if fault is not None:
+            raise DataDirectoryError(
+                f"{file.name} cannot be restored. {fault.sentence}",
+                "Choose another: memento backup list. Nothing was changed.",
+            )
+        yield
+    finally:
+        for left in copy.parent.glob(f"{copy.name}*"):
+            left.unlink()

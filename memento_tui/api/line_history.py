@@ -60,8 +60,9 @@ class LineHistory:
             self._settings.change(self._setting, added)
 
 
-def forget_lines(settings: Settings) -> None:
-    """Remove the lines of every place: one may hold what is being purged."""
-    for place in get_args(HistoryPlace):
-        if settings.get(_SETTING + place):
-            settings.set(_SETTING + place, "")
+def forget_lines(settings: Settings) -> bool:
+    """Remove the lines of every place, as one may hold what is being purged; return whether there were any."""
+    kept = [name for name in (_SETTING + place for place in get_args(HistoryPlace)) if settings.get(name)]
+    for name in kept:
+        settings.set(name, "")
+    return bool(kept)

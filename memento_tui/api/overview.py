@@ -309,7 +309,7 @@ def _semantic(workspace: Workspace) -> HealthFinding:
 
 
 def _backup(workspace: Workspace, now: datetime) -> HealthFinding:
-    made = [one for one in workspace.backups.list() if not one.problem]
+    made = [one for one in workspace.backups.list() if one.is_in_order]
     hint = "`memento backup make`, or b in the Health section, makes one."
     last = last_run(workspace._store)
     if last is not None and last.backup_problem and (not made or made[0].at < last.at):

@@ -19,6 +19,7 @@ from memento_tui.storage.backup_folder import WAIT_SECONDS, BackupFolder
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author
 from memento_tui.storage.purge import NameField, PurgedRecord, check_reason, purge_name, purge_note, purge_record
+from memento_tui.storage.settings import Settings
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import TABLES
 
@@ -42,6 +43,8 @@ class PurgeOutcome(msgspec.Struct, frozen=True):
     """The backups from which it was removed too."""
     backups: Sequence[str] = ()
     """The backups in which that failed: they still hold it, or may."""
+    was_here: bool = True
+    """Whether the database held it; otherwise backups alone did."""
 
 
 class Purger:
@@ -61,7 +64,6 @@ class Purger:
             raise NotAllowed("Only a person purges.", "Tell the person what is to go, and why.")
         why = redact_text(reason)[0]
         check_reason(why)
-        forget_lines(self._store.settings)
         if kind in RECORD_KINDS:
             return self._record(kind, name, why)
         if kind == "note":
@@ -69,11 +71,39 @@ class Purger:
         return self._name("agent" if kind == "agent" else "session", name, why)
 
     def _everywhere(self, purge: Callable[[Database], object]) -> PurgeOutcome:
-        """Carry out a purge in the backups and then in the database, so that one that is cut short can be repeated."""
+        """Carry out a purge in the backups and then in the database, so that one that is cut short can be repeated.
+
+        Lines that were typed go from all of them, for one may hold what is purged.
+
+        Raises:
+            NotFound: neither the database nor a backup that could be read holds it.
+
+        """
+        holding = []
+
+        def purge_copy(database: Database) -> None:
+            had_lines = forget_lines(Settings(database))
+            try:
+                purge(database)
+            except NotFound:
+                if not had_lines:
+                    raise
+            else:
+                holding.append(database.path)
+
         backups = BackupFolder(self._paths)
         with backups.locked(wait_seconds=WAIT_SECONDS):
-            done = backups.purge(purge)
-            purge(self._store.database)
+            done = backups.purge(purge_copy)
+            forget_lines(self._store.settings)
+            try:
+                purge(self._store.database)
+            except NotFound as error:
+                if holding:
+                    return PurgeOutcome((), done.purged, done.left, was_here=False)
+                if not done.left:
+                    raise
+                left = f"These backups could not be looked into: {', '.join(done.left)}."
+                raise NotFound(error.message, f"{left} `memento backup rm` removes one.") from error
         return PurgeOutcome((), done.purged, done.left)
 
     def _note(self, seq: int, why: str) -> PurgeOutcome:
@@ -88,23 +118,25 @@ class Purger:
         return outcome
 
     def resolve(self, kind: str, name: str) -> str:
-        """Return the id of a record by a beginning of it; by its whole id one that only the journal remembers.
+        """Return the id of a record by a beginning of it; by its whole id one that only the journal or a backup holds.
 
         Raises `NotFound` or `AmbiguousId`.
         """
         # One that was deleted for good, by undoing its creation, still has its text in the journal.
-        known = bool(self._store.journal.history(TABLES[kind].record, name))
-        return name if known else self._store.resolve(kind, name)
+        if self._store.journal.history(TABLES[kind].record, name):
+            return name
+        try:
+            return self._store.resolve(kind, name)
+        except NotFound:
+            if BackupFolder(self._paths).holds_text_of(kind, name):
+                return name
+            raise
 
     def _record(self, kind: str, name: str, reason: str) -> PurgeOutcome:
         record_type, found = TABLES[kind].record, self.resolve(kind, name)
         derived = self._store.memories.derived_from(found) if kind == "memory" else ()
-        texts = [
-            text
-            for revision in self._store.journal.history(record_type, found)
-            if revision.record is not None
-            for text in _texts_of(revision.record)
-        ]
+        versions = [one.record for one in self._store.journal.history(record_type, found) if one.record is not None]
+        texts = [text for version in versions for text in _texts_of(version)]
         removed: tuple[PurgedRecord, ...] = ()
 
         def purge(database: Database) -> None:
@@ -121,7 +153,7 @@ class Purger:
             self._search_engine.keyword.purge(memories)
         if memories and self._paths.semantic_indexes():
             self._search_engine.purge_vectors(memories)
-        return msgspec.structs.replace(outcome, derived=derived)
+        return msgspec.structs.replace(outcome, derived=derived, was_here=bool(versions))
 
     def _begin_indexes_anew(self) -> None:
         """Let both indexes be built anew: a name stands in every row of what an agent or session wrote."""

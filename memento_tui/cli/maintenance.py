@@ -31,7 +31,7 @@ from memento_tui.cli.output import (
     table,
 )
 from memento_tui.cli.timers import change_timer
-from memento_tui.errors import DataDirectoryError, LostData, NotAllowed
+from memento_tui.errors import DamagedFile, DataDirectoryError, LostData, NotAllowed
 from memento_tui.maintenance.schedule import RUNNERS, Runner
 from memento_tui.model.validation import to_plain
 
@@ -372,7 +372,7 @@ def backup(ctx: click.Context) -> None:
 def make_backup(keep: int) -> None:
     """Copy the database while it is in use, and check the copy. The oldest that you made beyond --keep are removed."""
     with open_workspace() as workspace, staged_progress() as progress:
-        made = workspace.backups.make(keep=keep, progress=progress)
+        made = workspace.backups.make(keep=keep, progress=progress, warn=note)
         place = workspace.paths.backups / made.name
     emit(
         {**to_plain(made), "path": str(place)},
@@ -490,7 +490,7 @@ def restore_backup(name: str, *, yes: bool) -> None:
                 restored = workspace.backups.restore(name, progress=progress)
     except DataDirectoryError as error:
         is_there = current_session().paths.database.exists()
-        if is_there and "damaged" not in error.message and not isinstance(error, LostData):
+        if is_there and not isinstance(error, (DamagedFile, LostData)):
             raise
         note(error.message)
         restored = _restore_or_replace(name, yes=yes)

@@ -452,8 +452,10 @@ def purge(id: str, reason: str, *, kind: str, yes: bool) -> None:  # noqa: A002 
             declined="That is not its id. Nothing was purged.",
         )
         outcome = workspace.purge(found, reason, kind=kind)
-    text = f"{found}  purged"
-    if outcome.purged_backups:
+    text = f"{found}  purged" if outcome.was_here else f"{found}  was not here any more"
+    if outcome.purged_backups and not outcome.was_here:
+        text += f"; purged from {count_of(len(outcome.purged_backups), 'backup')}"
+    elif outcome.purged_backups:
         text += f", from {count_of(len(outcome.purged_backups), 'backup')} too"
     if outcome.derived:
         text += f"\nThese were derived from it, and may say the same: {', '.join(outcome.derived)}"

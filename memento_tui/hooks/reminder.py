@@ -5,7 +5,6 @@ No field of the answer keeps the agent from ending its turn, and nothing of it r
 
 from __future__ import annotations
 
-import os
 import re
 
 from memento_tui.hooks.host_events import HookCall
@@ -19,7 +18,7 @@ _MANY_CHANGES = 10
 """Changes of files after which a session is likely to have learned something."""
 
 _MOST_BYTES_READ = 16_000_000
-"""Bytes of a transcript, from its end, that are searched: some 10 ms, and most sessions whole."""
+"""Bytes of a transcript that is searched: some 10 ms, and most sessions. Of a longer one nothing is said."""
 
 _TOOL_NAME = re.compile(rb'(?<!\\)"name": ?"([\w.-]+)"')
 """The names of tools that were called; those within quoted output have a backslash before the quotation mark."""
@@ -59,12 +58,13 @@ def reminder_after_turn(call: HookCall, store: HookStore, settings: HookSettings
 
 
 def _unremembered_changes(path: str) -> int:
-    """Return how many times a session changed files, 0 where it remembered anything or its transcript is not there."""
+    """Return how many times a session changed files, 0 where it remembered anything or that cannot be known."""
     try:
         with open(path, "rb") as stream:  # noqa: PTH123 - pathlib's takes longer
-            stream.seek(max(0, os.fstat(stream.fileno()).st_size - _MOST_BYTES_READ))
-            said = stream.read(_MOST_BYTES_READ)
+            said = stream.read(_MOST_BYTES_READ + 1)
     except OSError:
+        return 0
+    if len(said) > _MOST_BYTES_READ:
         return 0
     names = _TOOL_NAME.findall(said)
     if any(map(_remembers, names)) or _REMEMBERING_COMMAND.search(said):

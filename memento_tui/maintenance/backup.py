@@ -25,7 +25,8 @@ def back_up(context: MaintenanceContext) -> None:
             return
         with folder.locked(), context.store.database.reading() as source:
             made = folder.add(source, "daily", checked=True, progress=context.report_progress, stop=context.stopping)
-            folder.rotate("daily")
+            if problem := folder.rotate("daily"):
+                context.problems.append(problem)
     except StoppedError:
         return  # the run ends
     except (DataDirectoryError, NotAllowed) as error:

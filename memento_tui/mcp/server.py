@@ -34,6 +34,7 @@ from mcp_types import (
     GetPromptResult,
     InputRequiredResult,
     JSONRPCError,
+    JSONRPCResponse,
     Prompt,
     PromptMessage,
     Resource,
@@ -104,7 +105,8 @@ class _Unsent:
         self._greeted: int | str | None = greeted
 
     async def send(self, item: SessionMessage, /) -> None:
-        if self._greeted is not None and getattr(item.message, "id", None) == self._greeted:
+        # A request of the server's own may have the same number, and an error is news.
+        if isinstance(item.message, JSONRPCResponse) and item.message.id == self._greeted:
             self._greeted = None
             return
         await self._stream.send(item)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import functools
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 import msgspec
 
 from memento_tui import clock
-from memento_tui.errors import DataDirectoryError, NotFound
+from memento_tui.errors import DamagedFile, DataDirectoryError, NotFound
+from memento_tui.private_files import PRIVATE_FILE_MODE
 from memento_tui.storage import journal
 from memento_tui.storage.connection import Connection, open_finished, open_for_writing
 from memento_tui.storage.database import Database, explain_failure, newest_format, raise_if_stopped, stoppable
@@ -23,8 +27,12 @@ from memento_tui.storage.statements import SELECT_SETTING, WRITE_SETTING
 from memento_tui.storage.transaction import PersonGuard, Transaction, write_entry
 
 __all__ = [
+    "LOG_ENDS",
+    "Fault",
     "Progress",
     "copy_database",
+    "copy_file",
+    "holds_text_of",
     "journal_problem",
     "migrate_copy",
     "page_problem",
@@ -32,7 +40,11 @@ __all__ = [
     "read_contents",
     "restore_copy",
     "verify_copy",
+    "whole_file",
 ]
+
+LOG_ENDS = ("-wal", "-journal", "-shm")
+"""The ends of the names of the files that SQLite keeps beside a database which is in use, or was when it was left."""
 
 Progress = Callable[[str, int, int], None]
 """Receives the name of the present step, the amount done and the whole amount."""
@@ -54,6 +66,16 @@ class BackupContents(msgspec.Struct, frozen=True):
     """The name of the database that it is a copy of."""
     mark: str
     """The beginning of the newest entry's hash: its number is another entry where a backup was restored meanwhile."""
+    written_at: datetime | None
+    """When that entry was written; ``None`` where there is none."""
+
+
+class Fault(NamedTuple):
+    """The reason why a copy cannot be restored."""
+
+    sentence: str
+    is_lasting: bool
+    """Whether it lies in the file, so that another attempt would find the same."""
 
 
 def copy_database(source: Connection, file: Path, *, progress: Progress, stop: threading.Event | None) -> None:
@@ -102,8 +124,68 @@ def _removed_on_failure(file: Path) -> Iterator[None]:
 
 
 def _remove(file: Path) -> None:
-    for name in (file, *(file.with_name(file.name + end) for end in ("-journal", "-wal", "-shm"))):
+    for name in (file, *_beside(file)):
         name.unlink(missing_ok=True)
+
+
+def _beside(file: Path) -> Iterator[Path]:
+    return (file.with_name(file.name + end) for end in LOG_ENDS)
+
+
+def _has_log(file: Path) -> bool:
+    """Tell whether a part of what was written to a file lies in a log beside it."""
+    return any(log.exists() and log.stat().st_size for log in _beside(file) if not log.name.endswith("-shm"))
+
+
+@contextmanager
+def whole_file(file: Path, scratch: Path) -> Iterator[Path]:
+    """Hold a file that has in it all that was written to it: itself, or a copy called ``scratch`` with its log in it.
+
+    Raises:
+        DataDirectoryError: it cannot be copied, or is being written.
+
+    """
+    if not _has_log(file):
+        yield file
+        return
+    try:
+        copy_file(file, scratch)
+        yield scratch
+    finally:
+        _remove(scratch)
+
+
+def copy_file(file: Path, target: Path) -> None:
+    """Copy a database that nobody has open to one file that only its owner may read, with what lies in a log beside it.
+
+    Raises:
+        DataDirectoryError: it cannot be read, or is being written, or the copy cannot be written.
+
+    """
+    with _removed_on_failure(target):
+        before = _state(file)
+        for source in (file, *_beside(file)):
+            if source.exists() and not source.name.endswith("-shm"):
+                copied = target.with_name(target.name + source.name.removeprefix(file.name))
+                try:
+                    shutil.copyfile(source, copied)
+                except OSError as error:
+                    said = f"{error.filename or source} cannot be copied: {error.strerror}."
+                    raise DataDirectoryError(said, "Check its permissions and the free space.") from error
+                copied.chmod(PRIVATE_FILE_MODE)
+        if _state(file) != before:
+            raise DataDirectoryError(f"{file} is being written by another program.", "Close that one first.")
+        if _has_log(target):
+            connection = open_for_writing(target, busy_seconds=0)
+            try:
+                connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+            finally:
+                connection.close()
+
+
+def _state(file: Path) -> list[tuple[str, int, int]]:
+    found = [(path.name, path.stat()) for path in (file, *_beside(file)) if path.exists()]
+    return [(name, facts.st_size, facts.st_mtime_ns) for name, facts in found if not name.endswith("-shm")]
 
 
 def _copy_pages(
@@ -138,16 +220,37 @@ def read_contents(file: Path) -> BackupContents:
     with _open_read_only(file) as connection:
         pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
         if pages * size > file.stat().st_size:
-            raise DataDirectoryError(f"{file} is cut off.", "Use another backup.")
-        row = connection.execute(
-            "SELECT (SELECT coalesce(max(seq), 0) FROM entry), (SELECT count(*) FROM memory),"
-            " (SELECT value FROM setting WHERE name = 'origin'), (SELECT hash FROM entry ORDER BY seq DESC LIMIT 1)"
+            raise DamagedFile(f"{file} is cut off.", "Use another backup.")
+        memories, origin = connection.execute(
+            "SELECT (SELECT count(*) FROM memory), (SELECT value FROM setting WHERE name = 'origin')"
         ).fetchone()
-    return BackupContents(int(row[0]), int(row[1]), str(row[2]), (row[3] or b"").hex()[:16])
+        newest = connection.execute("SELECT seq, hash, at FROM entry ORDER BY seq DESC LIMIT 1").fetchone()
+    seq, mark, at = newest or (0, b"", None)
+    return BackupContents(int(seq), int(memories), str(origin), mark.hex()[:16], _moment_of(at))
 
 
-def verify_copy(file: Path, *, progress: Progress, stop: threading.Event | None) -> str | None:
-    """Read a copy from its first page to its last entry; return the first fault as a sentence, or ``None``.
+def _moment_of(written: object) -> datetime | None:
+    """Return a moment as the journal writes it; ``None`` for anything else, as nobody has verified the copy yet."""
+    try:
+        return datetime.fromisoformat(str(written))
+    except ValueError:
+        return None
+
+
+def holds_text_of(file: Path, record: str, record_id: str) -> bool:
+    """Tell whether a copy holds any version of a record that was not purged from it.
+
+    Raises:
+        DataDirectoryError: it cannot be read.
+
+    """
+    query = "SELECT 1 FROM change WHERE record = ? AND record_id = ? AND image IS NOT NULL LIMIT 1"
+    with _open_read_only(file) as connection:
+        return connection.execute(query, (record, record_id)).fetchone() is not None
+
+
+def verify_copy(file: Path, *, progress: Progress, stop: threading.Event | None) -> Fault | None:
+    """Read a copy from its first page to its last entry; return the first fault, or ``None``.
 
     Raises:
         StoppedError: ``stop`` was set.
@@ -158,12 +261,13 @@ def verify_copy(file: Path, *, progress: Progress, stop: threading.Event | None)
         with _open_read_only(file) as connection:
             known = int(connection.execute("PRAGMA user_version").fetchone()[0])
             if known > newest_format():
-                return f"It was written by a newer memento (format {known})."
+                return Fault(f"It was written by a newer memento (format {known}).", is_lasting=False)
             progress("Checking the pages", 0, 1)
             problem = page_problem(connection, stop)
-            return problem or journal_problem(connection, head, progress=progress, stop=stop)
+            problem = problem or journal_problem(connection, head, progress=progress, stop=stop)
+            return Fault(problem, is_lasting=True) if problem else None
     except DataDirectoryError as error:
-        return error.message
+        return Fault(error.message, is_lasting=isinstance(error, DamagedFile))
 
 
 def page_problem(connection: Connection, stop: threading.Event | None = None) -> str | None:

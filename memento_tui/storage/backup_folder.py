@@ -8,8 +8,8 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -19,10 +19,11 @@ from filelock import FileLock, Timeout
 
 from memento_tui import clock
 from memento_tui.errors import AmbiguousId, DataDirectoryError, MementoError, NotAllowed, NotFound
+from memento_tui.model.validation import new_id
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory
 from memento_tui.storage import backup
-from memento_tui.storage.backup import Progress
+from memento_tui.storage.backup import LOG_ENDS, Progress
 from memento_tui.storage.connection import Connection, open_for_writing
 from memento_tui.storage.database import Database, explain_failure
 from memento_tui.storage.journal_queries import JournalQueries
@@ -64,6 +65,12 @@ KEPT: dict[Reason, Kept] = {
 }
 """The backups that stay when another of the same reason is made."""
 
+_NOT_IN_ORDER: tuple[Reason, ...] = ("before repair", "damaged")
+"""What is kept of a database that was not in order: no state to go back to."""
+
+_CLOCKS_APART = timedelta(days=1)
+"""How far ahead of the clock a date still counts: the clock may have been put back a little."""
+
 _SPARE_BYTES = 50_000_000
 """Bytes. What a backup leaves free on its disk: a full one keeps everything else from being written."""
 
@@ -72,7 +79,6 @@ WAIT_SECONDS = 60.0
 
 _REASONS = "|".join(reason.replace(" ", "-") for reason in KEPT if reason)
 _NAME = re.compile(rf"memento-(\d{{8}}T\d{{6}})Z(?:-({_REASONS}))?(?:-(\d+))?\.db")
-_LOG_ENDS = ("-wal", "-shm", "")
 _UNFINISHED = "*.part*"
 
 
@@ -81,9 +87,9 @@ class Backup(msgspec.Struct, frozen=True):
 
     name: str
     at: datetime
-    """When it was begun, in UTC."""
+    """When it was begun, in UTC, as its name says; where that is a day to come, when its newest entry was written."""
     size: int
-    """Bytes."""
+    """Bytes, with those of a log beside it."""
     head: int
     """The newest journal entry in it."""
     memories: int
@@ -93,6 +99,11 @@ class Backup(msgspec.Struct, frozen=True):
     """The reason why it cannot be restored, from a quick check, or from the last full one."""
     verified_at: datetime | None = None
     """When all of it was read last and found in order; ``None`` where that was never done."""
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether it is a state to go back to, as far as is known."""
+        return not self.problem and self.why not in _NOT_IN_ORDER
 
 
 class _Check(msgspec.Struct, frozen=True):
@@ -110,6 +121,17 @@ class PurgedBackups(NamedTuple):
     purged: list[str]
     left: list[str]
     """Those in which it could not be carried out: they hold what was purged, or may."""
+
+
+class _Listed(NamedTuple):
+    """A backup with what its place in the list is decided by."""
+
+    is_dated: bool
+    """Whether a date is known that has come."""
+    at: datetime
+    number: int
+    backup: Backup
+    mark: str
 
 
 def no_progress(_what: str, _done: int, _total: int) -> None:
@@ -150,14 +172,16 @@ class BackupFolder:
             ) from error
 
     def list(self) -> list[Backup]:
-        """Return the backups, newest first."""
+        """Return the backups, newest first; last those of which no date is known that has come."""
+        return [one.backup for one in self._listed()]
+
+    def _listed(self) -> Sequence[_Listed]:
         if not self._paths.backups.is_dir():
             return []
-        found = [(_NAME.fullmatch(path.name), path) for path in self._paths.backups.iterdir()]
-        matches = [(match, path) for match, path in found if match is not None and _moment(match) is not None]
-        matches.sort(key=lambda pair: (pair[0][1], int(pair[0][3] or 1)), reverse=True)
         checks = self._checks()
-        return [_describe(path, checks.get(path.name)) for _, path in matches]
+        names = [path for path in self._paths.backups.iterdir() if _named_moment(path.name) is not None]
+        found = [_describe(path, checks.get(path.name)) for path in names]
+        return sorted(found, key=lambda one: one[:3], reverse=True)
 
     def find(self, name: str) -> Backup:
         """Return a backup by its name or a beginning of it; ``latest`` is the newest of the person's and daily ones.
@@ -180,12 +204,15 @@ class BackupFolder:
         return found[0]
 
     def is_behind(self, journal: JournalQueries) -> bool:
-        """Tell whether anything was written that the newest backup which can be restored does not hold."""
-        newest = next((one for one in self.list() if not one.problem), None)
+        """Tell whether anything was written that no backup holds which can be restored.
+
+        The journal decides that, and no date: a clock may be wrong.
+        """
         head = journal.head()
-        if newest is None or newest.head != head:
-            return head > 0
-        return backup.read_contents(self.path(newest.name)).mark != journal.mark(head)
+        mark = journal.mark(head)
+        return head > 0 and not any(
+            (one.backup.head, one.mark) == (head, mark) for one in self._listed() if one.backup.is_in_order
+        )
 
     def free_path(self, reason: Reason) -> Path:
         """Return a name for a backup that is begun now, beyond all of this second: several may be made in one."""
@@ -221,9 +248,11 @@ class BackupFolder:
         unfinished = final.with_suffix(".part")
         backup.copy_database(source, unfinished, progress=progress, stop=stop)
         try:
-            if checked and (problem := backup.verify_copy(unfinished, progress=progress, stop=stop)):
+            if checked and (fault := backup.verify_copy(unfinished, progress=progress, stop=stop)):
                 raise DataDirectoryError(
-                    f"There is no backup, because the database is not in order. {problem}",
+                    f"There is no backup, because the database is not in order. {fault.sentence}"
+                    if fault.is_lasting
+                    else f"There is no backup, because the copy could not be checked. {fault.sentence}",
                     "`memento doctor` says more.",
                 )
             unfinished.replace(final)
@@ -231,8 +260,8 @@ class BackupFolder:
             unfinished.unlink(missing_ok=True)
         sync_directory(self._paths.backups)
         if checked:
-            self._note_check(final, "")
-        return _describe(final, self._checks().get(final.name))
+            self._note_check(final, _state_of(final), "")
+        return _describe(final, self._checks().get(final.name)).backup
 
     def purge(self, purge: Callable[[Database], object], *, progress: Progress = no_progress) -> PurgedBackups:
         """Carry out a purge in every backup; the caller holds `locked`. Each is replaced once it is purged and checked.
@@ -254,21 +283,32 @@ class BackupFolder:
 
     def _purge_one(self, file: Path, purge: Callable[[Database], object]) -> bool:
         unfinished = file.with_suffix(".part")
-        if any(file.with_name(file.name + end).exists() for end in _LOG_ENDS if end):
-            raise DataDirectoryError(f"{file.name} is no finished copy.")
         try:
-            shutil.copyfile(file, unfinished)
-            unfinished.chmod(PRIVATE_FILE_MODE)
+            backup.copy_file(file, unfinished)
             if not backup.purge_copy(unfinished, purge):
                 return False
-            if problem := backup.verify_copy(unfinished, progress=no_progress, stop=None):
-                raise DataDirectoryError(problem)
+            if fault := backup.verify_copy(unfinished, progress=no_progress, stop=None):
+                raise DataDirectoryError(fault.sentence)
+            self._remove_logs(file.name)  # the copy has in it what they held
             unfinished.replace(file)
         finally:
             for left in file.parent.glob(f"{unfinished.name}*"):
                 left.unlink()
-        self._note_check(file, "")
+        self._note_check(file, _state_of(file), "")
         return True
+
+    def holds_text_of(self, record: str, record_id: str) -> bool:
+        """Tell whether any backup that can be read holds a version of a record, by its whole id."""
+        for one in self.list():
+            # What cannot be read now is told of by the purge, which tries each of them.
+            with suppress(DataDirectoryError), self._whole(self.path(one.name)) as file:
+                if backup.holds_text_of(file, record, record_id):
+                    return True
+        return False
+
+    def _whole(self, file: Path) -> AbstractContextManager[Path]:
+        """Hold a file of the folder, or a copy of it with its log in it; see `backup.whole_file`."""
+        return backup.whole_file(file, file.with_suffix(f".part-{new_id()}"))
 
     def _check_room(self, source: Connection) -> None:
         """Raise `DataDirectoryError` where a copy would fill the disk."""
@@ -281,27 +321,49 @@ class BackupFolder:
                 "Free some space; `memento backup rm` removes older backups.",
             )
 
-    def rotate(self, reason: Reason, kept: Kept | None = None) -> None:
-        """Remove the backups of one reason beyond those that stay."""
-        same = [one for one in self.list() if one.why == reason]
-        stay = set(_staying(same, kept or KEPT[reason]))
-        for one in same:
-            if one.name not in stay:
-                self.remove(one.name)
+    def rotate(self, reason: Reason, kept: Kept | None = None) -> str:
+        """Remove the backups of one reason beyond those that stay; return a sentence about those that could not be.
+
+        It raises nothing: the backup that was made before is made.
+        """
+        left = ""
+        try:
+            same = [one for one in self.list() if one.why == reason]
+            stay = set(_staying(same, kept or KEPT[reason]))
+            for one in same:
+                if one.name not in stay:
+                    left = one.name
+                    self.remove(one.name)
+        except OSError as error:
+            said = f"An older backup could not be removed: {left or error.filename} ({error.strerror})."
+            _log.warning(said)
+            return said
+        return ""
 
     def remove(self, name: str) -> None:
         """Delete a backup, with the log that one may have that was put aside as damaged. Raises `OSError`."""
-        for end in _LOG_ENDS:
+        self._remove_logs(name)
+        self.path(name).unlink(missing_ok=True)
+
+    def _remove_logs(self, name: str) -> None:
+        for end in backup.LOG_ENDS:
             self.path(name + end).unlink(missing_ok=True)
 
     def verify(self, name: str, *, progress: Progress = no_progress, stop: threading.Event | None = None) -> str | None:
         """Read a backup from its first page to its last entry; return the first fault as a sentence, or ``None``.
 
-        What was found is noted beside the backups. Raises `StoppedError`.
+        What was found is noted beside the backups, unless it may be another thing next time. Raises `StoppedError`.
         """
-        problem = backup.verify_copy(self.path(name), progress=progress, stop=stop)
-        self._note_check(self.path(name), problem or "")
-        return problem
+        file = self.path(name)
+        state = _state_of(file)
+        try:
+            with self._whole(file) as whole:
+                fault = backup.verify_copy(whole, progress=progress, stop=stop)
+        except DataDirectoryError as error:
+            return error.message
+        if fault is None or fault.is_lasting:
+            self._note_check(file, state, fault.sentence if fault else "")
+        return fault.sentence if fault else None
 
     def _checks(self) -> dict[str, _Check]:
         """Return what was found of each file when it was read last, as far as it is still the same file."""
@@ -310,12 +372,11 @@ class BackupFolder:
         except (OSError, msgspec.DecodeError):
             return {}  # then none was verified, as far as anybody knows
 
-    def _note_check(self, file: Path, problem: str) -> None:
-        """Note what reading a file found; where that cannot be written, it counts as not read."""
+    def _note_check(self, file: Path, state: tuple[int, int], problem: str) -> None:
+        """Note what reading a file in that state found; where that cannot be written, it counts as not read."""
         with suppress(OSError):
-            facts = file.stat()
             known = {name: check for name, check in self._checks().items() if self.path(name).exists()}
-            known[file.name] = _Check(clock.now(), facts.st_size, facts.st_mtime_ns, problem)
+            known[file.name] = _Check(clock.now(), *state, problem)
             unfinished = self._paths.backup_checks.with_suffix(".part")
             unfinished.write_bytes(msgspec.json.encode(known))
             unfinished.chmod(PRIVATE_FILE_MODE)
@@ -339,7 +400,7 @@ def keep_before_migration(paths: DataPaths) -> None:
                 folder.add(source, "before migration", checked=True)
             finally:
                 source.close()
-            folder.rotate("before migration")
+            folder.rotate("before migration")  # what it could not remove is in the log
     except apsw.Error as error:
         raise _not_migrated(paths, explain_failure(error, paths.database)) from error
     except (DataDirectoryError, NotAllowed) as error:
@@ -362,35 +423,42 @@ def _staying(newest_first: Sequence[Backup], kept: Kept) -> Iterable[str]:
             yield one.name
 
 
-def _moment(match: re.Match[str]) -> datetime | None:
+def _named_moment(name: str) -> datetime | None:
     """Return when a backup was made, by its name; ``None`` for a file that memento did not name."""
+    match = _NAME.fullmatch(name)
     try:
-        return datetime.strptime(match[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
+        return None if match is None else datetime.strptime(match[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
     except ValueError:
         return None
 
 
-def _describe(file: Path, check: _Check | None) -> Backup:
-    match = _NAME.fullmatch(file.name)
-    if match is None:
+def _state_of(file: Path) -> tuple[int, int]:
+    """Return the bytes of a file with its log, and when either changed last: by them it is known to be the same."""
+    facts = [path.stat() for path in (file, *(file.with_name(file.name + end) for end in LOG_ENDS)) if path.exists()]
+    return sum(one.st_size for one in facts), max((one.st_mtime_ns for one in facts), default=0)
+
+
+def _describe(file: Path, check: _Check | None) -> _Listed:
+    match, named = _NAME.fullmatch(file.name), _named_moment(file.name)
+    if match is None or named is None:
         raise ValueError(file)
-    at = _moment(match)
-    if at is None:
-        raise ValueError(file)
-    why = msgspec.convert((match[2] or "").replace("-", " "), Reason)
-    size = 0
+    why, number = msgspec.convert((match[2] or "").replace("-", " "), Reason), int(match[3] or 1)
+    latest = clock.now() + _CLOCKS_APART
+    state = (0, 0)
     try:
-        facts = file.stat()
-        size = facts.st_size
+        state = _state_of(file)
         found = backup.read_contents(file)
-    except OSError as error:
-        return Backup(file.name, at, size, 0, 0, why, f"It cannot be read: {error.strerror}.")
-    except DataDirectoryError as error:
-        return Backup(file.name, at, size, 0, 0, why, error.message)
-    if check is None or (check.size, check.changed_ns) != (facts.st_size, facts.st_mtime_ns):
-        return Backup(file.name, at, size, found.head, found.memories, why)
-    verified = None if check.problem else check.at
-    return Backup(file.name, at, size, found.head, found.memories, why, check.problem, verified)
+    except (OSError, DataDirectoryError) as error:
+        said = error.message if isinstance(error, DataDirectoryError) else f"It cannot be read: {error.strerror}."
+        return _Listed(named <= latest, named, number, Backup(file.name, named, state[0], 0, 0, why, said), "")
+    # A name tells no fractions of seconds.
+    written = found.written_at and found.written_at.replace(microsecond=0)
+    at = max((one for one in (named, written) if one is not None and one <= latest), default=None)
+    described = Backup(file.name, at or named, state[0], found.head, found.memories, why)
+    if check is not None and (check.size, check.changed_ns) == state:
+        verified = None if check.problem else check.at
+        described = msgspec.structs.replace(described, problem=check.problem, verified_at=verified)
+    return _Listed(at is not None, at or named, number, described, found.mark)
 
 
 def _megabytes(count: int) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 import apsw
 
-from memento_tui.errors import DataDirectoryError, InvalidInput, LostData
+from memento_tui.errors import DamagedFile, DataDirectoryError, InvalidInput, LostData
 from memento_tui.model.validation import fold_tag, new_id
 from memento_tui.private_files import make_private_file
 from memento_tui.storage.connection import Connection, open_finished, open_for_writing
@@ -124,7 +124,7 @@ def explain_failure(error: apsw.Error, path: Path) -> DataDirectoryError:
             "Wait for it to finish, then try again.",
         )
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
-        return DataDirectoryError(
+        return DamagedFile(
             f"{path} is damaged: {error}.",
             "Keep the file, and put a backup in its place: `memento backup restore`. Nothing was changed.",
         )

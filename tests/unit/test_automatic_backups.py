@@ -99,6 +99,45 @@ def test_seven_daily_backups_stay_and_one_of_each_of_the_four_weeks_before(
     assert all(later - earlier == 7 for earlier, later in pairwise(stayed[8:]))
 
 
+def test_a_daily_backup_that_cannot_be_rotated_is_made_all_the_same(
+    workspace: Workspace, day: Callable[[int], None]
+) -> None:
+    workspace.remember("The port is 8080.")
+    for number in range(1, 9):
+        (workspace.paths.backups / f"memento-2020010{number}T000000Z-daily.db").mkdir(parents=True)
+    day(0)
+    report = maintain_workspace(workspace)
+    assert report.backup
+    assert [problem.partition(":")[0] for problem in report.problems] == ["An older backup could not be removed"]
+    signs = {sign.name: sign for sign in overview.health_signs(workspace, clock.now())}
+    assert signs["backup"].ok
+
+
+def test_what_is_kept_of_a_damaged_state_is_no_backup_of_the_day(
+    workspace: Workspace, day: Callable[[int], None]
+) -> None:
+    workspace.remember("The port is 8080.")
+    workspace.backups.keep_before_repair()
+    assert workspace.backups.is_behind()
+    assert maintain_workspace(workspace).backup
+    day(1)
+    assert not workspace.backups.is_behind()
+
+
+def test_a_daily_backup_from_days_to_come_keeps_no_day_from_its_own(
+    workspace: Workspace, day: Callable[[int], None]
+) -> None:
+    day(300)
+    workspace.remember("The port is 8080.")
+    ahead = maintain_workspace(workspace).backup
+    for number in range(10):
+        day(number)
+        workspace.remember(f"Day {number}.")
+        assert maintain_workspace(workspace).backup
+    assert workspace.backups.list()[0].name != ahead
+    assert ahead not in [one.name for one in workspace.backups.list() if one.why == "daily"][:7]
+
+
 def test_backups_of_one_reason_do_not_push_out_those_of_another(workspace: Workspace) -> None:
     workspace.remember("The port is 8080.")
     asked = workspace.backups.make()

@@ -14,8 +14,11 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.backups import replace_damaged
 from memento_tui.api.integrity import check_rows
+from memento_tui.api.line_history import LineHistory
 from memento_tui.errors import AmbiguousId, DataDirectoryError, NotAllowed, NotFound
+from memento_tui.model import Memory
 from memento_tui.paths import DataPaths
+from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import StoppedError
 from tests.made import PERSON, edit, without_engine
 
@@ -396,3 +399,175 @@ def test_the_note_of_an_entry_that_is_not_there_is_looked_for_in_no_backup(
     with pytest.raises(NotFound, match=f"no entry {noted + 7}"):
         workspace.purge(str(noted + 7), "a leak", kind="note")
     assert b"marmalade" in (workspace.paths.backups / made.name).read_bytes()
+
+
+def _leave_log(file: Path, statement: str) -> None:
+    """Change a database as a program that was killed leaves it: the change lies in the log beside it."""
+    live = file.with_name("live.db")
+    shutil.copyfile(file, live)
+    connection = apsw.Connection(str(live))
+    connection.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
+    connection.execute(statement)
+    for end in ("", "-wal"):
+        shutil.copyfile(f"{live}{end}", f"{file}{end}")
+    connection.close()
+    live.unlink()
+
+
+@pytest.mark.parametrize("into", ["an empty directory", "the present"])
+def test_what_lies_in_a_log_beside_a_backup_is_restored_with_it(
+    workspace: Workspace, tmp_path: Path, into: str
+) -> None:
+    workspace.remember("The port is 8080.")
+    workspace.remember("The port is 9090.")
+    workspace._store.database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    workspace.remember("The port is 7070.")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for end in ("", "-wal"):
+        shutil.copyfile(f"{workspace.paths.database}{end}", elsewhere / f"memento.db{end}")
+    assert (elsewhere / "memento.db-wal").stat().st_size
+    if into == "an empty directory":
+        fresh = DataPaths(tmp_path / "fresh")
+        replace_damaged(fresh, PERSON, str(elsewhere / "memento.db"))
+        without_engine(tmp_path / "settings")
+        (tmp_path / "settings" / "config.toml").rename(fresh.config)
+        with memento_tui.open(fresh.root) as other:
+            assert len(_texts(other, "port")) == 3
+    else:
+        workspace.remember("The port is 6060.")
+        workspace.backups.restore(str(elsewhere / "memento.db"))
+        assert len(_texts(workspace, "port")) == 3
+    assert [path.suffix for path in workspace.paths.backups.glob("*.part*")] == []
+
+
+def test_a_log_beside_a_backup_is_checked_and_purged_with_it(workspace: Workspace) -> None:
+    leaked = workspace.remember("The port of marmalade is 8080.")
+    made = workspace.backups.make()
+    file = workspace.paths.backups / made.name
+    _leave_log(file, "UPDATE change SET image = replace(image, '8080', '8081')")
+    assert "altered" in str(workspace.backups.verify(made.name))
+    assert workspace.backups.list()[0].problem
+    _leave_log(file, "UPDATE change SET image = replace(image, '8081', '8080')")
+    assert workspace.backups.verify(made.name) is None
+    assert workspace.purge(leaked.id, "a leak").purged_backups == [made.name]
+    for path in workspace.paths.backups.iterdir():
+        assert b"marmalade" not in path.read_bytes()
+    assert sorted(path.suffix for path in workspace.paths.backups.iterdir()) == [".db"]
+
+
+def test_a_failure_that_may_pass_is_not_kept_as_a_problem_of_the_backup(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+
+    def fails(_file: Path) -> Connection:
+        raise apsw.CantOpenError("unable to open database file")
+
+    with monkeypatch.context() as failing:
+        failing.setattr("memento_tui.storage.backup.open_finished", fails)
+        assert "cannot be opened" in str(workspace.backups.verify(made.name))
+    assert workspace.backups.list() == [made]
+    assert workspace.backups.restore("latest").name == made.name
+
+
+def test_a_backup_of_a_newer_format_is_in_order_once_memento_knows_it(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    connection = apsw.Connection(str(workspace.paths.backups / made.name))
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    assert "newer memento" in str(workspace.backups.verify(made.name))
+    assert workspace.backups.list()[0].problem == ""
+
+
+def test_a_date_to_come_in_a_name_makes_a_backup_no_newer(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    first = workspace.backups.make()
+    lying = workspace.paths.backups / "memento-20990101T000000Z-daily.db"
+    (workspace.paths.backups / first.name).rename(lying)
+    workspace.remember("The port is 9090.")
+    assert workspace.backups.is_behind()
+    second = workspace.backups.make()
+    assert [one.name for one in workspace.backups.list()] == [second.name, lying.name]
+    assert workspace.backups.find("latest").name == second.name
+    assert not workspace.backups.is_behind()
+    assert all(one.at <= clock.now() for one in workspace.backups.list())
+
+
+def test_a_backup_from_days_to_come_is_listed_last(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = clock.now
+    monkeypatch.setattr(clock, "now", lambda: real() + timedelta(days=20_000))
+    workspace.remember("The port is 8080.")
+    ahead = workspace.backups.make()
+    monkeypatch.setattr(clock, "now", real)
+    workspace.remember("The port is 9090.")
+    made = workspace.backups.make()
+    assert [one.name for one in workspace.backups.list()] == [made.name, ahead.name]
+
+
+def test_what_is_only_in_a_backup_is_purged_by_its_id(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    before = workspace.backups.make()
+    leaked = workspace.remember("The meeting of marmalade is on Monday.")
+    kept = workspace.backups.restore(before.name).before
+    assert not workspace._store.journal.history(Memory, leaked.id)
+    outcome = workspace.purge(leaked.id, "it leaked")
+    assert (outcome.was_here, outcome.purged_backups, outcome.backups) == (False, [kept], [])
+    assert b"marmalade" not in (workspace.paths.backups / kept).read_bytes()
+    with pytest.raises(NotFound):
+        workspace.purge(leaked.id, "it leaked")
+
+
+@pytest.mark.parametrize("kind", ["memory", "agent", "session", "note"])
+def test_what_was_purged_here_is_purged_again_from_a_backup_that_came_back(
+    workspace: Workspace, data_dir: Path, kind: str
+) -> None:
+    with memento_tui.open(data_dir, actor="agent", agent="marmalade", session="s-marmalade") as agent:
+        memory = agent.remember("The port of marmalade is 8080.")
+    workspace.reject(memory.id, "It quotes marmalade.")
+    name = {"memory": memory.id, "note": str(workspace._store.journal.head())}
+    name |= {"agent": "marmalade", "session": "s-marmalade"}
+    made = workspace.backups.make()
+    file = workspace.paths.backups / made.name
+    elsewhere = data_dir / "elsewhere.db"
+    shutil.copyfile(file, elsewhere)
+    assert workspace.purge(name[kind], "a leak", kind=kind).was_here
+    elsewhere.rename(file)
+    outcome = workspace.purge(name[kind], "a leak", kind=kind)
+    assert (outcome.was_here, outcome.purged_backups) == (False, [made.name])
+    assert workspace.backups.verify(made.name) is None
+    assert workspace._store.journal.verify() is None
+
+
+def test_what_is_nowhere_is_not_found_and_names_the_backups_that_could_not_be_read(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    os.truncate(workspace.paths.backups / made.name, made.size // 2)
+    with pytest.raises(NotFound) as told:
+        workspace.purge("nobody", "a leak", kind="agent")
+    assert made.name in told.value.hint
+
+
+def test_lines_that_were_typed_go_from_the_backups_with_a_purge(workspace: Workspace) -> None:
+    leaked = workspace.remember("The port is 8080.")
+    LineHistory(workspace._store.settings, "memories").keep("where is marmalade")
+    made = workspace.backups.make()
+    workspace.backups.restore(made.name)
+    other = workspace.remember("The port is 9090.")
+    workspace.purge(other.id, "a leak")
+    for path in [*workspace.paths.backups.glob("*.db"), workspace.paths.database]:
+        assert b"marmalade" not in path.read_bytes()
+    assert workspace.purge(leaked.id, "a leak").backups == []
+
+
+def test_an_older_backup_that_cannot_be_removed_does_not_unmake_the_new_one(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    (workspace.paths.backups / "memento-20200101T000000Z.db").mkdir(parents=True)
+    told: list[str] = []
+    made = workspace.backups.make(keep=1, warn=told.append)
+    assert workspace.backups.find("latest") == made
+    assert [said.partition(" (")[0] for said in told] == [
+        "An older backup could not be removed: memento-20200101T000000Z.db"
+    ]

@@ -177,6 +177,7 @@ def test_purge_removes_every_trace_of_the_text_and_keeps_the_reason(memento: Pro
         "derived": [],
         "purged_backups": [],
         "backups": [],
+        "was_here": True,
     }
     assert b"hunter2-hunter2" not in b"".join(p.read_bytes() for p in memento.data_dir.glob("memento.db*"))
     newest = memento.json("history")["items"][0]

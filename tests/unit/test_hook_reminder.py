@@ -108,6 +108,12 @@ def test_a_transcript_that_is_not_there_is_no_reminder(turns: Turns, tmp_path: P
     assert answer_by_words(arguments, json.dumps(sent).encode()) == ""
 
 
-def test_only_the_end_of_a_long_transcript_is_read(turns: Turns, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"{reminder_after_turn.__module__}._MOST_BYTES_READ", 2_000)
-    assert turns.end(worked(12)) is None
+def test_nothing_is_said_of_a_transcript_that_is_too_long_to_be_read_whole(
+    turns: Turns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = worked(400)
+    length = write(turns.folder / "session.jsonl", session.lines).stat().st_size
+    monkeypatch.setattr(f"{reminder_after_turn.__module__}._MOST_BYTES_READ", length - 1)
+    assert turns.end(session) is None
+    monkeypatch.setattr(f"{reminder_after_turn.__module__}._MOST_BYTES_READ", length)
+    assert turns.end(session) is not None

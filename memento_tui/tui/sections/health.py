@@ -257,9 +257,10 @@ class HealthSection(ListSection[HealthRow]):
 
         def make(progress: Progress, stop: threading.Event) -> str:
             workspace = self.memento.workspace
-            made = workspace.backups.make(progress=progress, stop=stop)
+            left: list[str] = []
+            made = workspace.backups.make(progress=progress, stop=stop, warn=left.append)
             self.call_later(self._update, backups=workspace.backups.list())
-            return f"Backed up and checked: {made.name}, {made.memories:,} memories."
+            return " ".join([f"Backed up and checked: {made.name}, {made.memories:,} memories.", *left])
 
         self._tasks.begin("The backup is being made", make)
 
