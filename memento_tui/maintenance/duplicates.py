@@ -39,7 +39,8 @@ NEAR_DUPLICATE_LIKENESS = 0.8
 _WORD = re.compile(r"[\w./:-]*\w")
 _PROSE_WORD = re.compile(rf"[^\W\d_]{{2,}}(?=[\s.,;!?)]|$)|[{UNSPACED_CHARACTERS}]{{2}}")
 _FEWEST_WORDS = 4
-"""Words of prose, which a space or a mark follows. Texts of fewer are alike by chance, and forms have none."""
+"""Words of prose, which a space or a mark follows. Texts of fewer are alike by chance, unless they are the same but for
+case, spaces and the mark at their end; forms have none."""
 
 _CHARACTERS_COMPARED = 20_000
 """Characters of each text, from its beginning, that are compared."""
@@ -95,7 +96,7 @@ def says_the_same(older: Memory, newer: Memory, found: float) -> bool:
     """Tell as `is_near_duplicate` does of two memories of any namespaces; ``found`` is their likeness."""
     if (
         found < NEAR_DUPLICATE_LIKENESS
-        or min(len(_PROSE_WORD.findall(memory.content)) for memory in (older, newer)) < _FEWEST_WORDS
+        or not (_have_prose(older, newer) or _plain(older.content) == _plain(newer.content))
         or not speak_of_one_subject(older, newer)
         or _numbers(older.title) != _numbers(newer.title)
     ):
@@ -106,6 +107,14 @@ def says_the_same(older: Memory, newer: Memory, found: float) -> bool:
         return False
     contradiction = compare_claims(older, newer, found)
     return contradiction is None or contradiction.score < SCORE_TO_RAISE
+
+
+def _have_prose(*memories: Memory) -> bool:
+    return all(len(_PROSE_WORD.findall(memory.content)) >= _FEWEST_WORDS for memory in memories)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).rstrip(".!;, ").casefold()
 
 
 def merged_content(older: str, newer: str) -> str:

@@ -162,6 +162,13 @@ def test_forms_and_two_things_are_no_near_duplicates() -> None:
     assert not is_near_duplicate(one, other, 0.9)
 
 
+def test_two_or_three_words_are_near_duplicates_only_where_they_are_the_same() -> None:
+    assert is_duplicate("Use pnpm", "use  pnpm!")
+    assert is_duplicate("Always use pnpm.", "always use pnpm")
+    assert not is_duplicate("Always use pnpm", "Use pnpm never")
+    assert not is_duplicate("Port: 8080", "Port: 8081")
+
+
 def near(*memories: Memory) -> dict[str, list[tuple[str, float]]]:
     return {one.id: [(other.id, 0.8) for other in memories if other is not one] for one in memories}
 
