@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import sqrt
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
@@ -287,7 +288,12 @@ def main() -> None:
     parser.add_argument("--read", type=Path)
     parser.add_argument("--reader", default="first")
     arguments = parser.parse_args()
-    with unpacked_archive() as root, tempfile.TemporaryDirectory(prefix="memento-queue-") as scratch:
+    with (
+        unpacked_archive() as root,
+        tempfile.TemporaryDirectory(prefix="memento-queue-") as scratch,
+        # Which of several versions are paired depends on their ids: each run is to be of the same ones.
+        patch("memento_tui.model.validation.os.urandom", random.Random(_SEED).randbytes),
+    ):
         if root is None:
             print("../shared/data/agent_memory.tar.gz is absent: nothing is measured.")
             return
