@@ -9,17 +9,19 @@ each other: a long text is no more suspicious than its worst passage.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 import msgspec
 
-from memento_tui.policy.prompt_injection_languages import candidate_rules, word_prefixes
+from memento_tui.policy.prompt_injection_languages import candidate_rules, parts_held, rules_of_parts, word_prefixes
 from memento_tui.policy.prompt_injection_lookalikes import LATIN_LOOKALIKES
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, InjectionRule
 from memento_tui.policy.text_views import TextView, encoded_blocks, fold, unescape
 
-__all__ = ["SUSPICIOUS_SCORE", "fold_text", "suspicion_of"]
+__all__ = ["SUSPICIOUS_SCORE", "fold_text", "suspicion_across", "suspicion_of"]
 
 SUSPICIOUS_SCORE = 0.5
 """From this score on, a text waits for a person."""
@@ -68,6 +70,54 @@ def suspicion_of(text: str) -> Suspicion:
         signs.setdefault(evidence[0], evidence)
     ordered = sorted(signs.values(), key=lambda evidence: evidence[2])
     return Suspicion(score, tuple(_make_sign(text, rule, start, end) for rule, _weight, start, end in ordered))
+
+
+def suspicion_across(first: str, second: str) -> Suspicion:
+    """Judge two texts read as one, with a space between. Texts that are asked about again are read once.
+
+    Where no rule can match across the two, the join is not read: whoever writes often is compared with every text of
+    a while.
+    """
+    return suspicion_of(f"{first} {second}") if _may_be_suspicious(first, second) else _NO_SUSPICION
+
+
+class _Half(NamedTuple):
+    """What is known of a text before it is read after or before another."""
+
+    folded: str
+    rules: frozenset[int]
+    """The numbers of the rules whose required words it holds."""
+    language_parts: Mapping[int, int]
+    is_disguised: bool
+
+
+@lru_cache(maxsize=64)
+def _read_half(text: str) -> _Half:
+    folded = fold_text(text).text
+    prefixes = word_prefixes(folded)
+    is_disguised = bool(_disguised_spans(folded)) or any(True for _ in _hidden_text(text))
+    return _Half(folded, frozenset(_rule_numbers(folded, prefixes)), parts_held(prefixes), is_disguised)
+
+
+_SEAM_CHARACTERS = 100
+
+
+def _may_be_suspicious(first: str, second: str) -> bool:
+    one, other = _read_half(first), _read_half(second)
+    read = f"{one.folded} {other.folded}"
+    seam = read[max(0, len(one.folded) - _SEAM_CHARACTERS) : len(one.folded) + _SEAM_CHARACTERS]
+    if one.is_disguised or other.is_disguised or _disguised_spans(seam):
+        return True
+    if any(sign in read for sign in (*_ROT13_SIGNS, *_BACKWARD_SIGNS)):
+        return True
+    parts = dict(one.language_parts)
+    for number, part in other.language_parts.items():
+        parts[number] = parts.get(number, 0) | part
+    numbers = one.rules | other.rules | {number for need, number in _RULE_NUMBERS_BY_PHRASE if need in seam}
+    rules = [*(INJECTION_RULES[number] for number in numbers), *rules_of_parts(read, parts)]
+    if any(rule.pattern.search(read) is not None for rule in rules):
+        return True
+    return any(True for _ in encoded_blocks(f"{first} {second}"))
 
 
 def _worst_passage(found: list[_Evidence]) -> tuple[float, list[_Evidence]]:
@@ -165,13 +215,24 @@ for _number, _rule in enumerate(INJECTION_RULES):
             _RULE_NUMBERS_BY_PREFIX.setdefault(_word[0][:_PREFIX_CHARACTERS], []).append((_need, _number))
 
 
+_RULE_NUMBERS_BY_PHRASE = [
+    (need, number) for number, rule in enumerate(INJECTION_RULES) for need in rule.needs if " " in need
+]
+"""What is needed and may begin in one text and end in the next."""
+
+
 def _candidate_rules(read: str) -> list[InjectionRule]:
     """Return the rules whose required words occur in the text."""
     prefixes = word_prefixes(read)
+    numbers = _rule_numbers(read, prefixes)
+    return [*(INJECTION_RULES[number] for number in sorted(numbers)), *candidate_rules(read, prefixes)]
+
+
+def _rule_numbers(read: str, prefixes: set[str]) -> set[int]:
     found = {number for need, number in _RULE_NUMBERS_BY_TEXT if need in read}
     for prefix in prefixes & _RULE_NUMBERS_BY_PREFIX.keys():
         found.update(number for need, number in _RULE_NUMBERS_BY_PREFIX[prefix] if number not in found and need in read)
-    return [*(INJECTION_RULES[number] for number in sorted(found)), *candidate_rules(read, prefixes)]
+    return found
 
 
 # Readings

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 # ruff: noqa: E501, RUF001 - lists of words, in letters of other alphabets
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 import msgspec
@@ -18,7 +18,7 @@ import msgspec
 from memento_tui.policy.prompt_injection_rules import InjectionRule
 from memento_tui.policy.text_views import plain_letters
 
-__all__ = ["LANGUAGES", "InjectionLanguage", "candidate_rules", "word_prefixes"]
+__all__ = ["LANGUAGES", "InjectionLanguage", "candidate_rules", "parts_held", "rules_of_parts", "word_prefixes"]
 
 
 class InjectionLanguage(msgspec.Struct, frozen=True):
@@ -445,11 +445,22 @@ def word_prefixes(read: str) -> set[str]:
 
 def candidate_rules(read: str, prefixes: set[str]) -> list[InjectionRule]:
     """Return the rules of the languages whose words a folded text holds; ``prefixes`` are its `word_prefixes`."""
-    known = _language_rules()
+    return rules_of_parts(read, parts_held(prefixes))
+
+
+def parts_held(prefixes: set[str]) -> dict[int, int]:
+    """Return for each rule, by its number, the sum of its lists of which a text with these prefixes holds a word."""
+    by_prefix = _language_rules().by_prefix
     held: dict[int, int] = {}
-    for prefix in prefixes & known.by_prefix.keys():
-        for number, part in known.by_prefix[prefix]:
+    for prefix in prefixes & by_prefix.keys():
+        for number, part in by_prefix[prefix]:
             held[number] = held.get(number, 0) | part
+    return held
+
+
+def rules_of_parts(read: str, held: Mapping[int, int]) -> list[InjectionRule]:
+    """Return the rules of which a folded text holds a word of each list, by its `parts_held`, and its scripts' own."""
+    known = _language_rules()
     found = [known.rules[number][0] for number, parts in held.items() if parts == known.rules[number][1]]
     if not read.isascii():
         for script, rules in known.by_script:

@@ -14,7 +14,7 @@ import msgspec
 
 from memento_tui.model import AnyRecord, Crystal, Memory, Skip, WorkingItem
 from memento_tui.policy.policy import Verdict
-from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, Suspicion, suspicion_of
+from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, Suspicion, suspicion_across, suspicion_of
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
@@ -133,7 +133,7 @@ def _joins(one: Sequence[str], other: Sequence[str]) -> Iterator[tuple[str, str,
         first = "\n".join(before).rstrip()[-_SEAM_CHARACTERS:]
         for start in range(len(after)):
             second = "\n".join(after[start:]).lstrip()[:_SEAM_CHARACTERS]
-            found = suspicion_of(f"{first} {second}")
+            found = suspicion_across(first, second)
             if found.score >= SUSPICIOUS_SCORE:
                 yield first, second, found
 

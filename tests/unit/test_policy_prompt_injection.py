@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from memento_tui.policy.prompt_injection import MAX_QUOTE, SUSPICIOUS_SCORE, fold_text, suspicion_of
+from memento_tui.policy.prompt_injection import MAX_QUOTE, SUSPICIOUS_SCORE, fold_text, suspicion_across, suspicion_of
 from memento_tui.policy.prompt_injection_languages import _anchored
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, InjectionRule
 from tests.benchmarks.guarding import real_memories
@@ -302,6 +302,16 @@ def test_an_order_is_found_in_its_disguise_and_the_quote_is_the_original(hidden:
     suspicion = suspicion_of(text)
     assert suspicion.score >= SUSPICIOUS_SCORE
     assert any(sign.quote[:6] in hidden for sign in suspicion.signs)
+
+
+@pytest.mark.parametrize(
+    "texts", [[text for found, _ in EXAMPLES.values() for text in found], OTHER_LANGUAGES, DISGUISED]
+)
+def test_two_parts_of_an_order_read_as_one_are_as_suspicious_as_the_whole(texts: list[str]) -> None:
+    for text in texts:
+        for space in re.finditer(" ", text):
+            first, second = text[: space.start()], text[space.end() :]
+            assert suspicion_across(first, second) == suspicion_of(text)
 
 
 def test_signs_far_apart_do_not_add_up() -> None:
