@@ -20,12 +20,13 @@ def open(  # noqa: A001 - `memento_tui.open(path)` is how it reads
     agent: str = "",
     session: str = "",
     create: bool = True,
+    read_only: bool = False,
 ) -> "Workspace":
     """Open a data directory: ``path``, else ``MEMENTO_HOME``, else the platform's place for user data.
 
     ``actor`` is who writes: what an ``agent`` may not do is refused. Left out, it is the agent whose host runs this
     program, by the environment variables that hosts set, such as ``CLAUDECODE``; else the person. ``create`` makes a
-    directory that is missing.
+    directory that is missing. With ``read_only`` nothing is written there, and every change raises `ReadOnlyMode`.
 
     Raises:
         DataDirectoryError: the directory is missing (without ``create``), unreadable, damaged or from a newer version.
@@ -42,4 +43,6 @@ def open(  # noqa: A001 - `memento_tui.open(path)` is how it reads
         actor = "person" if host is None else "agent"
         if host is not None:
             agent, session = agent or host.name, session or host.session
-    return Workspace(path, actor=actor, channel=channel, agent=agent, session=session, create=create)
+    return Workspace(
+        path, actor=actor, channel=channel, agent=agent, session=session, create=create, read_only=read_only
+    )

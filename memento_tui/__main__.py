@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from memento_tui.app_sections import SECTION_NAMES
+from memento_tui.locations import asks_read_only
 from memento_tui.private_files import use_private_umask
 
 __all__ = ["main"]
@@ -14,9 +15,10 @@ def main() -> int:
     """Run the program and return its exit code."""
     use_private_umask()
     given = sys.argv[1:]
-    options = _parse_app_options(given)
+    plain = [word for word in given if word != "--read-only"]
+    options = _parse_app_options(plain)
     if options is not None and sys.stdin.isatty() and sys.stdout.isatty():
-        return _open_app(**options)
+        return _open_app(**options, read_only=len(plain) < len(given) or asks_read_only())
     from memento_tui.cli.main import main as run_command  # noqa: PLC0415 - the app does without the commands
 
     return run_command(given)
@@ -32,7 +34,7 @@ def _parse_app_options(given: list[str]) -> dict[str, str] | None:
     return {name.removeprefix("--").replace("-", "_"): value for name, value in options.items()}
 
 
-def _open_app(data_dir: str | None = None, open: str = "home") -> int:  # noqa: A002 - the option's name
+def _open_app(*, read_only: bool, data_dir: str | None = None, open: str = "home") -> int:  # noqa: A002 - the option's name
     from memento_tui.tui import garbage  # noqa: PLC0415 - the commands do without these three
 
     garbage.disable_collection()
@@ -43,7 +45,7 @@ def _open_app(data_dir: str | None = None, open: str = "home") -> int:  # noqa: 
 
     try:
         require_own_terminal("The app")
-        return run(Path(data_dir) if data_dir else None, open)
+        return run(Path(data_dir) if data_dir else None, open, read_only=read_only)
     except Exception as error:  # noqa: BLE001 - the last place that can tell anyone
         from memento_tui.cli.output import report_error  # noqa: PLC0415 - only a failure needs it
 

@@ -16,6 +16,7 @@ __all__ = [
     "MementoError",
     "NotAllowed",
     "NotFound",
+    "ReadOnlyMode",
 ]
 
 
@@ -135,6 +136,18 @@ class LostData(DataDirectoryError):
     """The database is gone, or is not the one that the directory held."""
 
     code = "lost_data"
+
+
+class ReadOnlyMode(DataDirectoryError):
+    """memento was started to change nothing."""
+
+    code = "read_only"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "memento was started read-only, so nothing is changed.",
+            "Start it without --read-only and MEMENTO_READ_ONLY to change something.",
+        )
 
 
 class EngineUnavailable(MementoError):

@@ -9,6 +9,7 @@ import stat
 import sys
 
 __all__ = [
+    "asks_read_only",
     "check_socket_folder",
     "data_location",
     "database_location",
@@ -51,6 +52,11 @@ def _default_location() -> str:
     import platformdirs  # noqa: PLC0415 - a hook has no time for it
 
     return platformdirs.user_data_dir("memento", appauthor=False)
+
+
+def asks_read_only() -> bool:
+    """Return whether ``MEMENTO_READ_ONLY`` asks for programs that write nothing to the data directory."""
+    return os.environ.get("MEMENTO_READ_ONLY", "").lower() not in ("", "0", "false", "no")
 
 
 def database_location(root: str) -> str:

@@ -71,7 +71,8 @@ def _queries() -> str:
 
 def _commands() -> str:
     """Return every command with its options, as its ``--help`` explains them."""
-    parts = ["## Commands", "`--json` and `--data-dir DIR` stand with every command; they are not repeated below."]
+    shared = "`--json`, `--data-dir DIR` and `--read-only` stand with every command; they are not repeated below."
+    parts = ["## Commands", shared]
     context = click.Context(root, info_name="memento")
     for name in COMMANDS:
         command = root.get_command(context, name)
@@ -102,7 +103,11 @@ def _options(command: click.Command, context: click.Context) -> Iterator[list[st
     """Yield the options of a command but for those that every command takes."""
     for option in command.get_params(context):
         record = option.get_help_record(context)
-        if record is not None and record[1] and not {"--json", "--data-dir", "--help"} & set(option.opts):
+        if (
+            record is not None
+            and record[1]
+            and not {"--json", "--data-dir", "--read-only", "--help"} & set(option.opts)
+        ):
             yield [f"`{record[0]}`", " ".join(record[1].split())]
 
 

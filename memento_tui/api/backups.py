@@ -142,6 +142,7 @@ class Backups:
             StoppedError: ``stop`` was set.
 
         """
+        self._store.database.check_writable()  # what was found is written down
         return self._folder.verify(self.find(name).name, progress=progress, stop=stop)
 
     def remove(self, name: str) -> Backup:
@@ -200,6 +201,7 @@ class Backups:
     def _check_person(self, verb: str) -> None:
         if self._author.actor != "person":
             raise NotAllowed(f"Only a person {verb} a backup.", "Ask the person to do it.")
+        self._store.database.check_writable()
 
 
 def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Progress = no_progress) -> RestoredBackup:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memento_tui.api.memories import MemoryEditor
 from memento_tui.api.queries import LinkDirection, relations_of
+from memento_tui.errors import DataDirectoryError
 from memento_tui.model import AnyRecord, Crystal, Memory, Proposal, Relation
 from memento_tui.model.filters import Filter
 from memento_tui.model.memory import content_digest
@@ -62,6 +63,13 @@ class ImportSession:
     def signature(self, data: bytes) -> str:
         """Return this workspace's signature of some bytes, in hexadecimal digits (HMAC-SHA256)."""
         return hmac.new(self._signing_key, data, hashlib.sha256).hexdigest()
+
+    def can_sign(self) -> bool:
+        """Return whether there is a key to sign with, or one can be made; not where nothing can be written."""
+        try:
+            return bool(self._signing_key)
+        except DataDirectoryError:
+            return False
 
     def is_signed(self, data: bytes, signature: str) -> bool:
         """Tell whether this workspace signed some bytes."""

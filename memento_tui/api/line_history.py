@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Literal, get_args
 
 import msgspec
 
+from memento_tui.errors import DataDirectoryError
 from memento_tui.storage.settings import Settings
 
 __all__ = ["HistoryPlace", "LineHistory", "forget_lines"]
@@ -48,7 +50,7 @@ class LineHistory:
         return self._at < len(self._lines)
 
     def keep(self, line: str) -> None:
-        """Add a line at the end, and write it down."""
+        """Add a line at the end, and write it down; where nothing can be written, it is not kept."""
         line = line.strip()
         if line and len(line) <= _MAX_LINE_CHARACTERS:
 
@@ -57,7 +59,8 @@ class LineHistory:
                 kept = [*(other for other in lines if other != line), line][-_MAX_LINES_KEPT:]
                 return msgspec.json.encode(kept).decode()
 
-            self._settings.change(self._setting, added)
+            with suppress(DataDirectoryError):
+                self._settings.change(self._setting, added)
 
 
 def forget_lines(settings: Settings) -> bool:

@@ -64,6 +64,8 @@ def start_maintenance_if_due(workspace: Workspace, by: Runner) -> bool:
 
     Never fails: whoever asks has done what it was asked for.
     """
+    if workspace.is_read_only:
+        return False
     root = os.fspath(workspace.paths.root)
     command = module_command("memento_tui", "maintain", "--by", by, "--data-dir", root)
     try:

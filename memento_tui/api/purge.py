@@ -62,6 +62,7 @@ class Purger:
             raise InvalidField("kind", f"must be one of {', '.join(PURGE_KINDS)}; not {kind!r:.40}")
         if self._author.actor != "person":
             raise NotAllowed("Only a person purges.", "Tell the person what is to go, and why.")
+        self._store.database.check_writable()
         why = redact_text(reason)[0]
         check_reason(why)
         if kind in RECORD_KINDS:

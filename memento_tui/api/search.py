@@ -163,12 +163,18 @@ def recallable_filter(tree: Filter, now: datetime) -> Filter:
 class SearchEngine:
     """The indexes of one workspace."""
 
-    def __init__(self, store: Store, paths: DataPaths, config: Config, *, shares: bool = False) -> None:
-        """``shares``: results are for an agent, so no session of one may have written most of them."""
+    def __init__(
+        self, store: Store, paths: DataPaths, config: Config, *, shares: bool = False, read_only: bool = False
+    ) -> None:
+        """``shares``: results are for an agent, so no session of one may have written most of them.
+
+        With ``read_only`` a copy of the keyword index is searched, and no engine is started.
+        """
         self._store = store
         self._paths = paths
         self._config = config
         self._shares = shares
+        self._read_only = read_only
         self._guard = threading.Lock()
 
     @cached_property
@@ -176,6 +182,11 @@ class SearchEngine:
         """The keyword index."""
         from memento_tui.search.keyword_index import KeywordIndex  # noqa: PLC0415 - the first frame does without it
 
+        if self._read_only:
+            from memento_tui.search.index_copy import copy_index  # noqa: PLC0415 - seldom needed
+
+            paths = DataPaths(copy_index(self, self._paths))
+            return KeywordIndex(paths.keyword_index, paths.keyword_lock, self._store)
         return KeywordIndex(self._paths.keyword_index, self._paths.keyword_lock, self._store)
 
     @cached_property
@@ -183,7 +194,7 @@ class SearchEngine:
         """The connection to the engine."""
         from memento_tui.search.engine_client import SemanticClient  # noqa: PLC0415 - browsing never needs it
 
-        return SemanticClient(self._paths, enabled=self._config.engine.enabled)
+        return SemanticClient(self._paths, enabled=self._config.engine.enabled, may_start=not self._read_only)
 
     def close(self) -> None:
         """Close the connection to the engine."""

@@ -59,7 +59,7 @@ class Workspace:
     """One data directory. Use it as a context manager, or call `close`.
 
     Every write passes the gate (``review.preset`` in ``config.toml``), is one journal entry in the name of ``author``,
-    and can be undone. Safe to use from several threads and processes.
+    and can be undone. With ``read_only`` nothing is written at all. Safe to use from several threads and processes.
 
     Example::
 
@@ -81,11 +81,14 @@ class Workspace:
         agent: str = "",
         session: str = "",
         create: bool = True,
+        read_only: bool = False,
     ) -> None:
         self.paths = DataPaths(data_directory(path))
         self.config: Config = load_config(self.paths.config)
         rules = rules_in_force(self.config.review)
-        self._store = Store(self.paths.database, create=create)
+        self.is_read_only = read_only
+        """Whether nothing is written to the data directory: every change raises `ReadOnlyMode`."""
+        self._store = Store(self.paths.database, create=create, read_only=read_only)
         if self.config.review.notify:
             from memento_tui.desktop_notice import show_notice  # noqa: PLC0415 - off unless a person wants it
 
@@ -132,7 +135,9 @@ class Workspace:
     @cached_property
     def search_engine(self) -> SearchEngine:
         """The indexes and the connection to the engine."""
-        return SearchEngine(self._store, self.paths, self.config, shares=self.author.actor == "agent")
+        return SearchEngine(
+            self._store, self.paths, self.config, shares=self.author.actor == "agent", read_only=self.is_read_only
+        )
 
     @cached_property
     def saved_searches(self) -> SavedSearches:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memento_tui.cli.author import CommandAuthor, command_author
-from memento_tui.errors import InvalidInput, NotAllowed
+from memento_tui.errors import InvalidInput, NotAllowed, ReadOnlyMode
+from memento_tui.locations import asks_read_only
 from memento_tui.paths import DataPaths, data_directory
 
 __all__ = ["CliSession", "Command", "CommandFunction", "Group", "command", "current_session", "group", "open_workspace"]
@@ -29,6 +30,8 @@ class CliSession:
         self.data_dir: Path | None = None
         """The value of ``--data-dir``; ``None`` leaves it to ``MEMENTO_HOME`` or the platform."""
         self.as_json = False
+        self.read_only = asks_read_only()
+        """Whether the command may write nothing to the data directory."""
 
     @property
     def paths(self) -> DataPaths:
@@ -61,7 +64,13 @@ def open_workspace(*, create: bool = False) -> Iterator[Workspace]:
     session = current_session()
     author = session.author
     with Workspace(
-        session.data_dir, actor=author.actor, channel="cli", agent=author.agent, session=author.session, create=create
+        session.data_dir,
+        actor=author.actor,
+        channel="cli",
+        agent=author.agent,
+        session=author.session,
+        create=create,
+        read_only=session.read_only,
     ) as workspace:
         try:
             yield workspace
@@ -90,6 +99,11 @@ def _set_data_dir(ctx: click.Context, parameter: click.Parameter, value: str | N
     session.data_dir = Path(value) if value else session.data_dir
 
 
+def _set_read_only(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's callback
+    session = ctx.ensure_object(CliSession)
+    session.read_only = session.read_only or value
+
+
 def shared_options() -> list[click.Parameter]:
     """Return the options that every command takes."""
     return [
@@ -108,6 +122,14 @@ def shared_options() -> list[click.Parameter]:
             is_eager=True,
             callback=_set_json,
             help="Print one JSON value, errors too.",
+        ),
+        click.Option(
+            ["--read-only"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_set_read_only,
+            help="Write nothing to the data directory; MEMENTO_READ_ONLY=1 says it too.",
         ),
     ]
 
@@ -147,17 +169,26 @@ class _CommandWithExamples(click.Command):
 Decides = bool | Callable[[Mapping[str, Any]], bool]
 """Whether a command decides what only a person may, or a function that tells it from the command's parameters."""
 
+Writes = bool | Callable[[Mapping[str, Any]], bool]
+"""Whether a command writes files of the data directory beside the database, or a function that tells it likewise."""
+
 
 class Command(_CommandWithExamples):
-    """One command; ``decides`` says that it runs in the person's name or not at all."""
+    """One command; ``decides`` says that it runs in the person's name or not at all, ``writes`` not read-only.
 
-    def __init__(self, *args: Any, decides: Decides = False, **options: Any) -> None:  # noqa: ANN401 - click's own
+    What is written to the database needs no ``writes``: the database refuses it.
+    """
+
+    def __init__(self, *args: Any, decides: Decides = False, writes: Writes = False, **options: Any) -> None:  # noqa: ANN401 - click's own
         super().__init__(*args, **options)
         self.decides = decides
+        self.writes = writes
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
         """Check that the arguments are UTF-8 and that the command may run here, and run it."""
         _check_utf8(ctx.params.values())
+        if current_session().read_only and (self.writes(ctx.params) if callable(self.writes) else self.writes):
+            raise ReadOnlyMode
         if self.decides(ctx.params) if callable(self.decides) else self.decides:
             current_session().author.require_person(ctx.command_path)
         return super().invoke(ctx)
@@ -170,7 +201,7 @@ class Group(_CommandWithExamples, click.Group):
 
 
 def command(name: str, **options: Any) -> Callable[[CommandFunction], Command]:  # noqa: ANN401 - click's own
-    """Declare a command; ``examples`` are lines for the end of its help, ``decides`` as `Command` takes it."""
+    """Declare a command; ``examples`` are lines for the end of its help, ``decides`` and ``writes`` as `Command`."""
     return click.command(name, cls=Command, **options)
 
 

@@ -40,6 +40,7 @@ def _host_options(function: CommandFunction) -> CommandFunction:
 
 @command(
     "install",
+    writes=True,
     short_help="Install memento in an agent's host.",
     examples="""
     memento install claude-code
@@ -94,6 +95,7 @@ def install(
 
 @command(
     "uninstall",
+    writes=True,
     short_help="Remove memento from an agent's host.",
     examples="""
     memento uninstall claude-code

@@ -66,6 +66,7 @@ Memento's own format, one record a line, holds every field of every record; othe
 @command(
     "import",
     decides=lambda options: not options["find"],
+    writes=lambda options: not options["find"],
     short_help="Import memories from files.",
     help=_explanation(_IMPORT, {"auto": "the format that PATH is in", **_DESCRIPTIONS}),
     examples="""

@@ -138,6 +138,7 @@ class RootGroup(Group):
     examples="""
     memento                                 open the app
     memento --open review                   open it in the review section
+    memento --read-only                     look, and write nothing at all
     memento add "The API lives at /v2." --tag api
     memento search "where is the api" --json
     MEMENTO_HOME=~/work memento list tag:api
@@ -167,7 +168,7 @@ def root(ctx: click.Context, section: str) -> int | None:
     from memento_tui.tui.app import run  # noqa: PLC0415 - only the app pays for Textual
 
     require_own_terminal("The app")
-    return run(session.data_dir, section)
+    return run(session.data_dir, section, read_only=session.read_only)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -58,6 +58,7 @@ def _interruptible() -> AbstractContextManager[threading.Event]:
 
 @command(
     "maintain",
+    writes=True,
     short_help="Maintain the memories: what ages, repeats or contradicts.",
     examples="""
     memento maintain --dry-run
@@ -160,6 +161,7 @@ def _report_text(report: MaintenanceReport) -> str:
 
 @command(
     "distill",
+    writes=True,
     short_help="Propose memories from an agent's transcript.",
     examples="""
     memento distill ~/.claude/projects/-home-me-site/4f1c.jsonl
@@ -354,6 +356,7 @@ def backup(ctx: click.Context) -> None:
 
 @backup.command(
     "make",
+    writes=True,
     decides=True,
     short_help="Make a backup now.",
     examples="""
@@ -434,6 +437,7 @@ def _reason_text(one: Backup) -> str:
 
 @backup.command(
     "verify",
+    writes=True,
     short_help="Check backups in full.",
     examples="""
     memento backup verify
@@ -462,6 +466,7 @@ def verify_backups(name: str | None) -> None:
 
 @backup.command(
     "restore",
+    writes=True,
     decides=True,
     short_help="Restore a backup.",
     examples="""
@@ -522,6 +527,7 @@ def _confirm(question: str, *, yes: bool) -> None:
 
 @backup.command(
     "rm",
+    writes=True,
     decides=True,
     short_help="Remove backups.",
     examples="""

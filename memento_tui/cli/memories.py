@@ -273,6 +273,7 @@ def _memory_text(memory: Memory, relations: Sequence[tuple[str, str, str]], agai
 
 @command(
     "edit",
+    writes=True,
     short_help="Change a memory, by options or in your editor.",
     examples="""
     memento edit 7f3k                       opens its content in your editor

@@ -46,6 +46,7 @@ class _StoppedError(Exception):
 
 @command(
     "mirror",
+    writes=True,
     short_help="Keep a folder of notes in sync with the memories.",
     examples="""
     memento mirror ~/notes/memory

@@ -24,6 +24,7 @@ __all__ = ["commands"]
 
 @command(
     "mcp",
+    writes=True,
     short_help="Serve the memory to an agent over MCP, on stdio.",
     examples="""
     memento mcp
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
 
 @command(
     "serve",
+    writes=True,
     short_help="Serve the memory to agents over HTTP.",
     examples="""
     memento serve
@@ -173,6 +175,9 @@ def web(port: int | None, host: str, *, open_browser: bool) -> None:
             f"memento serves 127.0.0.1 only, not {host}: whoever connects decides what your agent remembers.",
             "From another machine, tunnel: ssh -L 8123:127.0.0.1:8123 THIS-MACHINE, here memento web --port 8123.",
         )
+    session = current_session()
+    if session.read_only:
+        os.environ["MEMENTO_READ_ONLY"] = "1"  # each window is a process of its own
     with open_workspace(create=True):
         pass  # a data directory that cannot be used is an error here, and not in every browser window
     from memento_tui.tui.web.server import WebServer  # noqa: PLC0415 - only this command pays for the server
@@ -187,7 +192,7 @@ def web(port: int | None, host: str, *, open_browser: bool) -> None:
         if open_browser:
             _open_browser(guard.address_for_once())
 
-    asyncio.run(WebServer(current_session().paths.root, report_failure=_print_app_failure).serve(port or 0, ready))
+    asyncio.run(WebServer(session.paths.root, report_failure=_print_app_failure).serve(port or 0, ready))
 
 
 def _print_app_failure(output: str) -> None:

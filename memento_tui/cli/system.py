@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 @command(
     "reindex",
+    writes=True,
     short_help="Rebuild the search indexes.",
     examples="""
     memento reindex
@@ -59,6 +60,7 @@ def _reindex_text(data: Mapping[str, object]) -> str:
     memento doctor --repair
     """,
     decides=lambda options: bool(options["repair"]),
+    writes=lambda options: bool(options["repair"]),
 )
 @click.option("--repair", is_flag=True, help="Make anew what is derived and not in order: records, tags, the index.")
 def doctor(*, repair: bool) -> None:
@@ -198,6 +200,7 @@ def _status_fields(facts: dict[str, Any]) -> dict[str, Any]:
 
 @engine.command(
     "start",
+    writes=True,
     short_help="Start the engine now.",
     examples="""
     memento engine start
@@ -221,6 +224,7 @@ def engine_start(*, wait: bool) -> None:
 
 @engine.command(
     "stop",
+    writes=True,
     short_help="Stop the engine.",
     examples="""
     memento engine stop

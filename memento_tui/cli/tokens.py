@@ -46,6 +46,7 @@ def token(ctx: click.Context) -> None:
 
 @token.command(
     "make",
+    writes=True,
     short_help="Make a token for a script.",
     examples="""
     memento token make nightly
@@ -88,6 +89,7 @@ def _token_table(listed: Sequence[ScriptToken]) -> str:
 
 @token.command(
     "revoke",
+    writes=True,
     decides=True,
     short_help="Revoke tokens.",
     examples="""

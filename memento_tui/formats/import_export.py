@@ -226,6 +226,11 @@ def run_import(
     return run.report
 
 
+_UNSIGNED = (
+    "The lines are not signed, for no key could be written: an import takes their decisions as claims to be approved."
+)
+
+
 def _format_named(name: str) -> Format:
     if name not in FORMATS:
         raise InvalidInput(f"{name!r} is not a format that memento reads.", f"It reads {', '.join(FORMATS)}.")
@@ -248,8 +253,10 @@ def run_export(
     records: Iterator[AnyRecord] = (past or workspace).export_records()
     if not chosen.is_own:
         return chosen.write(cast("Iterator[ExportRecord]", map(_as_stated, records)), path)
-    sign = workspace.import_session(workspace.author).signature
-    return write_own(cast("Iterator[ExportRecord]", records), Path(path), sign)
+    session = workspace.import_session(workspace.author)
+    sign = session.signature if session.can_sign() else None
+    report = write_own(cast("Iterator[ExportRecord]", records), Path(path), sign)
+    return report if sign else msgspec.structs.replace(report, notices=(*report.notices, _UNSIGNED))
 
 
 def _as_stated(record: AnyRecord) -> AnyRecord:

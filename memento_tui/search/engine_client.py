@@ -159,10 +159,14 @@ class SemanticAnswer:
 
 
 class SemanticClient:
-    """Sends requests to the engine of one data directory, and starts one where none runs. Safe for several threads."""
+    """Sends requests to the engine of one data directory. Safe for several threads.
 
-    def __init__(self, paths: DataPaths, enabled: bool) -> None:  # noqa: FBT001 - the setting of that name
+    Where none runs it starts one, unless ``may_start`` is false.
+    """
+
+    def __init__(self, paths: DataPaths, enabled: bool, *, may_start: bool = True) -> None:  # noqa: FBT001 - the setting of that name
         self._paths = paths
+        self._is_starter = may_start
         self._enabled = enabled
         self._launcher = EngineLauncher(paths)
         self._known_ready = False
@@ -239,7 +243,7 @@ class SemanticClient:
         return SemanticAnswer("off", [], 0, self._launcher.problem)
 
     def _may_start(self) -> bool:
-        return self._enabled and not self._closed.is_set() and self._paths.database.exists()
+        return self._enabled and self._is_starter and not self._closed.is_set() and self._paths.database.exists()
 
     def _probe(self) -> EngineStatus:
         status = EngineStatus.of(send_request(self._paths, {"op": "status"}, seconds=_PROBE_SECONDS))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         def fetchall(self) -> list[Any]: ...
 
 
-__all__ = ["SQLITE_VERSION", "Connection", "Row", "open_finished", "open_for_writing"]
+__all__ = ["SQLITE_VERSION", "Connection", "Row", "open_finished", "open_for_writing", "open_without_writing"]
 
 Row = tuple["Any", ...]
 """One row of a result; whoever wrote the query knows its types."""
@@ -63,3 +63,19 @@ def open_finished(path: Path) -> Connection:
     """
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     return Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags)
+
+
+def open_without_writing(path: Path, *, busy_seconds: float) -> Connection:
+    """Open a database that others may write meanwhile, log included; nothing is written, neither to it nor beside it.
+
+    Raises:
+        apsw.Error: it cannot be opened, or has a log whose shared index is missing.
+
+    """
+    if not path.with_name(f"{path.name}-wal").exists():
+        # Nobody has it open. To open it the usual way would begin a log.
+        return open_finished(path)
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    made = Connection(f"{path.absolute().as_uri()}?readonly_shm=1", flags=flags)
+    made.set_busy_timeout(round(busy_seconds * 1000))
+    return made

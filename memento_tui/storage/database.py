@@ -15,10 +15,10 @@ from typing import Any
 
 import apsw
 
-from memento_tui.errors import DamagedFile, DataDirectoryError, InvalidInput, LostData
+from memento_tui.errors import DamagedFile, DataDirectoryError, InvalidInput, LostData, ReadOnlyMode
 from memento_tui.model.validation import fold_tag, new_id
 from memento_tui.private_files import make_private_file
-from memento_tui.storage.connection import Connection, open_finished, open_for_writing
+from memento_tui.storage.connection import Connection, open_finished, open_for_writing, open_without_writing
 from memento_tui.storage.last_known import (
     LastKnown,
     find_loss,
@@ -137,6 +137,8 @@ class _ThreadConnection:
 
     thread: threading.Thread
     sqlite: Connection
+    stands: tuple[int, int] | None = None
+    """The size and time of a file that is read as it stands, without its log; ``None`` where SQLite follows it."""
     uses: int = 0
     is_due_to_close: bool = False
     is_closed: bool = False
@@ -156,7 +158,8 @@ class _ThreadConnection:
 class Database:
     """One database file, with a connection for each thread that uses it.
 
-    ``before_migration`` is called before an older format is brought to the present one, while nobody else can write.
+    With ``read_only`` nothing is written at all, while others may write. ``before_migration`` is called before an older
+    format is brought to the present one, while nobody else can write.
 
     Raises:
         LostData: it is not what the directory held; a copy elsewhere (``is_copy``) is not asked.
@@ -170,13 +173,14 @@ class Database:
         *,
         create: bool = True,
         is_copy: bool = False,
+        read_only: bool = False,
         before_migration: Callable[[], object] = lambda: None,
     ) -> None:
-        self._begin(path, is_copy=is_copy, before_migration=before_migration)
+        self._begin(path, is_copy=is_copy, read_only=read_only, before_migration=before_migration)
         known = None if is_copy else read_last_known(path)
         if not self._is_there():
             self._check_loss(known, None)
-            if not create:
+            if read_only or not create:
                 raise DataDirectoryError(
                     f"There is no memento data in {path.parent}.",
                     "Check the path; `memento add`, `memento import` or the app itself begin a new one.",
@@ -186,9 +190,18 @@ class Database:
         self.migrate()
         self.note_last_known()
 
-    def _begin(self, path: Path, *, is_copy: bool, before_migration: Callable[[], object] = lambda: None) -> None:
+    def _begin(
+        self,
+        path: Path,
+        *,
+        is_copy: bool,
+        read_only: bool = False,
+        before_migration: Callable[[], object] = lambda: None,
+    ) -> None:
         """Set what a database without any connection has."""
         self.path = path
+        self.is_read_only = read_only
+        """Whether nothing is written, to the database or beside it."""
         self._is_copy = is_copy
         self._before_migration = before_migration
         self._noted_entry = 0
@@ -213,7 +226,7 @@ class Database:
 
     def note_last_known(self) -> None:
         """Note beside the database what its newest entry is; see `storage.last_known`."""
-        if not self._is_copy:
+        if not self._is_copy and not self.is_read_only:
             with self.translated():
                 self._noted_entry = note_last_known(self.path, self.connection, self._noted_entry)
 
@@ -249,12 +262,22 @@ class Database:
 
     def _own(self) -> _ThreadConnection:
         own: _ThreadConnection | None = getattr(self._local, "connection", None)
+        if own is not None and own.stands and not own.uses and own.stands != self._standing():
+            own.close()
         if own is None or own.is_closed:
-            own = self._local.connection = _ThreadConnection(threading.current_thread(), self._connect())
+            stands = self._standing() if self.is_read_only else None
+            own = self._local.connection = _ThreadConnection(threading.current_thread(), self._connect(), stands)
             with self._guard:
                 self._close_orphans()
                 self._connections.append(own)
         return own
+
+    def _standing(self) -> tuple[int, int] | None:
+        """Return the size and time of a file that has no log; ``None`` where another program has it open."""
+        if self.path.with_name(f"{self.path.name}-wal").exists():
+            return None
+        facts = self.path.stat()
+        return facts.st_size, facts.st_mtime_ns
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
@@ -271,6 +294,10 @@ class Database:
                     own.close()
 
     def _connect(self) -> Connection:
+        if self.is_read_only:
+            made = self._connect_without_writing()
+            add_functions(made)
+            return made
         try:
             made = _open_configured(self.path)
         except apsw.Error as error:
@@ -281,6 +308,21 @@ class Database:
                 raise explain_failure(error, self.path) from error
             made = self._connect_reading()
         add_functions(made)
+        return made
+
+    def _connect_without_writing(self) -> Connection:
+        try:
+            made = open_without_writing(self.path, busy_seconds=_BUSY_SECONDS)
+            made.execute("SELECT 1 FROM sqlite_schema LIMIT 1")
+        except apsw.CantOpenError as error:
+            if self.path.with_name(f"{self.path.name}-shm").exists() or not self.path.exists():
+                raise explain_failure(error, self.path) from error
+            raise DataDirectoryError(
+                f"{self.path} has a log that was not taken into it, and read-only nothing may be mended.",
+                "Start memento once without --read-only and MEMENTO_READ_ONLY.",
+            ) from error
+        except apsw.Error as error:
+            raise explain_failure(error, self.path) from error
         return made
 
     def _connect_reading(self) -> Connection:
@@ -315,6 +357,11 @@ class Database:
             )
         if found == newest:
             return
+        if self.is_read_only:
+            raise DataDirectoryError(
+                f"{self.path} was written by an older memento (format {found}; this one writes {newest}).",
+                "Start memento once without --read-only and MEMENTO_READ_ONLY: it brings the file up to date.",
+            )
         with self.writing() as connection:
             # Another process may have migrated while this one waited for the lock.
             found = int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -349,9 +396,20 @@ class Database:
         except OverflowError as error:
             raise InvalidInput("A number is too large for the database.") from error
 
+    def check_writable(self) -> None:
+        """Raise `ReadOnlyMode` where nothing is to be written."""
+        if self.is_read_only:
+            raise ReadOnlyMode
+
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Hold the one write lock for a transaction: committed when the block ends, undone when it raises."""
+        """Hold the one write lock for a transaction: committed when the block ends, undone when it raises.
+
+        Raises:
+            ReadOnlyMode: nothing is to be written.
+
+        """
+        self.check_writable()
         with self.translated():
             connection = self.connection
             connection.execute("BEGIN IMMEDIATE")

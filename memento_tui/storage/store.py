@@ -83,11 +83,14 @@ class ListQueries:
 class Store:
     """One open database. Safe to use from several threads; each has its own connection."""
 
-    def __init__(self, path: Path, *, create: bool = True, database: Database | None = None) -> None:
-        # Before anything is written: what is made meanwhile is out of the reach of others.
-        close_data_directory(path.parent)
+    def __init__(
+        self, path: Path, *, create: bool = True, read_only: bool = False, database: Database | None = None
+    ) -> None:
+        if not read_only:
+            # Before anything is written: what is made meanwhile is out of the reach of others.
+            close_data_directory(path.parent)
         self.database = database or Database(
-            path, create=create, before_migration=partial(_keep_before_migration, path)
+            path, create=create, read_only=read_only, before_migration=partial(_keep_before_migration, path)
         )
         self.memories = MemoryQueries(self.database)
         self.lists = ListQueries(self.database)
@@ -109,7 +112,9 @@ class Store:
         self.settings = Settings(self.database)
         self.when_risk_rises: Callable[[int], object] = lambda _count: None
         """Called with how many more risky items wait than before."""
-        if database is None:  # another database is a copy or the past, and says nothing of what waits now
+        if (
+            database is None and not read_only
+        ):  # another database is a copy or the past, and says nothing of what waits now
             self.database.after_entry = self._note_waiting
             note_waiting(path.parent, self.inbox.counts(clock.now()))
 

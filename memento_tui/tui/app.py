@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from rich.console import RenderableType
 from textual import events, on, work
+from textual.actions import ActionParseResult
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.dom import DOMNode
@@ -26,10 +27,10 @@ from memento_tui.api.activity import ActivityLog
 from memento_tui.api.overview import mark_seen
 from memento_tui.api.types import Entry
 from memento_tui.app_sections import SECTIONS
-from memento_tui.errors import MementoError
+from memento_tui.errors import MementoError, ReadOnlyMode
 from memento_tui.model.validation import new_id
 from memento_tui.tui import garbage
-from memento_tui.tui.commands import COMMANDS, Command, KeyMap, KeyScope, bindings, key_names
+from memento_tui.tui.commands import COMMANDS, Command, KeyMap, KeyScope, bindings, is_writing, key_names
 from memento_tui.tui.display import cells
 from memento_tui.tui.input_order import InputOrder
 from memento_tui.tui.key_sequences import survive_unknown_keys
@@ -269,6 +270,8 @@ class MementoApp(ErrorBoundary, App[None]):
         self.theme_changed_signal.subscribe(self, lambda theme: self._keep_theme(theme.name))
 
     def _keep_theme(self, name: str) -> None:
+        if self.workspace.is_read_only:
+            return
         try:
             self.workspace.settings.set(_THEME_SETTING, name)
         except MementoError as error:
@@ -278,7 +281,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self.run_worker(self._warm_up, thread=True, group="warm up")
         from memento_tui.tui.screens.unsaved import offer_unsaved  # noqa: PLC0415 - the first frame does without it
 
-        if not offer_unsaved(self):
+        if not self.workspace.is_read_only and not offer_unsaved(self):
             from memento_tui.tui.screens.import_offer import offer_first_import  # noqa: PLC0415 - for a first start
 
             offer_first_import(self)
@@ -321,7 +324,8 @@ class MementoApp(ErrorBoundary, App[None]):
         """
         from memento_tui.tui.crash_report import write_crash_report  # noqa: PLC0415 - seldom needed
 
-        self._exit_renderables[:] = [write_crash_report(self.workspace.paths)]
+        paths = None if self.workspace.is_read_only else self.workspace.paths
+        self._exit_renderables[:] = [write_crash_report(paths)]
         self._close_messages_no_wait()
         for part in list(self._registry):
             if isinstance(part, ErrorBoundary):
@@ -417,7 +421,8 @@ class MementoApp(ErrorBoundary, App[None]):
             section.reload()
 
     def _show_live_state(self) -> None:
-        self._status_line.show_live_state(self._live.status_text())
+        mode = "read-only, " if self.workspace.is_read_only else ""
+        self._status_line.show_live_state(f"{mode}{self._live.status_text()}")
 
     def action_pause(self) -> None:
         """Stop following the journal, or catch up with it."""
@@ -455,9 +460,7 @@ class MementoApp(ErrorBoundary, App[None]):
     def _focus_moved(self) -> None:
         if len(self.screen_stack) == 1:
             typing = self.focused is not None and self.focused.check_consume_key("a", "a")
-            self._key_bar.show(
-                active_scopes(self.focused, self.section), self.keys, self.section.is_available, typing=typing
-            )
+            self._key_bar.show(active_scopes(self.focused, self.section), self.keys, self._is_available, typing=typing)
 
     def focus_changed(self) -> None:
         """Show in the key bar which commands the row in focus allows."""
@@ -466,6 +469,24 @@ class MementoApp(ErrorBoundary, App[None]):
     @on(KeyBar.Chosen)
     async def _key_clicked(self, event: KeyBar.Chosen) -> None:
         await self._run_command(event.command.action, event.command.scope)
+
+    def _is_available(self, command: Command) -> bool:
+        """Return whether a command can act here and now; the key bar dims those that cannot."""
+        refused = command.writes and self.workspace.is_read_only
+        return not refused and self.section.is_available(command.id)
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Carry out an action, unless it changes something and nothing may be changed."""
+        scope = getattr(default_namespace, "SCOPE", "everywhere")
+        if self.workspace.is_read_only and isinstance(action, str) and is_writing(action, scope):
+            self.show_status(str(ReadOnlyMode()), problem=True)
+            return True
+        return await super().run_action(action, default_namespace, namespaces)
 
     async def _run_command(self, action: str, scope: KeyScope) -> None:
         owner = scope_owner(scope, self.screen_stack[0].focused, self.section, self)
@@ -573,10 +594,10 @@ class MementoApp(ErrorBoundary, App[None]):
         return act
 
 
-def run(data_dir: Path | None, start: str = "home") -> int:
-    """Open the app on a data directory and return the exit status."""
+def run(data_dir: Path | None, start: str = "home", *, read_only: bool = False) -> int:
+    """Open the app on a data directory and return the exit status; with ``read_only`` nothing is written there."""
     garbage.disable_collection()
-    with Workspace(data_dir, channel="tui", session=new_id()) as workspace:
+    with Workspace(data_dir, channel="tui", session=new_id(), read_only=read_only) as workspace:
         app = MementoApp(workspace, start)
         app.run()
         if app.return_code == 0:

@@ -19,6 +19,7 @@ __all__ = [
     "KeyScope",
     "bindings",
     "commands_in_scopes",
+    "is_writing",
     "key_names",
     "markdown_table",
 ]
@@ -42,6 +43,8 @@ class Command(msgspec.Struct, frozen=True):
     label: str = ""
     first: bool = False
     """Whether the key is handled before the focused widget gets it."""
+    writes: bool = False
+    """Whether it changes something, or leads to where something is changed."""
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -51,15 +54,15 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("app.previous", "everywhere", "left_square_bracket", "neighbour(-1)", "Go to the section before"),
     Command("app.next", "everywhere", "right_square_bracket", "neighbour(1)", "Go to the section after"),
-    Command("app.undo", "everywhere", "z", "undo", "Undo your last change, after a restart too", "Undo"),
-    Command("app.redo", "everywhere", "Z", "redo", "Redo what you undid"),
+    Command("app.undo", "everywhere", "z", "undo", "Undo your last change, after a restart too", "Undo", writes=True),
+    Command("app.redo", "everywhere", "Z", "redo", "Redo what you undid", writes=True),
     Command("app.undone", "everywhere", "U", "undone", "Go to what you undid or redid last"),
     Command("app.pause", "everywhere", "p", "pause", "Pause or resume the live view"),
     Command("app.line", "everywhere", "colon", "command_line", "Type a command: a field to change, a place to go to"),
     Command("app.palette", "everywhere", "ctrl+p", "command_palette", "Find a command by its name", "Commands"),
     Command("app.help", "everywhere", "question_mark", "help", "Show the keys of this place", "Keys"),
     Command("app.past", "everywhere", "at", "past", "See the memory as it was: a date, 3 days ago, a journal entry"),
-    Command("app.imports", "everywhere", "ctrl+o", "imports", "Find memories to import"),
+    Command("app.imports", "everywhere", "ctrl+o", "imports", "Find memories to import", writes=True),
     Command("app.quit", "everywhere", "q,ctrl+q", "quit", "Quit"),
     Command("rows.up", "rows", "up,k", "move(-1)", "Up by one row"),
     Command("rows.down", "rows", "down,j", "move(1)", "Down by one row"),
@@ -104,17 +107,37 @@ COMMANDS: tuple[Command, ...] = (
     Command("home.last", "home", "shift+tab", "step(-1)", "To the last number"),
     Command("home.scroll_down", "home", "pagedown,ctrl+d,J", "scroll(1)", "Scroll down"),
     Command("home.scroll_up", "home", "pageup,ctrl+u,K", "scroll(-1)", "Scroll back up"),
-    Command("memories.new", "memories", "n", "new", "Write a new memory", "New"),
-    Command("memories.edit", "memories", "e,enter", "edit", "Edit the memory here", "Edit"),
-    Command("memories.external", "memories", "E", "edit_outside", "Edit the memory in $EDITOR"),
+    Command("memories.new", "memories", "n", "new", "Write a new memory", "New", writes=True),
+    Command("memories.edit", "memories", "e,enter", "edit", "Edit the memory here", "Edit", writes=True),
+    Command("memories.external", "memories", "E", "edit_outside", "Edit the memory in $EDITOR", writes=True),
     Command(
-        "memories.fields", "memories", "c", "fields", "Change its kind, namespace, certainty, validity, expiry and more"
+        "memories.fields",
+        "memories",
+        "c",
+        "fields",
+        "Change its kind, namespace, certainty, validity, expiry and more",
+        writes=True,
     ),
-    Command("memories.tags", "memories", "t", "tags", "Change the tags", "Tags"),
-    Command("memories.verify", "memories", "a", "verify", "Approve: mark as verified by you", "Verify"),
-    Command("memories.pin", "memories", "i", "pin", "Pin as important, or unpin: agents get pinned ones first", "Pin"),
-    Command("memories.delete", "memories", "d,delete", "delete", "Delete; it can be restored", "Delete"),
-    Command("memories.restore", "memories", "r", "restore", "Restore a deleted memory (find them with is:deleted)"),
+    Command("memories.tags", "memories", "t", "tags", "Change the tags", "Tags", writes=True),
+    Command("memories.verify", "memories", "a", "verify", "Approve: mark as verified by you", "Verify", writes=True),
+    Command(
+        "memories.pin",
+        "memories",
+        "i",
+        "pin",
+        "Pin as important, or unpin: agents get pinned ones first",
+        "Pin",
+        writes=True,
+    ),
+    Command("memories.delete", "memories", "d,delete", "delete", "Delete; it can be restored", "Delete", writes=True),
+    Command(
+        "memories.restore",
+        "memories",
+        "r",
+        "restore",
+        "Restore a deleted memory (find them with is:deleted)",
+        writes=True,
+    ),
     Command(
         "memories.sort", "memories", "comma", "sort", "Sort: last changed, newest, most certain, most used, last used"
     ),
@@ -136,8 +159,8 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("memories.tree", "memories", "f", "view('tree')", "The tree of namespaces, kinds, tags and trust", "Tree"),
     Command("memories.searches", "memories", "s", "searches", "Go to a saved search"),
-    Command("memories.save_search", "memories", "S", "save_search", "Save this search under a name"),
-    Command("history.restore", "history", "r", "restore_version", "Restore this version", "Restore"),
+    Command("memories.save_search", "memories", "S", "save_search", "Save this search under a name", writes=True),
+    Command("history.restore", "history", "r", "restore_version", "Restore this version", "Restore", writes=True),
     Command("history.scroll_down", "history", "J", "scroll(3)", "Scroll the difference"),
     Command("history.scroll_up", "history", "K", "scroll(-3)", "Scroll it back"),
     Command("history.leave", "history", "escape", "preview", "Back to the text", "Back"),
@@ -155,8 +178,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("why.down", "why", "down,j,J", "scroll(1)", "Scroll down"),
     Command("why.up", "why", "up,k,K", "scroll(-1)", "Scroll up"),
     Command("why.leave", "why", "escape,w", "preview", "Back to the text", "Back"),
-    Command("review.approve", "review", "a", "approve", "Approve and go on", "Approve"),
-    Command("review.edit", "review", "e,enter", "edit", "Edit, then approve", "Edit+approve"),
+    Command("review.approve", "review", "a", "approve", "Approve and go on", "Approve", writes=True),
+    Command("review.edit", "review", "e,enter", "edit", "Edit, then approve", "Edit+approve", writes=True),
     Command(
         "review.reject",
         "review",
@@ -164,8 +187,9 @@ COMMANDS: tuple[Command, ...] = (
         "reject",
         "Reject, with a reason the agent can read; a contradiction: it is none",
         "Reject",
+        writes=True,
     ),
-    Command("review.later", "review", "l", "later", "Put off for a week", "Later"),
+    Command("review.later", "review", "l", "later", "Put off for a week", "Later", writes=True),
     Command(
         "review.newer",
         "review",
@@ -173,52 +197,83 @@ COMMANDS: tuple[Command, ...] = (
         "resolve('newer_supersedes')",
         "Contradiction: the newer replaces the older",
         "Newer",
-    ),
-    Command("review.older", "review", "o", "resolve('older_stands')", "Contradiction: the older stands", "Older"),
-    Command(
-        "review.both", "review", "b", "resolve('both_valid')", "Contradiction: both hold, each where you say", "Both"
+        writes=True,
     ),
     Command(
-        "review.merge", "review", "m", "resolve('merged')", "Contradiction: write the one text that holds", "Merge"
+        "review.older",
+        "review",
+        "o",
+        "resolve('older_stands')",
+        "Contradiction: the older stands",
+        "Older",
+        writes=True,
+    ),
+    Command(
+        "review.both",
+        "review",
+        "b",
+        "resolve('both_valid')",
+        "Contradiction: both hold, each where you say",
+        "Both",
+        writes=True,
+    ),
+    Command(
+        "review.merge",
+        "review",
+        "m",
+        "resolve('merged')",
+        "Contradiction: write the one text that holds",
+        "Merge",
+        writes=True,
     ),
     Command("review.lines", "review", "c", "lines", "Choose the lines of a change: take some, leave others"),
     Command("review.group", "review", "F", "group", "Gather what waits by kind, agent, session or source"),
     Command("review.fold", "review", "left", "fold(True)", "Fold the group"),
     Command("review.unfold", "review", "right", "fold(False)", "Unfold the group"),
     Command(
-        "review.approve_group", "review", "A", "decide_group('approve')", "Approve all of a group, or all that is found"
+        "review.approve_group",
+        "review",
+        "A",
+        "decide_group('approve')",
+        "Approve all of a group, or all that is found",
+        writes=True,
     ),
     Command(
-        "review.reject_group", "review", "X", "decide_group('reject')", "Reject all of a group, or all that is found"
+        "review.reject_group",
+        "review",
+        "X",
+        "decide_group('reject')",
+        "Reject all of a group, or all that is found",
+        writes=True,
     ),
     Command("review.split", "review", "s", "split", "Differences side by side, or one below the other"),
     Command("review.kind", "review", "f", "kind", "Show one kind of item, then the next"),
-    Command("review.external", "review", "E", "edit_outside", "Decide the whole queue in $EDITOR"),
+    Command("review.external", "review", "E", "edit_outside", "Decide the whole queue in $EDITOR", writes=True),
     Command("lines.take", "lines", "space", "take", "Take the line, or leave it, and go on", "Take"),
     Command("lines.part", "lines", "enter", "take_part", "Take, or leave, all lines that change together", "Together"),
     Command("lines.all", "lines", "u", "take_all", "Take all lines, or none", "All"),
-    Command("lines.approve", "lines", "a", "approve", "Approve with the lines that are taken", "Approve"),
+    Command("lines.approve", "lines", "a", "approve", "Approve with the lines that are taken", "Approve", writes=True),
     Command("lines.leave", "lines", "escape", "preview", "Back to the change", "Back"),
-    Command("working.new", "working", "n", "new", "Add an item", "New"),
-    Command("working.edit", "working", "e,enter", "edit", "Edit the item here", "Edit"),
-    Command("working.next", "working", "w", "next_action", "Change the next action", "Next action"),
-    Command("working.raise", "working", "plus,equals_sign", "priority(1)", "Raise the priority", "Raise"),
-    Command("working.lower", "working", "minus", "priority(-1)", "Lower the priority"),
-    Command("working.category", "working", "c", "category", "Move to another category", "Move"),
-    Command("working.done", "working", "x", "done", "Mark as done, or open again", "Done"),
-    Command("working.delete", "working", "d,delete", "delete", "Delete; undo brings it back", "Delete"),
+    Command("working.new", "working", "n", "new", "Add an item", "New", writes=True),
+    Command("working.edit", "working", "e,enter", "edit", "Edit the item here", "Edit", writes=True),
+    Command("working.next", "working", "w", "next_action", "Change the next action", "Next action", writes=True),
+    Command("working.raise", "working", "plus,equals_sign", "priority(1)", "Raise the priority", "Raise", writes=True),
+    Command("working.lower", "working", "minus", "priority(-1)", "Lower the priority", writes=True),
+    Command("working.category", "working", "c", "category", "Move to another category", "Move", writes=True),
+    Command("working.done", "working", "x", "done", "Mark as done, or open again", "Done", writes=True),
+    Command("working.delete", "working", "d,delete", "delete", "Delete; undo brings it back", "Delete", writes=True),
     Command("working.board", "working", "b", "board", "A board by category, or one flat list", "Board"),
     Command("working.finished", "working", "f", "finished", "Show finished and archived items too, or not"),
     Command("board.left", "board", "h,left", "column(-1)", "Go to the column at the left, or above"),
     Command("board.right", "board", "l,right", "column(1)", "Go to the column at the right, or below"),
-    Command("skips.new", "skips", "n", "new", "Add a skip", "New"),
-    Command("skips.edit", "skips", "e,enter", "edit", "Edit the skip", "Edit"),
-    Command("skips.extend", "skips", "plus,equals_sign", "extend", "Extend it", "Extend"),
-    Command("skips.end", "skips", "x", "end", "End it now; undo brings it back", "End"),
-    Command("skips.decide", "skips", "s", "decide", "Turn it into a standing decision", "Standing"),
+    Command("skips.new", "skips", "n", "new", "Add a skip", "New", writes=True),
+    Command("skips.edit", "skips", "e,enter", "edit", "Edit the skip", "Edit", writes=True),
+    Command("skips.extend", "skips", "plus,equals_sign", "extend", "Extend it", "Extend", writes=True),
+    Command("skips.end", "skips", "x", "end", "End it now; undo brings it back", "End", writes=True),
+    Command("skips.decide", "skips", "s", "decide", "Turn it into a standing decision", "Standing", writes=True),
     Command("skips.ended", "skips", "f", "ended", "Show ended skips too, or not"),
-    Command("identity.edit", "identity", "e,enter", "edit", "Write a new identity from this one", "Edit"),
-    Command("identity.external", "identity", "E", "edit_outside", "Write it in $EDITOR"),
+    Command("identity.edit", "identity", "e,enter", "edit", "Write a new identity from this one", "Edit", writes=True),
+    Command("identity.external", "identity", "E", "edit_outside", "Write it in $EDITOR", writes=True),
     Command(
         "identity.compare",
         "identity",
@@ -234,18 +289,22 @@ COMMANDS: tuple[Command, ...] = (
         "restore",
         "Make this old identity the present one, as a new entry",
         "Restore",
+        writes=True,
     ),
-    Command("identity.approve", "identity", "a", "approve", "Approve what the agent proposed", "Approve"),
-    Command("identity.reject", "identity", "x", "reject", "Reject what the agent proposed", "Reject"),
+    Command("identity.approve", "identity", "a", "approve", "Approve what the agent proposed", "Approve", writes=True),
+    Command("identity.reject", "identity", "x", "reject", "Reject what the agent proposed", "Reject", writes=True),
     Command("identity.markdown", "identity", "m", "markdown", "Show the prose, or what changed in it", "Prose"),
     Command("activity.open", "activity", "enter,o", "open_record", "Go to what was changed", "Go there"),
-    Command("activity.revert", "activity", "r", "revert", "Take back this entry, whoever made it", "Take back"),
+    Command(
+        "activity.revert", "activity", "r", "revert", "Take back this entry, whoever made it", "Take back", writes=True
+    ),
     Command(
         "activity.quarantine",
         "activity",
         "Q",
         "quarantine",
         "Take what this entry's session wrote out of recall, or give it back",
+        writes=True,
     ),
     Command("activity.ledger", "activity", "i", "ledger", "What agents were shown, or the journal", "Exposures"),
     Command(
@@ -257,20 +316,26 @@ COMMANDS: tuple[Command, ...] = (
         "Report",
     ),
     Command("report.go", "report", "enter,o", "go", "Go to the memory, or to the project's memories", "Go there"),
-    Command("report.delete", "report", "d,delete", "delete", "Delete the memory; undo brings it back", "Delete"),
+    Command(
+        "report.delete", "report", "d,delete", "delete", "Delete the memory; undo brings it back", "Delete", writes=True
+    ),
     Command("report.scroll_down", "report", "J", "scroll(3)", "Scroll the text"),
     Command("report.scroll_up", "report", "K", "scroll(-3)", "Scroll it back"),
     Command("report.leave", "report", "escape,w", "preview", "Back to the journal or the exposures", "Back"),
-    Command("activity.demote", "activity", "d", "demote", "Exposure: lower the memory's certainty by one"),
-    Command("activity.skip", "activity", "s", "skip", "Exposure: put the memory's subject on the skip list"),
-    Command("activity.reject", "activity", "x", "reject", "Exposure: reject the memory"),
+    Command("activity.demote", "activity", "d", "demote", "Exposure: lower the memory's certainty by one", writes=True),
+    Command(
+        "activity.skip", "activity", "s", "skip", "Exposure: put the memory's subject on the skip list", writes=True
+    ),
+    Command("activity.reject", "activity", "x", "reject", "Exposure: reject the memory", writes=True),
     Command("health.go", "health", "enter,o", "go", "Go to the memories found, or restore a backup", "Go there"),
     Command("health.refresh", "health", "R", "examine", "Check again, and read every text", "Check again"),
-    Command("health.backup", "health", "b", "backup", "Make a backup now", "Back up"),
-    Command("health.verify", "health", "c", "verify", "Check the whole journal, or the backup here", "Check"),
-    Command("health.engine", "health", "e", "engine", "Start or stop the engine", "Engine"),
-    Command("health.reindex", "health", "i", "reindex", "Rebuild the search indexes", "Reindex"),
-    Command("editor.save", "editor", "ctrl+s", "save", "Save", "Save"),
+    Command("health.backup", "health", "b", "backup", "Make a backup now", "Back up", writes=True),
+    Command(
+        "health.verify", "health", "c", "verify", "Check the whole journal, or the backup here", "Check", writes=True
+    ),
+    Command("health.engine", "health", "e", "engine", "Start or stop the engine", "Engine", writes=True),
+    Command("health.reindex", "health", "i", "reindex", "Rebuild the search indexes", "Reindex", writes=True),
+    Command("editor.save", "editor", "ctrl+s", "save", "Save", "Save", writes=True),
     Command("editor.cancel", "editor", "escape", "cancel", "Leave without saving; asks if something changed", "Cancel"),
 )
 """Every command, in the order in which help shows them."""
@@ -285,6 +350,14 @@ KEY_SCOPES: dict[KeyScope, str] = {
     "everywhere": "Everywhere",
 }
 """The heading of each scope in help, in the order in which help shows them."""
+
+
+def is_writing(action: str, scope: KeyScope) -> bool:
+    """Return whether an action of a scope changes something."""
+    return (action, scope) in _WRITING
+
+
+_WRITING = frozenset((command.action, command.scope) for command in COMMANDS if command.writes)
 
 
 def commands_in_scopes(scopes: Iterable[KeyScope]) -> list[Command]:

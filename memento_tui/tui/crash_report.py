@@ -15,8 +15,10 @@ from memento_tui.version import __version__
 __all__ = ["write_crash_report"]
 
 
-def write_crash_report(paths: DataPaths) -> Text:
+def write_crash_report(paths: DataPaths | None) -> Text:
     """Write where the exception that is being handled comes from, and return the sentence that the terminal shows.
+
+    Where nothing may be written, ``paths`` is ``None``, and the report is shown with the sentence.
 
     The report names the kind of the exception and the lines of code that led to it. Its message and the variables are
     left out: they may hold what an agent or a person wrote.
@@ -26,6 +28,8 @@ def write_crash_report(paths: DataPaths) -> Text:
     kind = "unknown" if error is None else type(error).__qualname__
     report = f"memento {__version__}, {clock.now().isoformat(timespec='seconds')}: {kind}\n{where}"
     sentence = f"memento was ended by a fault of its own ({kind}). What you had typed is offered at the next start.\n"
+    if paths is None:
+        return Text(f"{sentence}\n{report}")
     try:
         handle = os.open(paths.crash_report, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor has no path

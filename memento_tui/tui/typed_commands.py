@@ -12,7 +12,7 @@ from textual.content import Content
 from memento_tui.api.line_history import LineHistory
 from memento_tui.api.query_completion import QueryHelper
 from memento_tui.app_sections import SECTION_NAMES
-from memento_tui.errors import InvalidInput
+from memento_tui.errors import InvalidInput, ReadOnlyMode
 from memento_tui.tui.command_words import APP_COMMANDS, CommandWords, TypedLine
 from memento_tui.tui.commands import Command
 from memento_tui.tui.display import literal
@@ -72,6 +72,9 @@ class TypedCommands:
     def _acts_on_rows(self, name: str) -> bool:
         return name in CHANGES or name == "purge" or name in self._words.keyed
 
+    def _is_writing_key(self, name: str) -> bool:
+        return name in self._words.keyed and self._words.keyed[name].writes
+
     def _targets(self, typed: TypedLine) -> Targets:
         if self._changes is None:
             return Targets((), "", self._app.section.SCOPE)
@@ -87,6 +90,8 @@ class TypedCommands:
         is_change = typed.name in CHANGES or typed.name == "purge"
         if typed.whole and not is_change:
             raise InvalidInput(f"% is for changes, and :{typed.name} is none.", "Leave it out.")
+        if self._app.workspace.is_read_only and (is_change or typed.name == "save" or self._is_writing_key(typed.name)):
+            raise ReadOnlyMode
         if is_change and self._changes is not None:
             self._changes.check(typed.name, typed.argument, self._targets(typed))
         elif typed.name in APP_COMMANDS and not typed.argument:

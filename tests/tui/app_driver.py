@@ -77,9 +77,11 @@ class Driver:
 
 
 @asynccontextmanager
-async def opened(data_dir: Path, size: tuple[int, int] = (120, 32), start: str = "memories") -> AsyncIterator[Driver]:
+async def opened(
+    data_dir: Path, size: tuple[int, int] = (120, 32), start: str = "memories", *, read_only: bool = False
+) -> AsyncIterator[Driver]:
     """Open the app on a data directory, in the section ``start``."""
-    with Workspace(data_dir, channel="tui", session="this-app") as workspace:
+    with Workspace(data_dir, channel="tui", session="this-app", read_only=read_only) as workspace:
         app = MementoApp(workspace, start)
         async with app.run_test(size=size) as pilot:
             await pilot.pause()

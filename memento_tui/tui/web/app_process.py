@@ -9,6 +9,8 @@ from typing import BinaryIO, Literal, TextIO
 from textual import messages
 from textual.drivers.web_driver import WebDriver
 
+from memento_tui.locations import asks_read_only
+
 __all__ = ["DRIVER", "BrowserDriver"]
 
 DRIVER = "memento_tui.tui.web.app_process:BrowserDriver"
@@ -54,7 +56,7 @@ def main() -> int:
     """Open the app on the data directory that the only argument names."""
     from memento_tui.tui.app import run  # noqa: PLC0415 - the server reads this module too, and needs no app
 
-    return run(Path(sys.argv[1]))
+    return run(Path(sys.argv[1]), read_only=asks_read_only())
 
 
 if __name__ == "__main__":

@@ -167,12 +167,12 @@ class KeyBar(Widget):
         super().__init__()
         self._scopes: Sequence[KeyScope] = ()
         self._keys = KeyMap({})
-        self._is_available: Callable[[str], bool] = lambda _: True
+        self._is_available: Callable[[Command], bool] = lambda _: True
         self._typing = False
         self._spans: list[tuple[int, int, Command]] = []
 
     def show(
-        self, scopes: Sequence[KeyScope], keys: KeyMap, is_available: Callable[[str], bool], *, typing: bool
+        self, scopes: Sequence[KeyScope], keys: KeyMap, is_available: Callable[[Command], bool], *, typing: bool
     ) -> None:
         """Show the keys of some scopes; while the person types into a text, keys that are letters are left out.
 
@@ -194,7 +194,7 @@ class KeyBar(Widget):
             if line.cell_length + len(words) > room:
                 continue
             self._spans.append((line.cell_length, line.cell_length + len(words), command))
-            style = "bold $footer-key-foreground" if self._is_available(command.id) else "dim"
+            style = "bold $footer-key-foreground" if self._is_available(command) else "dim"
             line += Content(words).stylize(style, 1, 1 + len(self._key(command)) if style != "dim" else None)
         return line
 
