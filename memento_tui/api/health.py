@@ -66,25 +66,26 @@ def start_engine(workspace: Workspace) -> None:
     workspace.search_engine.semantic.ensure()
 
 
-def examine_directory(paths: DataPaths) -> list[HealthFinding]:
-    """Run the checks that do not open the database."""
+def examine_directory(paths: DataPaths, *, read_only: bool = False) -> list[HealthFinding]:
+    """Run the checks that do not open the database. What is open to other users is closed, unless ``read_only``."""
     if not paths.root.is_dir():
         hint = "`memento add`, `memento import` or the app begin a new one."
         return [HealthFinding("data directory", ok=False, detail=f"{paths.root} does not exist", hint=hint)]
     return [
         HealthFinding("data directory", ok=True, detail=str(paths.root)),
-        _permissions(paths),
+        _permissions(paths, read_only=read_only),
         _disk(paths),
         *_drafts(paths),
         HealthFinding("versions", ok=True, detail=_versions()),
     ]
 
 
-def _permissions(paths: DataPaths) -> HealthFinding:
+def _permissions(paths: DataPaths, *, read_only: bool) -> HealthFinding:
     """Tell what memento could not close to other users; opening the data directory has closed all that it may."""
     if not paths.root.stat().st_mode & OTHERS:
         return HealthFinding("permissions", ok=True, detail="no other user can read the memories")
-    close_data_directory(paths.root)  # nothing may have opened it yet
+    if not read_only:
+        close_data_directory(paths.root)  # nothing may have opened it yet
     own = (
         paths.database,
         paths.config,
@@ -148,7 +149,7 @@ def examine(
 
 def examine_quickly(workspace: Workspace) -> Iterator[HealthFinding]:
     """Yield the findings that need no full read of the database, the quickest first."""
-    yield from examine_directory(workspace.paths)
+    yield from examine_directory(workspace.paths, read_only=workspace.is_read_only)
     yield _settings(workspace.config)
     yield _contents(workspace)
     yield _backups(workspace)

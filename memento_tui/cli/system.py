@@ -99,7 +99,8 @@ def _examine() -> list[HealthFinding]:
         with open_workspace() as workspace, staged_progress() as progress:
             return health.examine(workspace, progress=progress)
     except DataDirectoryError as error:
-        directory = health.examine_directory(current_session().paths)
+        session = current_session()
+        directory = health.examine_directory(session.paths, read_only=session.read_only)
         return [*directory, health.HealthFinding("database", ok=False, detail=error.message, hint=error.hint)]
 
 

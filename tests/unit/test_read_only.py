@@ -110,6 +110,16 @@ def test_a_command_that_writes_says_so_and_changes_nothing(data: Path, memory: s
     assert contents(data) == before
 
 
+def test_a_directory_that_is_open_to_others_is_left_so_and_said(data: Path) -> None:
+    data.chmod(0o755)
+    (data / "memento.db").chmod(0o644)
+    before = contents(data)
+    ended = Program(data).run("doctor", "--read-only")
+    assert "other users may have access" in ended.out
+    assert contents(data) == before
+    assert data.stat().st_mode & 0o777 == 0o755
+
+
 def test_the_environment_asks_for_it_too(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMENTO_READ_ONLY", "1")
     assert Program(data).run("add", "A text.").code == 6
