@@ -42,10 +42,10 @@ async def test_a_session_of_use_leaves_every_byte_as_it_is(data: Path) -> None:
         for key in ("a", "x", "e", "l", "A"):
             await driver.press(key)
             assert "started read-only" in driver.told, key
-        for section, keys in (("4", "newx"), ("5", "nex"), ("6", "e"), ("7", "r"), ("8", "bi")):
-            for key in keys:
-                await driver.press(section, key)
-                assert "started read-only" in driver.told, (section, key)
+        for place, letters in (("4", "newx"), ("5", "nex"), ("6", "e"), ("7", "r"), ("8", "bi")):
+            for key in letters:
+                await driver.press(place, key)
+                assert "started read-only" in driver.told, (place, key)
         await driver.press("z")
         assert "started read-only" in driver.told
         driver.app.theme = "textual-light"
