@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 SAMPLE := data/local
 
-.PHONY: run test test-deep fuzz-keys torture lint types bench poison screenshots reference clean
+.PHONY: run test test-deep fuzz-keys torture hub lint types bench poison screenshots reference clean
 
 run: $(INSTALLED)
 	@$(BIN)/python data/load_sample.py $(SAMPLE)
@@ -36,6 +36,10 @@ fuzz-keys: $(INSTALLED)
 
 torture: $(INSTALLED)
 	$(BIN)/python -m tests.torture --seed $(or $(SEED),1) --seconds $(or $(SECONDS),60)
+
+# A PostgreSQL of its own, to try the hub with.
+hub: $(INSTALLED)
+	@$(BIN)/python -m tests.postgres data/hub
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

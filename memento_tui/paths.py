@@ -116,6 +116,16 @@ class DataPaths(NamedTuple):
         return self.root / "http.key"
 
     @property
+    def hub_key(self) -> Path:
+        """The key with which this machine signs what it gives the hub; readable by the person alone."""
+        return self.root / "hub.key"
+
+    @property
+    def hub_lock(self) -> Path:
+        """Held by whoever brings this machine and the hub together."""
+        return self.root / "hub.lock"
+
+    @property
     def script_tokens(self) -> Path:
         """The hashes of the tokens with which the person's own scripts decide."""
         return self.root / "tokens.json"

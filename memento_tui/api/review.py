@@ -200,6 +200,7 @@ _WORDED_EVIDENCE = frozenset(
         "draft",
         "ends",
         "hits",
+        "hub",
         "joined",
         "last_hit",
         "like",

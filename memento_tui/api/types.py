@@ -6,6 +6,7 @@ from memento_tui.api.queries import LinkDirection, MemoryView, Provenance
 from memento_tui.storage.activity import ActivityRow, AgentTotals, ChangedRecord, DayCount, changed_fields
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.database import StoppedError, raise_if_stopped
+from memento_tui.storage.hub_state import CARD_KEY, HUB_CHANNEL, HubRecord, KnownEntry
 from memento_tui.storage.journal import Actor, Author, Change, Entry
 from memento_tui.storage.journal_queries import Revision
 from memento_tui.storage.ledgers import ExposureFilter, ExposureRow, ImportedRecord, SessionTotals
@@ -15,10 +16,12 @@ from memento_tui.storage.review import InboxRow
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.statistics import FACETS, Facet, FacetCounts, Statistics
 from memento_tui.storage.tables import record_image
-from memento_tui.storage.transaction import Transaction
+from memento_tui.storage.transaction import EntrySource, Transaction
 
 __all__ = [
+    "CARD_KEY",
     "FACETS",
+    "HUB_CHANNEL",
     "ActivityRow",
     "Actor",
     "AgentTotals",
@@ -27,12 +30,15 @@ __all__ = [
     "ChangedRecord",
     "DayCount",
     "Entry",
+    "EntrySource",
     "ExposureFilter",
     "ExposureRow",
     "Facet",
     "FacetCounts",
+    "HubRecord",
     "ImportedRecord",
     "InboxRow",
+    "KnownEntry",
     "LinkDirection",
     "MemoryEvent",
     "MemoryOrder",

@@ -74,6 +74,7 @@ COMMAND_GROUPS: dict[str, dict[str, CommandEntry]] = {
         "import": CommandEntry("import_export", "Import memories from files."),
         "export": CommandEntry("import_export", "Write everything to a file or folder."),
         "mirror": CommandEntry("mirror", "Keep a folder of notes in sync with the memories."),
+        "hub": CommandEntry("hub", "Share the memory with your other machines and your team."),
         "web": CommandEntry("serve", "Serve the app to a browser on this machine."),
     },
     "Keep in order": {

@@ -22,6 +22,7 @@ from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record
 from memento_tui.policy.set_rules import SetRules
+from memento_tui.storage.hub_state import HUB_CHANNEL
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import TABLES, RecordT, record_name
@@ -29,8 +30,8 @@ from memento_tui.storage.transaction import Transaction
 
 __all__ = ["Admission", "Origin", "identity_is_persons", "origin_of"]
 
-Origin = Literal["person", "agent", "file", "maintenance"]
-"""The origin of a text, by the channel that it came through."""
+Origin = Literal["person", "member", "agent", "file", "maintenance"]
+"""The origin of a text, by the channel that it came through; a ``member`` is a person at another machine of the hub."""
 
 _FILE_CHANNELS = ("import", "mirror")
 _TRANSCRIPT_CHANNEL = "distill"
@@ -45,7 +46,7 @@ def origin_of(author: Author) -> Origin:
     if author.channel in _FILE_CHANNELS:
         return "file"
     if author.actor == "person":
-        return "person"
+        return "member" if author.channel == HUB_CHANNEL else "person"
     # A transcript is told by the agent whose session it is, whoever reads it.
     return "maintenance" if author.actor == "system" and author.channel != _TRANSCRIPT_CHANNEL else "agent"
 
@@ -72,7 +73,7 @@ class Admission:
     def admit(self, tx: Transaction, before: RecordT | None, after: RecordT) -> RecordT:
         """Return a record as it may be stored. Raises `NotAllowed`."""
         if isinstance(after, Proposal | Contradiction):
-            if self._origin != "person":
+            if self._origin not in ("person", "member"):
                 _check_undecided(before, after)
             return redact_record(after)[0]
         screened = self._screening.screen(after)
@@ -80,6 +81,8 @@ class Admission:
             return cast("RecordT", screened.record)
         if self._origin == "person":
             return cast("RecordT", self._by_person(before, screened))
+        if self._origin == "member":
+            return cast("RecordT", self._by_member(before, screened))
         return cast("RecordT", self._by_others(tx, before, screened))
 
     def _by_person(self, before: AnyRecord | None, screened: Screened) -> AnyRecord:
@@ -88,6 +91,20 @@ class Admission:
         if before is None and isinstance(clean, Memory) and clean.status in RECALLED_STATUSES:
             self._require_free(_creation(clean, screened, by_person=True))
         return self._signed(before, clean)
+
+    def _by_member(self, before: AnyRecord | None, screened: Screened) -> AnyRecord:
+        """Return the write of a person at another machine, with what they decided; what reads like orders waits.
+
+        Who stands behind the texts of a skip or a working item, its own machine has noted in it.
+        """
+        clean: AnyRecord = screened.record
+        told = not isinstance(clean, Memory) or clean.status in RECALLED_STATUSES
+        is_new = before is None or texts_image(before) != texts_image(clean)
+        if told and is_new and screened.injection_score >= SUSPICIOUS_SCORE:
+            raise NotAllowed(
+                "This waits for a person's decision: it reads like orders for a model.", "Propose it instead."
+            )
+        return clean
 
     def _signed(self, before: AnyRecord | None, after: AnyRecord) -> AnyRecord:
         """Return a record that says, where it has no trust of its own, whether a person stands behind its texts."""
@@ -115,7 +132,7 @@ class Admission:
 
     def admit_removal(self, _tx: Transaction, before: AnyRecord) -> None:
         """Let a record be removed. Raises `NotAllowed`."""
-        if self._origin in ("person", "maintenance"):
+        if self._origin in ("person", "member", "maintenance"):
             return
         if isinstance(before, Skip | WorkingItem):
             self._require_free(self._listed("delete", before, None))

@@ -429,6 +429,8 @@ def _comparison_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _origin_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if "hub" in evidence:
+        yield "written on", f"{evidence['hub'].get('member', 'another machine')}, a member of your hub"
     if "why" in evidence:
         yield "found because", str(evidence["why"])
     if "draft" in evidence:

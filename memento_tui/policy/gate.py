@@ -23,7 +23,7 @@ from memento_tui.policy.set_rules import SET_REASONS, SetRules, with_findings
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
-from memento_tui.storage.transaction import Transaction
+from memento_tui.storage.transaction import EntrySource, Transaction
 
 __all__ = ["Gate", "ProposalDraft", "Screened", "creation_fingerprint", "fingerprint_of"]
 
@@ -58,13 +58,22 @@ class Gate:
         self._sets = SetRules(store, author, rules.burst)
 
     def transaction(
-        self, action: str, *, note: str = "", batch: str = "", now: datetime | None = None
+        self,
+        action: str,
+        *,
+        note: str = "",
+        batch: str = "",
+        now: datetime | None = None,
+        source: EntrySource | None = None,
     ) -> AbstractContextManager[Transaction]:
         """Begin one write in the author's name, which becomes one journal entry; ``batch`` joins several.
 
-        Every change in it is screened and judged when it is put, whoever puts it.
+        ``source`` says where an entry was written that came from another machine. Every change in it is screened and
+        judged when it is put, whoever puts it.
         """
-        options: dict[str, Any] = {"note": redact_text(note)[0], "now": now} | ({"batch": batch} if batch else {})
+        options: dict[str, Any] = {"note": redact_text(note)[0], "now": now, "source": source} | (
+            {"batch": batch} if batch else {}
+        )
         guard = Admission(self._store, self.origin, self.rules, self._screening, self._sets)
         return self._store.transaction(self.author, action, guard=guard, **options)
 

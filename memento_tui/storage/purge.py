@@ -149,6 +149,9 @@ class _Purge:
         if record == "memory":
             tx.connection.execute("DELETE FROM confirmation WHERE record_id = ?", (record_id,))
         tx.connection.execute(
+            "UPDATE hub_record SET image = NULL WHERE record = ? AND record_id = ?", (record, record_id)
+        )
+        tx.connection.execute(
             "UPDATE import_ledger SET said = NULL WHERE record = ? AND record_id = ?", (record, record_id)
         )
         self.removed.append(PurgedRecord(record, record_id))

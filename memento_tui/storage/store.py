@@ -23,6 +23,7 @@ from memento_tui.storage.activity import ActivityQueries
 from memento_tui.storage.audit import AuditQueries
 from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
+from memento_tui.storage.hub_state import HubState
 from memento_tui.storage.journal import REWRITTEN_ENTRY, Author, Entry
 from memento_tui.storage.journal_queries import JournalQueries
 from memento_tui.storage.ledgers import ExposureLedger, ImportLedger, UsageLedger
@@ -109,6 +110,7 @@ class Store:
         self.exposures = ExposureLedger(self.database)
         self.use = UseQueries(self.database)
         self.imports = ImportLedger(self.database)
+        self.hub = HubState(self.database)
         self.settings = Settings(self.database)
         self.when_risk_rises: Callable[[int], object] = lambda _count: None
         """Called with how many more risky items wait than before."""

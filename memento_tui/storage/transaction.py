@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 import apsw
 import msgspec
@@ -20,7 +20,14 @@ from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author, Change, EntryFacts, append_entry
 from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, record_name, select_records
 
-__all__ = ["PersonGuard", "Transaction", "WriteGuard", "transaction", "write_entry"]
+__all__ = ["EntrySource", "PersonGuard", "Transaction", "WriteGuard", "transaction", "write_entry"]
+
+
+class EntrySource(NamedTuple):
+    """The place of an entry that was written elsewhere: the id that it has everywhere, and the database's name."""
+
+    id: str
+    origin: str
 
 
 class WriteGuard(Protocol):
@@ -232,28 +239,36 @@ def transaction(
     guard: WriteGuard,
     note: str = "",
     batch: str = "",
-    undoes: int | None = None,
     now: datetime | None = None,
+    source: EntrySource | None = None,
 ) -> Iterator[Transaction]:
     """Write as ``author``: when the block ends, its changes and one journal entry are committed together.
 
     A block that changes nothing leaves no entry. ``batch`` joins the entries of one long operation. ``guard`` judges
-    every change, and returns what may be stored.
+    every change, and returns what may be stored. ``source`` says where an entry was written that came from elsewhere.
     """
     with database.writing() as connection:
         running = Transaction(connection, now or clock.now(), guard)
         yield running
         if running.changes:
-            write_entry(database, running, author, action, note=note, batch=batch, undoes=undoes)
+            write_entry(database, running, author, action, note=note, batch=batch, undoes=None, source=source)
 
 
 def write_entry(
-    database: Database, tx: Transaction, author: Author, action: str, *, note: str, batch: str, undoes: int | None
+    database: Database,
+    tx: Transaction,
+    author: Author,
+    action: str,
+    *,
+    note: str,
+    batch: str,
+    undoes: int | None,
+    source: EntrySource | None = None,
 ) -> None:
     """Append the journal entry of a running transaction."""
     facts = EntryFacts(
-        id=new_id(),
-        origin=database.origin,
+        id=new_id() if source is None else source.id,
+        origin=database.origin if source is None else source.origin,
         at=format_moment(tx.now),
         actor=author.actor,
         agent=author.agent,

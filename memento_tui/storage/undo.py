@@ -36,7 +36,7 @@ IS_PURGED = (
 
 def undo_candidate(connection: Connection) -> Entry | None:
     """Return the person's newest entry that is in effect and was not purged: the one that the undo key undoes."""
-    where = "actor = 'person' AND undoes IS NULL AND action NOT IN ('purge', 'restore backup')"
+    where = "actor = 'person' AND channel <> 'hub' AND undoes IS NULL AND action NOT IN ('purge', 'restore backup')"
     where += f" AND NOT {IS_UNDONE.format('entry')}"
     where += f" AND NOT {IS_PURGED.format('entry')}"
     return next(select_entries(connection, f"{where} ORDER BY seq DESC LIMIT 1"), None)
@@ -45,8 +45,10 @@ def undo_candidate(connection: Connection) -> Entry | None:
 def redo_candidate(connection: Connection) -> Entry | None:
     """Return the undo that the redo key takes back: the newest in effect, unless the person has done more since."""
     where = (
-        "actor = 'person' AND action = 'undo' AND NOT EXISTS (SELECT 1 FROM entry AS r WHERE r.undoes = entry.seq)"
-        " AND NOT EXISTS (SELECT 1 FROM entry AS n WHERE n.actor = 'person' AND n.undoes IS NULL AND n.seq > entry.seq)"
+        "actor = 'person' AND channel <> 'hub' AND action = 'undo'"
+        " AND NOT EXISTS (SELECT 1 FROM entry AS r WHERE r.undoes = entry.seq)"
+        " AND NOT EXISTS (SELECT 1 FROM entry AS n WHERE n.actor = 'person' AND n.channel <> 'hub'"
+        " AND n.undoes IS NULL AND n.seq > entry.seq)"
         f" AND NOT {IS_PURGED.format('entry')}"
     )
     return next(select_entries(connection, f"{where} ORDER BY seq DESC LIMIT 1"), None)

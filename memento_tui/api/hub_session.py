@@ -1,0 +1,110 @@
+"""Give the hub the reads and writes that it needs of a workspace, beyond the public methods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from memento_tui.model import AnyRecord, Proposal
+from memento_tui.policy.gate import Gate
+from memento_tui.storage.hub_state import HUB_CHANNEL, HubState
+from memento_tui.storage.journal import Author
+from memento_tui.storage.settings import Settings
+from memento_tui.storage.tables import TABLES
+
+__all__ = ["HUB_SETTING", "HubMembership", "HubSession", "decode_record", "membership_of"]
+
+if TYPE_CHECKING:
+    from memento_tui.api.workspace import Workspace
+
+HUB_SETTING = "hub"
+"""The setting that holds this workspace's part in a hub; empty where it has none."""
+
+
+class HubMembership(msgspec.Struct, frozen=True):
+    """The part of one workspace in a hub."""
+
+    url: str
+    """The address of the hub's database, without a password."""
+    workspace: str
+    workspace_name: str
+    member: str
+    """The id of this machine at the hub."""
+    name: str
+    role: str
+    namespaces: tuple[str, ...] = ()
+    """The namespaces that are shared, each with all below it."""
+    pushed: int = 0
+    """The number of the newest entry of this journal that needs no sending any more."""
+    synced_at: str = ""
+    """When this machine and the hub were last together; empty for never."""
+    problem: str = ""
+    """Why the last attempt failed, as a sentence; empty where it did not."""
+
+    def shares(self, namespace: str) -> bool:
+        """Tell whether a namespace is shared."""
+        return any(namespace == one or namespace.startswith(f"{one}/") for one in self.namespaces)
+
+
+_decode = msgspec.json.Decoder(HubMembership).decode
+
+
+def membership_of(settings: Settings) -> HubMembership | None:
+    """Return a workspace's part in a hub, or ``None``."""
+    known = settings.get(HUB_SETTING)
+    return _decode(known) if known else None
+
+
+def decode_record(kind: str, image: str) -> AnyRecord:
+    """Return the record of a kind that a JSON image states. Raises `msgspec.DecodeError`."""
+    record: AnyRecord = TABLES[kind].image.decode(image)
+    return record
+
+
+class HubSession:
+    """One workspace as the hub sees it."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._store = workspace._store
+        self._rules = workspace.gate.rules
+        self.paths = workspace.paths
+
+    @property
+    def state(self) -> HubState:
+        """What is known of the hub."""
+        return self._store.hub
+
+    @property
+    def membership(self) -> HubMembership | None:
+        """The workspace's part in a hub, or ``None``."""
+        return membership_of(self._store.settings)
+
+    def set_membership(self, membership: HubMembership | None) -> None:
+        """Write the workspace's part in a hub; ``None`` ends it."""
+        text = "" if membership is None else msgspec.json.encode(membership).decode()
+        self._store.settings.set(HUB_SETTING, text)
+
+    def gate(self, author: Author) -> Gate:
+        """Return the gate for what another member's person or agent wrote."""
+        return Gate(self._store, author, self._rules)
+
+    def head(self) -> int:
+        """Return the number of the newest entry of this journal."""
+        return self._store.journal.head()
+
+    def find(self, kind: str, record_id: str) -> AnyRecord | None:
+        """Return a record of a kind by its whole id, or ``None``."""
+        return self._store.find_named(kind, record_id)
+
+    def is_purged(self, kind: str, record_id: str) -> bool:
+        """Tell whether a record was purged here and does not exist any more."""
+        return bool(self._store.journal.purged(kind, [record_id]))
+
+    def take_decision_back(self, proposal: Proposal, member: str) -> None:
+        """Undo this machine's decision about a proposal that a member decided first.
+
+        Raises `Conflict` where later entries stand on it.
+        """
+        newest = self._store.journal.history(Proposal, proposal.id)[0].entry
+        self._store.undo(Author("person", HUB_CHANNEL, member), newest.seq)

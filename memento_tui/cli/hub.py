@@ -1,0 +1,381 @@
+"""The command ``hub``: share the memory with other machines through a PostgreSQL database."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from memento_tui import clock
+from memento_tui.cli.command import current_session, group, open_workspace
+from memento_tui.cli.interaction import confirm, stop_on_signals
+from memento_tui.cli.output import count_of, emit, format_fields, format_time, note, safe, table, write
+from memento_tui.errors import MementoError
+
+__all__ = ["commands"]
+
+if TYPE_CHECKING:
+    from memento_tui.api.hub_session import HubMembership
+    from memento_tui.hub.server import HubMember
+    from memento_tui.hub.sync import RoundReport
+
+_POLL_SECONDS = 0.3
+"""Seconds between two looks at both sides while `memento hub run` lives."""
+
+_RETRY_SECONDS = 5.0
+"""Seconds until a hub that did not answer is asked again."""
+
+
+@group(
+    "hub",
+    invoke_without_command=True,
+    short_help="Share the memory with your other machines and your team.",
+    examples="""
+    memento hub init postgresql://ana@db.example.org/memento --share projects/site
+    memento hub join postgresql://ana@db.example.org/memento --share projects/site
+    memento hub status
+    memento hub sync
+    """,
+)
+@click.pass_context
+def hub(ctx: click.Context) -> None:
+    """Share chosen namespaces with other machines through a PostgreSQL database. Without a command, show the status.
+
+    Every machine stays complete and works without the hub. What two machines change in the same field waits as a card
+    in `memento review`; where the fields differ both hold. What another member's agent wrote passes this machine's
+    gate as that agent's. A memory with the sensitivity `restricted` never leaves.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(status)
+
+
+_name_option = click.option("--name", default="", metavar="NAME", help="What this machine is called; its own name.")
+_share_option = click.option(
+    "--share", "namespaces", multiple=True, metavar="NS", help="A namespace to share; give it again for another."
+)
+
+
+@hub.command(
+    "init",
+    decides=True,
+    short_help="Begin a hub in a PostgreSQL database.",
+    examples="""
+    memento hub init postgresql://ana@db.example.org/memento --share projects/site
+    memento hub init 'postgresql://ana@/memento?host=/run/postgresql' --name laptop
+    """,
+)
+@click.argument("url", metavar="URL")
+@_name_option
+@_share_option
+@click.option("--workspace", default="home", show_default=True, metavar="W", help="The name of the shared journal.")
+def init(url: str, name: str, namespaces: tuple[str, ...], workspace: str) -> None:
+    """Begin a hub in the PostgreSQL database at URL, and join it as its owner.
+
+    The password comes from ~/.pgpass (or PGPASSFILE), never from the URL. Where the database is on another machine the
+    connection is encrypted, and its name checked.
+    """
+    with _machine_hub(create=True) as machine:
+        made = machine.begin(url, workspace=workspace, name=name or _machine_name(), namespaces=namespaces)
+    emit(_membership_object(made), lambda: _joined_text(made, "You own the hub"))
+
+
+@hub.command(
+    "join",
+    decides=True,
+    short_help="Join a hub.",
+    examples="""
+    memento hub join postgresql://ana@db.example.org/memento --share projects/site
+    memento hub join postgresql://eve@db.example.org/memento --workspace team --name desktop
+    """,
+)
+@click.argument("url", metavar="URL")
+@_name_option
+@_share_option
+@click.option("--workspace", default="", metavar="W", help="The shared journal, where the hub has several.")
+def join(url: str, name: str, namespaces: tuple[str, ...], workspace: str) -> None:
+    """Join the hub at URL. What the login may do there, the hub's owner said: memento hub invite."""
+    with _machine_hub(create=True) as machine:
+        made = machine.join(url, workspace=workspace, name=name or _machine_name(), namespaces=namespaces)
+    emit(_membership_object(made), lambda: _joined_text(made, f"You are in the hub as {made.role}"))
+
+
+@hub.command(
+    "status",
+    short_help="Show what is shared, and whether the hub answers.",
+    examples="""
+    memento hub status
+    memento hub status --json
+    """,
+)
+def status() -> None:
+    """Show what this machine shares, what waits to be sent, and whether the hub answers."""
+    with _machine_hub() as machine:
+        membership = machine.membership
+        if membership is None:
+            emit({"joined": False}, lambda: "This workspace is in no hub. Begin one: memento hub init URL.")
+            return
+        waiting, problem = machine.waiting(), machine.problem()
+    known = {**_membership_object(membership), "waiting": waiting, "problem": problem or None}
+    emit({"joined": True, **known}, lambda: _status_text(membership, waiting, problem))
+
+
+@hub.command(
+    "sync",
+    short_help="Bring this machine and the hub together once.",
+    examples="""
+    memento hub sync
+    memento hub sync --json
+    """,
+)
+def sync() -> None:
+    """Take in what the hub has, send what was written here, and end."""
+    from memento_tui.hub.sync import HubLink  # noqa: PLC0415 - a command's help is shown without it
+
+    with _open() as workspace:
+        link = HubLink(workspace)
+        try:
+            report = link.synchronize()
+        finally:
+            link.close()
+    emit(msgspec.to_builtins(report), lambda: _report_text(report))
+
+
+@hub.command(
+    "run",
+    short_help="Keep this machine and the hub together until ctrl+c.",
+    examples="""
+    memento hub run
+    """,
+)
+def run() -> None:
+    """Bring this machine and the hub together whenever either side has written, until ctrl+c.
+
+    The app and the engine do the same while they live.
+    """
+    if current_session().as_json:
+        raise click.UsageError("--json prints one value at the end, and this command has none.")
+    from memento_tui.hub.sync import HubLink  # noqa: PLC0415 - as above
+
+    with _open() as workspace, stop_on_signals(signal.SIGINT, signal.SIGTERM) as stopping:
+        link = HubLink(workspace)
+        said = ""
+        write("In step with the hub until ctrl+c.\n")
+        while not stopping.is_set():
+            pause = _POLL_SECONDS
+            try:
+                if link.is_due():
+                    report = link.synchronize()
+                    if report.pulled or report.pushed:
+                        write(f"{clock.now().astimezone():%H:%M:%S}  {_report_text(report)}\n")
+                said = ""
+            except MementoError as error:
+                if str(error) != said:
+                    note(safe(str(error)))
+                said, pause = str(error), _RETRY_SECONDS
+            stopping.wait(pause)
+        link.close()
+
+
+@hub.command(
+    "share",
+    decides=True,
+    short_help="Share further namespaces, or stop sharing some.",
+    examples="""
+    memento hub share projects/site projects/api
+    memento hub share --stop projects/site
+    """,
+)
+@click.argument("namespaces", nargs=-1, required=True, metavar="NS...")
+@click.option("--stop", is_flag=True, help="Share them no longer; what others have of them stays with them.")
+def share(namespaces: tuple[str, ...], *, stop: bool) -> None:
+    """Share namespaces, each with all below it; `memento hub sync` then brings both sides together."""
+    with _machine_hub() as machine:
+        changed = machine.keep(namespaces) if stop else machine.share(namespaces)
+    shared = ", ".join(changed.namespaces) or "nothing"
+    emit(_membership_object(changed), lambda: safe(f"Shared: {shared}."))
+
+
+@hub.command(
+    "members",
+    short_help="List the machines of the hub.",
+    examples="""
+    memento hub members
+    memento hub members --json
+    """,
+)
+def members() -> None:
+    """List the machines that take part in the hub, and those that did."""
+    with _machine_hub() as machine:
+        found = machine.members()
+    rows = [
+        {
+            "name": one.name,
+            "role": one.role,
+            "login": one.login,
+            "joined_at": one.joined_at,
+            "revoked_at": one.revoked_at or None,
+        }
+        for one in found
+    ]
+    emit({"items": rows}, lambda: _members_table(found))
+
+
+@hub.command(
+    "invite",
+    decides=True,
+    short_help="Make a login of the hub for somebody.",
+    examples="""
+    memento hub invite eve --role reviewer
+    memento hub invite ci --role agent --json
+    """,
+)
+@click.argument("login", metavar="LOGIN")
+@click.option(
+    "--role",
+    type=click.Choice(["reader", "agent", "reviewer", "owner"]),
+    default="reviewer",
+    show_default=True,
+    help="What the login may do.",
+)
+def invite(login: str, role: str) -> None:
+    """Make a login of the hub's PostgreSQL with a password, which is shown once; or give a login another role.
+
+    A reader gives nothing. An agent gives what agents write and cannot append a decision, whatever program sends it. A
+    reviewer gives decisions too, and an owner also invites and revokes.
+    """
+    with _machine_hub() as machine:
+        made = machine.invite(login, role)
+    shown = {"login": made.login, "role": made.role, "password": made.password or None}
+    password = f"\nIts password, shown once: {made.password}" if made.password else ""
+    emit(shown, lambda: safe(f"{made.login} may take part as {made.role}.") + password)
+
+
+@hub.command(
+    "revoke",
+    decides=True,
+    short_help="End another machine's part in the hub.",
+    examples="""
+    memento hub revoke old-laptop
+    """,
+)
+@click.argument("name", metavar="NAME")
+def revoke(name: str) -> None:
+    """End a machine's part: from now on it reads and gives nothing. What it has, it keeps."""
+    with _machine_hub() as machine:
+        ended = machine.revoke(name)
+    emit({"name": ended.name, "status": "revoked"}, lambda: safe(f"{ended.name} takes no part any more."))
+
+
+@hub.command(
+    "leave",
+    decides=True,
+    short_help="End this machine's part in the hub.",
+    examples="""
+    memento hub leave
+    memento hub leave --yes
+    """,
+)
+@click.option("--yes", is_flag=True, help="Leave without being asked.")
+def leave(*, yes: bool) -> None:
+    """End this machine's part in the hub. Everything that it has stays, what came from others too."""
+    with _machine_hub() as machine:
+        waiting = machine.waiting() if machine.membership else 0
+        stays = f"; {count_of(waiting, 'entry', 'entries')} not sent yet will stay here only" if waiting else ""
+        confirm(
+            f"Leave the hub{stays}",
+            yes=yes,
+            unasked="Nobody can be asked whether to leave the hub.",
+            declined="This machine is still in the hub.",
+        )
+        left = machine.leave()
+    emit({"name": left.name, "status": "left"}, lambda: safe(f"{left.name} has left the hub {left.workspace_name}."))
+
+
+# Parts
+
+
+def _open(*, create: bool = False) -> Any:  # noqa: ANN401 - the context manager of a workspace
+    from memento_tui.hub import require_extra  # noqa: PLC0415 - a command's help is shown without it
+
+    require_extra()
+    return open_workspace(create=create)
+
+
+class _OpenHub:
+    """The person's part in the hub for the length of a block."""
+
+    def __init__(self, *, create: bool) -> None:
+        self._opened = _open(create=create)
+
+    def __enter__(self) -> Any:  # noqa: ANN401 - `memento_tui.hub.membership.MachineHub`
+        from memento_tui.hub.membership import MachineHub  # noqa: PLC0415 - a command's help is shown without it
+
+        return MachineHub(self._opened.__enter__())
+
+    def __exit__(self, *error: object) -> Any:  # noqa: ANN401 - the answer of the workspace
+        return self._opened.__exit__(*error)
+
+
+def _machine_hub(*, create: bool = False) -> _OpenHub:
+    return _OpenHub(create=create)
+
+
+def _machine_name() -> str:
+    from memento_tui.hub.membership import machine_name  # noqa: PLC0415 - as above
+
+    return machine_name()
+
+
+def _membership_object(membership: HubMembership) -> dict[str, Any]:
+    return {
+        "url": membership.url,
+        "workspace": membership.workspace_name,
+        "name": membership.name,
+        "role": membership.role,
+        "namespaces": list(membership.namespaces),
+        "synced_at": membership.synced_at or None,
+    }
+
+
+def _joined_text(membership: HubMembership, said: str) -> str:
+    shared = ", ".join(membership.namespaces)
+    after = f"It shares {shared}. Next: memento hub sync." if shared else "Nothing is shared yet: memento hub share NS."
+    return safe(f"{said}; this machine is called {membership.name}. {after}")
+
+
+def _status_text(membership: HubMembership, waiting: int, problem: str) -> str:
+    fields = {
+        "hub": f"{membership.workspace_name} at {membership.url}",
+        "this machine": f"{membership.name}, {membership.role}",
+        "shared": ", ".join(membership.namespaces) or "nothing",
+        "in step": format_time(membership.synced_at) if membership.synced_at else "not yet",
+        "to be sent": count_of(waiting, "entry", "entries"),
+        "problem": problem or "none",
+    }
+    return format_fields(fields)
+
+
+def _report_text(report: RoundReport) -> str:
+    said = [f"took in {count_of(report.pulled, 'entry', 'entries')}, sent {report.pushed:,}"]
+    if report.cards:
+        said.append(f"{count_of(report.cards, 'change')} for you: memento review")
+    return safe("\n".join(["; ".join(said), *report.notes]))
+
+
+def _members_table(found: list[HubMember]) -> str:
+    cells = [
+        [
+            safe(one.name),
+            one.role,
+            safe(one.login),
+            format_time(one.joined_at),
+            f"revoked {format_time(one.revoked_at)}" if one.revoked_at else "",
+        ]
+        for one in found
+    ]
+    return table(["NAME", "ROLE", "LOGIN", "JOINED", ""], cells)
+
+
+commands = {"hub": hub}

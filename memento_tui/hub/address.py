@@ -1,0 +1,71 @@
+"""Read the address of a hub: no password in it, and no unencrypted way to another machine."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from memento_tui.errors import InvalidInput
+
+__all__ = ["check_address", "connection_options", "is_local"]
+
+_EXAMPLE = "An address is such as postgresql://ana@db.example.org/memento."
+_ENCRYPTED_MODES = ("require", "verify-ca", "verify-full")
+"""The values of ``sslmode`` that refuse an unencrypted connection."""
+
+_CONNECT_SECONDS = 5
+"""Seconds after which an address that does not answer counts as unreachable."""
+
+
+def connection_options(address: str) -> dict[str, str]:
+    """Return what libpq is to be given for an address; TLS with a checked name where it leaves this machine.
+
+    Raises:
+        InvalidInput: it is no address, holds a password, or names another machine without TLS.
+
+    """
+    from psycopg import ProgrammingError  # noqa: PLC0415 - an extra, which most do without
+    from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415 - as above
+
+    try:
+        given = {name: str(value) for name, value in conninfo_to_dict(address).items() if value is not None}
+    except ProgrammingError as error:
+        raise InvalidInput(f"{address!r:.80} is not the address of a PostgreSQL database.", _EXAMPLE) from error
+    if not address.startswith(("postgresql://", "postgres://")):
+        raise InvalidInput(f"{address!r:.80} is not the address of a PostgreSQL database.", _EXAMPLE)
+    if "password" in given:
+        raise InvalidInput(
+            "The address holds a password, which would stay in your shell's history.",
+            "Change that password, put it into ~/.pgpass (HOST:PORT:DATABASE:LOGIN:PASSWORD, mode 600),"
+            " and name the address without it.",
+        )
+    if not is_local(given.get("host", given.get("hostaddr", ""))):
+        mode = given.setdefault("sslmode", "verify-full")
+        if mode == "verify-full":
+            given.setdefault("sslrootcert", "system")
+        if mode not in _ENCRYPTED_MODES:
+            raise InvalidInput(
+                f"sslmode={mode} would send what is remembered over the network as it is.",
+                "Leave it out, or take verify-full.",
+            )
+    given.setdefault("connect_timeout", str(_CONNECT_SECONDS))
+    given.setdefault("application_name", "memento")
+    return given
+
+
+def check_address(address: str) -> None:
+    """Raise `InvalidInput` unless an address can be used; see `connection_options`."""
+    connection_options(address)
+
+
+def is_local(host: str) -> bool:
+    """Tell whether every host of an address is this machine: a socket's folder, ``localhost`` or a loopback address."""
+    return all(_is_local(one.strip()) for one in host.split(","))
+
+
+def _is_local(host: str) -> bool:
+    if not host or host.startswith(("/", "@")) or host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,126 @@
+"""An entry as it travels between machines, the digest that its member signs, and the chain that the hub makes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from memento_tui.hub.keys import SigningKey, is_signed
+from memento_tui.model import AnyRecord
+
+__all__ = ["FORMAT", "GENESIS", "HubChange", "HubEntry", "SentChange", "as_sent", "chain_hash", "fault_of"]
+
+FORMAT = 1
+"""The form of entries and images that this version writes, and the newest that it reads."""
+
+GENESIS = b"\x00" * 32
+"""The hash before the first entry."""
+
+
+class HubChange(msgspec.Struct, frozen=True):
+    """What one entry did to one record: its JSON afterwards, ``None`` where it was removed or purged."""
+
+    record: str
+    record_id: str
+    version: int
+    removed: bool
+    image: str | None
+    nonce: bytes | None
+    digest: bytes
+
+
+class HubEntry(msgspec.Struct, frozen=True):
+    """One entry of the hub's journal, in the order in which its columns are read."""
+
+    seq: int
+    id: str
+    member: str
+    role: str
+    format: int
+    origin: str
+    at: str
+    actor: str
+    agent: str
+    session: str
+    channel: str
+    action: str
+    note: str
+    content: bytes
+    signature: bytes
+    previous_hash: bytes
+    hash: bytes
+    changes: tuple[HubChange, ...] = ()
+
+
+class SentChange(msgspec.Struct, frozen=True):
+    """One change to be appended: ``base`` is the version at the hub that it was made from, 0 for a new record."""
+
+    record: str
+    record_id: str
+    base: int
+    after: AnyRecord | None
+    image: str | None
+
+
+def _digest(nonce: bytes, image: str | None) -> bytes:
+    return hashlib.sha256(nonce + (b"" if image is None else image.encode())).digest()
+
+
+_FACTS = ("format", "id", "origin", "at", "actor", "agent", "session", "channel", "action", "note")
+
+
+def _content(workspace: str, member: str, facts: Sequence[object], changes: Sequence[Sequence[object]]) -> bytes:
+    return hashlib.sha256(msgspec.json.encode((workspace, member, *facts, changes))).digest()
+
+
+def as_sent(
+    workspace: str, member: str, key: SigningKey, facts: Mapping[str, Any], changes: Sequence[SentChange]
+) -> dict[str, Any]:
+    """Return an entry as the hub's ``append`` takes it, signed. ``facts`` has the columns of `HubEntry` by name."""
+    facts = {"format": FORMAT, **facts}
+    rows: list[dict[str, Any]] = []
+    for change in changes:
+        nonce = os.urandom(16)
+        rows.append(
+            {
+                "record": change.record,
+                "record_id": change.record_id,
+                "base": change.base,
+                "removed": change.after is None,
+                "image": change.image,
+                "nonce": nonce.hex(),
+                "digest": _digest(nonce, change.image).hex(),
+            }
+        )
+    signed = [(r["record"], r["record_id"], r["base"] + 1, r["removed"], r["digest"]) for r in rows]
+    content = _content(workspace, member, [facts[name] for name in _FACTS], signed)
+    return {
+        **{name: facts[name] for name in _FACTS},
+        "content": content.hex(),
+        "signature": key.sign(content).hex(),
+        "changes": rows,
+    }
+
+
+def chain_hash(previous: bytes, seq: int, content: bytes, signature: bytes) -> bytes:
+    """Return the hash of an entry, as the hub computes it."""
+    return hashlib.sha256(previous + seq.to_bytes(8, "big") + content + signature).digest()
+
+
+def fault_of(workspace: str, entry: HubEntry, public_key: bytes | None) -> str:
+    """Return why an entry cannot be its member's, as the end of a sentence; "" where it is as the member signed it."""
+    if public_key is None:
+        return "is of a member that this machine does not know"
+    rows = [(c.record, c.record_id, c.version, c.removed, c.digest.hex()) for c in entry.changes]
+    content = _content(workspace, entry.member, [getattr(entry, name) for name in _FACTS], rows)
+    if content != entry.content or not is_signed(public_key, content, entry.signature):
+        return "was not signed by its member as it stands"
+    for change in entry.changes:
+        is_purged = change.nonce is None and change.image is None
+        if not is_purged and _digest(change.nonce or b"", change.image) != change.digest:
+            return f"holds another text of {change.record} {change.record_id} than its member signed"
+    return ""

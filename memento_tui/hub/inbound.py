@@ -1,0 +1,304 @@
+"""Take in what the hub's journal holds: each entry passes the gate in the name of the member that wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from memento_tui.api.hub_session import HubMembership, HubSession, decode_record
+from memento_tui.api.types import CARD_KEY, HUB_CHANNEL, Author, EntrySource, HubRecord, KnownEntry, Transaction
+from memento_tui.errors import Conflict, InvalidField, NotAllowed
+from memento_tui.hub.entries import HubChange, HubEntry, fault_of
+from memento_tui.hub.merge import differing_fields, merge
+from memento_tui.hub.server import HubMember
+from memento_tui.model import (
+    AnyRecord,
+    Memory,
+    Proposal,
+    Relation,
+    Skip,
+    WorkingItem,
+    check_memory,
+    make_item,
+    make_proposal,
+    make_relation,
+    make_skip,
+)
+from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.model.validation import to_plain
+from memento_tui.policy.gate import Gate, ProposalDraft
+from memento_tui.policy.policy import Verdict
+from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
+
+__all__ = ["Inbound", "author_of", "card_for"]
+
+_OWN_ACTIONS = ("purge", "undo", "redo", "restore backup", "quarantine", "release")
+"""Actions that mean something to the journal in which they stand; from elsewhere they are changes like others."""
+
+_DECIDED = ("approved", "rejected")
+
+
+def author_of(entry: HubEntry, member: HubMember) -> Author:
+    """Return the author of an entry as this machine names it; an agent's login speaks for agents alone."""
+    actor: Any = "agent" if entry.role == "agent" else entry.actor
+    who = f"{entry.agent}@{member.name}" if entry.agent and actor == "agent" else member.name
+    return Author(actor, HUB_CHANNEL, who, entry.session)
+
+
+class Inbound:
+    """Takes entries of the hub in, one after the other."""
+
+    def __init__(self, session: HubSession, membership: HubMembership, members: Mapping[str, HubMember]) -> None:
+        self._session = session
+        self._membership = membership
+        self._members = members
+        self.notes: list[str] = []
+        """What a person is to know, a sentence each."""
+        self.cards = 0
+        """How many changes wait for a person."""
+
+    def take(self, entry: HubEntry) -> None:
+        """Take one entry in: its records, what the hub has of them, and that it was taken, in one transaction."""
+        member = self._members.get(entry.member)
+        fault = fault_of(self._membership.workspace, entry, None if member is None else member.public_key)
+        if fault or member is None:
+            name = entry.member if member is None else member.name
+            self.notes.append(f"Entry {entry.seq} of the hub, in the name of {name}, {fault}. It was left out.")
+            self._pass_over(entry, has_images=False)
+        elif entry.member == self._membership.member and self._session.state.is_in_journal(entry.id):
+            self._pass_over(entry, has_images=True)
+        else:
+            self._take_change_back(entry, member)
+            self._apply(entry, member)
+
+    def _pass_over(self, entry: HubEntry, *, has_images: bool) -> None:
+        """Note what the hub has now, without changing a record here."""
+        state = self._session.state
+        with self._session.gate(Author("system", HUB_CHANNEL)).transaction("hub") as tx:
+            rows = []
+            for change in entry.changes:
+                known = state.record(change.record, change.record_id)
+                if known is None and not has_images:
+                    continue
+                if known is None or known.version < change.version:
+                    after = _stated(change) if has_images else None if known is None else known.after
+                    rows.append(HubRecord(change.record, change.record_id, change.version, after))
+            state.put(tx, rows)
+            state.take(tx, KnownEntry(entry.id, entry.seq, entry.hash))
+
+    def _take_change_back(self, entry: HubEntry, member: HubMember) -> None:
+        """Take back what was decided here about proposals that the entry decides: the hub had it first."""
+        for change in entry.changes:
+            if change.record != "proposal":
+                continue
+            theirs, mine = _stated(change), self._session.find("proposal", change.record_id)
+            known = self._session.state.record("proposal", change.record_id)
+            if not isinstance(theirs, Proposal) or not isinstance(mine, Proposal) or known is None:
+                continue
+            was_open = isinstance(known.after, Proposal) and known.after.state in OPEN_PROPOSAL_STATES
+            if not (was_open and theirs.state in _DECIDED and mine.state in _DECIDED):
+                continue
+            said = f"The proposal {mine.id} was {theirs.state} on {member.name} first"
+            try:
+                self._session.take_decision_back(mine, member.name)
+                self.notes.append(f"{said}; your decision ({mine.state}) was taken back.")
+            except Conflict:
+                self.notes.append(f"{said}; what you changed since your decision ({mine.state}) stands.")
+
+    def _apply(self, entry: HubEntry, member: HubMember) -> None:
+        gate = self._session.gate(author_of(entry, member))
+        action = f"hub {entry.action}" if entry.action in _OWN_ACTIONS else entry.action
+        source = EntrySource(entry.id, entry.origin)
+        with gate.transaction(action, note=entry.note, source=source) as tx:
+            one = _EntryApplied(self._session, self._membership, gate, tx, member.name)
+            for change in entry.changes:
+                one.take(change)
+            self._session.state.put(tx, one.rows)
+            self._session.state.take(tx, KnownEntry(entry.id, entry.seq, entry.hash))
+        self.notes += one.notes
+        self.cards += one.cards
+
+
+class _EntryApplied:
+    """The changes of one entry, put into one transaction."""
+
+    def __init__(
+        self, session: HubSession, membership: HubMembership, gate: Gate, tx: Transaction, member: str
+    ) -> None:
+        self._session = session
+        self._membership = membership
+        self._gate = gate
+        self._tx = tx
+        self._member = member
+        self.rows: list[HubRecord] = []
+        self.notes: list[str] = []
+        self.cards = 0
+
+    def take(self, change: HubChange) -> None:
+        """Apply one change, or let it wait for a person."""
+        kind, record_id = change.record, change.record_id
+        known = self._session.state.record(kind, record_id)
+        if known is not None and change.version <= known.version:
+            return
+        try:
+            theirs = _stated(change)
+        except (InvalidField, msgspec.DecodeError, UnicodeError) as error:
+            self.notes.append(f"The {kind} {record_id:.80} of {self._member} was left out: {error}")
+            return
+        if known is None and (theirs is None or not self._is_shared(theirs)):
+            return
+        self.rows.append(HubRecord(kind, record_id, change.version, theirs))
+        mine = self._tx.get_named(kind, record_id)
+        if theirs is None:
+            self._remove(known, mine)
+        elif mine is not None:
+            self._join(known, theirs, mine, change.version)
+        elif not self._session.is_purged(kind, record_id):
+            self._add(theirs)
+
+    def _is_shared(self, record: AnyRecord) -> bool:
+        match record:
+            case Memory() | Skip() | WorkingItem():
+                return self._membership.shares(record.namespace)
+            case Relation():
+                return self._is_known("memory", record.src)
+            case Proposal():
+                named = record.payload.get("namespace", "global")
+                return self._is_known(record.target, record.target_id) or (
+                    record.action == "create" and record.target != "memory" and self._membership.shares(str(named))
+                )
+        return False
+
+    def _is_known(self, kind: str, record_id: str) -> bool:
+        here = any((row.record, row.record_id) == (kind, record_id) for row in self.rows)
+        return here or self._session.state.record(kind, record_id) is not None
+
+    def _add(self, theirs: AnyRecord) -> None:
+        try:
+            self._tx.put(theirs, base=0)
+        except NotAllowed as refused:
+            self._hold_new(theirs, refused)
+
+    def _hold_new(self, theirs: AnyRecord, refused: NotAllowed) -> None:
+        """Let a new record wait that the gate does not let in."""
+        screened = self._gate.screen(theirs) if isinstance(theirs, Memory | Skip | WorkingItem) else None
+        if screened is None:
+            self.notes.append(f"A {type(theirs).__name__.lower()} of {self._member} was left out: {refused.message}")
+            return
+        evidence = {**screened.evidence, **self._evidence(0)}
+        verdict = self._verdict(screened.injection_score)
+        self.cards += 1
+        if isinstance(screened.record, Memory):
+            self._gate.admit(self._tx, screened.record, verdict, evidence)
+            return
+        payload = {name: value for name, value in to_plain(screened.record).items() if name != "version"}
+        self._gate.propose(
+            self._tx, ProposalDraft("create", screened.record, payload, evidence, base_version=0), verdict
+        )
+
+    def _remove(self, known: HubRecord | None, mine: AnyRecord | None) -> None:
+        if mine is None or known is None:
+            return
+        is_as_known = known.after is not None and not differing_fields(known.after, mine)
+        if is_as_known or not isinstance(mine, Skip | WorkingItem | Memory):
+            try:
+                self._tx.remove(mine, base=mine.version)
+            except NotAllowed:
+                self._card("delete", mine, {}, known.version + 1, "other_member")
+        elif not isinstance(mine, Memory) or mine.status in RECALLED_STATUSES:
+            self._card("delete", mine, {}, known.version + 1, "changed_on_both")
+
+    def _join(self, known: HubRecord | None, theirs: AnyRecord, mine: AnyRecord, version: int) -> None:
+        """Put together what both changed; the fields that do not fit wait for a person."""
+        merged = merge(known.after if known is not None else None, theirs, mine)
+        standing = mine
+        if merged.record is not mine:
+            try:
+                standing = self._tx.put(merged.record, base=mine.version)
+            except NotAllowed:
+                changed = differing_fields(merged.record, mine)
+                self._card_about(theirs, mine, changed, version, "other_member")
+        if merged.disputed:
+            self._card_about(theirs, standing, merged.disputed, version, "changed_on_both")
+
+    def _card_about(
+        self, theirs: AnyRecord, mine: AnyRecord, fields: list[str] | tuple[str, ...], version: int, reason: str
+    ) -> None:
+        draft = card_for(theirs, mine, fields, self._evidence(version))
+        if draft is None:
+            self.notes.append(
+                f"The {type(mine).__name__.lower()} {mine.id} is not the same here and on {self._member}; yours stands."
+            )
+            return
+        screened = self._gate.screen(theirs) if isinstance(theirs, Memory | Skip | WorkingItem) else None
+        score = 0.0 if screened is None else screened.injection_score
+        self.cards += 1
+        verdict = self._verdict(score, reason)
+        self._gate.propose(
+            self._tx, msgspec.structs.replace(draft, fingerprint=f"hub {mine.id} {version} {reason}"), verdict
+        )
+
+    def _card(self, action: str, mine: AnyRecord, payload: Mapping[str, Any], version: int, reason: str) -> None:
+        self.cards += 1
+        draft = ProposalDraft(action, mine, payload, self._evidence(version), f"hub {mine.id} {version} {reason}")
+        self._gate.propose(self._tx, draft, self._verdict(0.0, reason))
+
+    def _evidence(self, version: int) -> dict[str, Any]:
+        return {CARD_KEY: {"member": self._member, "version": version}}
+
+    @staticmethod
+    def _verdict(injection_score: float, reason: str = "other_member") -> Verdict:
+        suspicious = ("injection_suspected",) if injection_score >= SUSPICIOUS_SCORE else ()
+        return Verdict("propose", (*suspicious, reason))
+
+
+_UNDECIDABLE = frozenset(
+    ("id", "created_at", "created_by", "version", "status", "stability", "verified_at", "verified_by")
+)
+"""The fields that no card asks about: identity, and what follows from deciding it."""
+
+
+def card_for(
+    theirs: AnyRecord, mine: AnyRecord, fields: list[str] | tuple[str, ...], evidence: Mapping[str, Any]
+) -> ProposalDraft | None:
+    """Return the proposal to take the other side's values of some fields; ``None`` where there is nothing to decide."""
+    if not isinstance(mine, Memory | Skip | WorkingItem):
+        return None
+    if "status" in fields and isinstance(theirs, Memory) and theirs.status == "deleted":
+        return ProposalDraft("delete", mine, {}, evidence)
+    plain = to_plain(theirs)
+    usable = [
+        name for name in fields if name not in _UNDECIDABLE or (name == "status" and isinstance(mine, WorkingItem))
+    ]
+    payload = {name: plain[name] for name in usable}
+    return ProposalDraft("edit", mine, payload, evidence) if payload else None
+
+
+def _stated(change: HubChange) -> AnyRecord | None:
+    """Return the record that a change states, checked by every rule of a new one; ``None`` where it was removed.
+
+    Raises `InvalidField`, or an error of decoding.
+    """
+    if change.image is None:
+        return None
+    record = decode_record(change.record, change.image)
+    checked: AnyRecord
+    match record:
+        case Memory():
+            checked = check_memory(record)
+        case Skip():
+            checked = make_skip(to_plain(record), stored=True)
+        case WorkingItem():
+            checked = make_item(to_plain(record))
+        case Relation():
+            checked = make_relation(to_plain(record))
+        case Proposal():
+            checked = make_proposal(to_plain(record))
+        case _:
+            raise InvalidField("record", "is of a kind that is not shared")
+    if checked.id != change.record_id:
+        raise InvalidField("id", f"is {checked.id:.80}, not {change.record_id:.80}")
+    return checked

@@ -1,0 +1,1 @@
+"""The numbered scripts that bring a hub's schema to the present version."""

@@ -1,0 +1,250 @@
+"""Give the hub what was written here: each entry of the journal, put on top of what the hub has by now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from memento_tui import clock
+from memento_tui.api.hub_session import HubMembership, HubSession, decode_record
+from memento_tui.api.types import CARD_KEY, Change, Entry, HubRecord, record_image
+from memento_tui.hub.entries import SentChange, as_sent
+from memento_tui.hub.keys import SigningKey
+from memento_tui.hub.merge import rebase
+from memento_tui.model import AnyRecord, Memory, Proposal, Relation, Skip, WorkingItem
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.model.validation import new_id
+from memento_tui.moments import format_moment
+
+__all__ = ["Batch", "Outbound"]
+
+_MAX_ENTRIES = 200
+"""Entries of the journal that are read for one transaction at the hub."""
+
+_MAX_BYTES = 4_000_000
+"""Bytes of images after which a transaction at the hub is full."""
+
+_RECORDS_AN_ENTRY = 500
+"""Records that one entry holds which shares what was there before."""
+
+_SHARED_KINDS = ("memory", "skip", "item", "relation")
+"""The kinds that are shared as they stand, those that others refer to first. Proposals travel as they are made."""
+
+_SENT_EVIDENCE = ("removed", "suspicion", "opinion")
+"""The evidence of a proposal that is about its own text; all else may quote what is not shared."""
+
+_Pair = tuple[Change, AnyRecord | None]
+
+
+class Batch(NamedTuple):
+    """What is to be appended in one transaction."""
+
+    entries: list[dict[str, Any]]
+    sent: list[tuple[str, int]]
+    """The id and number of each entry of this journal among them."""
+    reached: int
+    """The number of the newest entry of this journal that is done with once they are appended."""
+    left: list[HubRecord]
+    """The records of which a field was left out: the hub has another value than this machine knew."""
+
+
+class Outbound:
+    """Makes what is sent in one round. What it has made counts as the hub's state for what follows."""
+
+    def __init__(self, session: HubSession, membership: HubMembership, key: SigningKey) -> None:
+        self._session = session
+        self._membership = membership
+        self._key = key
+        self._made: dict[tuple[str, str], HubRecord] = {}
+
+    def written(self) -> Batch:
+        """Return the next entries of this journal that concern what is shared."""
+        entries: list[dict[str, Any]] = []
+        sent: list[tuple[str, int]] = []
+        left: list[HubRecord] = []
+        reached, size = self._membership.pushed, 0
+        found = self._session.state.own_entries_after(reached, _MAX_ENTRIES)
+        for entry in found:
+            changes = self._changes_of(entry, left)
+            reached = entry.seq
+            if changes:
+                entries.append(self._signed(_facts_of(entry), changes))
+                sent.append((entry.id, entry.seq))
+                size += sum(len(change.image or "") for change in changes)
+            if size > _MAX_BYTES:
+                break
+        if len(found) < _MAX_ENTRIES and size <= _MAX_BYTES:
+            reached = max(reached, self._session.head() if not found else reached)
+        return Batch(entries, sent, reached, left)
+
+    def unshared(self) -> Batch:
+        """Return one entry with records of the shared namespaces of which the hub knows nothing, if there are any."""
+        changes: list[SentChange] = []
+        for kind in _SHARED_KINDS:
+            if len(changes) >= _RECORDS_AN_ENTRY or not self._membership.namespaces:
+                break
+            found = self._session.state.unshared(kind, self._membership.namespaces, _RECORDS_AN_ENTRY - len(changes))
+            changes += [self._send(kind, record.id, 0, record) for record in found if self._may_leave(record)]
+        return self._stated("share", changes)
+
+    def _stated(self, action: str, changes: Sequence[SentChange]) -> Batch:
+        """Return an entry in this machine's own name, which stands in no journal but the hub's."""
+        if not changes:
+            return Batch([], [], self._membership.pushed, [])
+        made = new_id()
+        facts = {
+            "id": made,
+            "origin": self._membership.member,
+            "at": format_moment(clock.now()),
+            "actor": "person",
+            "agent": "",
+            "session": "",
+            "channel": "hub",
+            "action": action,
+            "note": "",
+        }
+        return Batch([self._signed(facts, changes)], [(made, 0)], self._membership.pushed, [])
+
+    def _signed(self, facts: dict[str, Any], changes: Sequence[SentChange]) -> dict[str, Any]:
+        return as_sent(self._membership.workspace, self._membership.member, self._key, facts, changes)
+
+    # One entry of the journal
+
+    def _changes_of(self, entry: Entry, left: list[HubRecord]) -> list[SentChange]:
+        pairs = self._session.state.changes(entry.seq)
+        if not all(self._decision_holds(pair) for pair in pairs):
+            return []
+        decided = _decided_fields(pairs)
+        changes = []
+        for change, before in pairs:
+            key = (change.record, change.record_id)
+            sent = self._change(entry, change, before, decided.pop(key, ()), left)
+            if sent is not None:
+                changes.append(sent)
+        # A card that was turned down leaves this machine's values, which the hub is given.
+        for (kind, record_id), fields in decided.items():
+            mine = self._session.find(kind, record_id)
+            known = self._known(kind, record_id)
+            if mine is not None and known is not None and known.after is not None:
+                after, _ = rebase(known.after, mine, mine, withheld=(), decided=fields)
+                if after is not known.after:
+                    changes.append(self._send(kind, record_id, known.version, after))
+        return changes
+
+    def _decision_holds(self, pair: _Pair) -> bool:
+        """Tell whether a proposal was still open at the hub when it was decided here."""
+        change, before = pair
+        if change.record != "proposal" or not isinstance(before, Proposal) or before.state not in OPEN_PROPOSAL_STATES:
+            return True
+        known = self._known("proposal", change.record_id)
+        return known is None or not isinstance(known.after, Proposal) or known.after.state in OPEN_PROPOSAL_STATES
+
+    def _change(
+        self, entry: Entry, change: Change, before: AnyRecord | None, decided: Iterable[str], left: list[HubRecord]
+    ) -> SentChange | None:
+        kind, record_id = change.record, change.record_id
+        if kind not in (*_SHARED_KINDS, "proposal"):
+            return None
+        known = self._known(kind, record_id)
+        after = None if change.image is None else _as_shared(decode_record(kind, change.image))
+        if after is None:
+            is_gone = known is None or (known.after is None and entry.action != "purge")
+            return None if known is None or is_gone else self._send(kind, record_id, known.version, None)
+        if not self._may_leave(after) or (isinstance(after, Proposal) and not self._concerns_all(entry, after)):
+            return self._withdrawn(kind, record_id, known)
+        if known is None or known.after is None:
+            return self._send(kind, record_id, 0 if known is None else known.version, after)
+        before = after if before is None else _as_shared(before)
+        cards = self._session.state.open_cards(kind, record_id)
+        withheld = {name for card in cards for name in (card.payload or ("status",))}
+        rebased, omitted = rebase(known.after, before, after, withheld=withheld, decided=tuple(decided))
+        if set(omitted) - withheld:
+            left.append(known)
+        return None if rebased is known.after else self._send(kind, record_id, known.version, rebased)
+
+    def _withdrawn(self, kind: str, record_id: str, known: HubRecord | None) -> SentChange | None:
+        """Return the change by which others lose a record that is shared no longer; its new state is not told."""
+        if known is None or known.after is None:
+            return None
+        if not isinstance(known.after, Memory):
+            return self._send(kind, record_id, known.version, None)
+        if known.after.status == "deleted":
+            return None
+        return self._send(kind, record_id, known.version, msgspec.structs.replace(known.after, status="deleted"))
+
+    def _may_leave(self, record: AnyRecord) -> bool:
+        """Tell whether a record is shared; what is restricted never leaves this machine."""
+        match record:
+            case Memory():
+                return record.sensitivity != "restricted" and self._membership.shares(record.namespace)
+            case Skip() | WorkingItem():
+                return self._membership.shares(record.namespace)
+            case Relation():
+                return self._is_there("memory", record.src) and (
+                    record.type in ("file", "item")
+                    or self._is_there("memory", record.dst)
+                    or self._session.find("memory", record.dst) is None
+                )
+            case Proposal():
+                if record.action == "create" and record.target in ("skip", "item"):
+                    return self._membership.shares(str(record.payload.get("namespace", "global")))
+                return self._is_there(record.target, record.target_id) and self._tells_no_secret(record)
+        return False
+
+    def _tells_no_secret(self, proposal: Proposal) -> bool:
+        target = self._session.find(proposal.target, proposal.target_id)
+        payload = proposal.payload
+        stays = payload.get("sensitivity") != "restricted" and getattr(target, "sensitivity", "") != "restricted"
+        return stays and self._membership.shares(str(payload.get("namespace", self._membership.namespaces[0])))
+
+    def _concerns_all(self, entry: Entry, proposal: Proposal) -> bool:
+        """Tell whether a proposal is others' matter too: not what each machine's own maintenance finds, nor a card."""
+        if CARD_KEY in proposal.evidence or proposal.action == "merge":
+            return False
+        return entry.actor != "system" and (
+            proposal.version > 1 or self._known("proposal", proposal.id) is not None or entry.actor == "agent"
+        )
+
+    def _is_there(self, kind: str, record_id: str) -> bool:
+        known = self._known(kind, record_id)
+        return known is not None and known.after is not None
+
+    def _known(self, kind: str, record_id: str) -> HubRecord | None:
+        return self._made.get((kind, record_id)) or self._session.state.record(kind, record_id)
+
+    def _send(self, kind: str, record_id: str, base: int, after: AnyRecord | None) -> SentChange:
+        image = None
+        if after is not None:
+            after = msgspec.structs.replace(_as_shared(after), version=base + 1)
+            image = record_image(after)
+        self._made[kind, record_id] = HubRecord(kind, record_id, base + 1, after)
+        return SentChange(kind, record_id, base, after, image)
+
+
+def _facts_of(entry: Entry) -> dict[str, Any]:
+    names = ("id", "origin", "at", "actor", "agent", "session", "channel", "action", "note")
+    return {name: getattr(entry, name) for name in names}
+
+
+def _as_shared(record: AnyRecord) -> Any:  # noqa: ANN401 - the same kind of record
+    """Return a record without what may quote another one that is not shared."""
+    if not isinstance(record, Proposal):
+        return record
+    evidence = {name: value for name, value in record.evidence.items() if name in (*_SENT_EVIDENCE, CARD_KEY)}
+    return record if evidence == record.evidence else msgspec.structs.replace(record, evidence=evidence)
+
+
+def _decided_fields(pairs: Sequence[_Pair]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return the fields that the person decided by cards about what both sides changed, by record."""
+    decided: dict[tuple[str, str], tuple[str, ...]] = {}
+    for change, before in pairs:
+        if change.record != "proposal" or not isinstance(before, Proposal) or change.image is None:
+            continue
+        after = decode_record("proposal", change.image)
+        if not isinstance(after, Proposal):
+            continue
+        if "changed_on_both" in before.reasons and after.state in ("approved", "rejected"):
+            decided[before.target, before.target_id] = tuple(before.payload) or ("status",)
+    return decided

@@ -1,0 +1,286 @@
+"""Talk to the hub's database: its schema, its members, and appending to and reading its journal.
+
+The only SQL for PostgreSQL. Every error of the server becomes a sentence.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, LiteralString, Self, cast
+
+import msgspec
+
+from memento_tui.errors import Conflict, InvalidInput, MementoError, NotAllowed, NotFound
+from memento_tui.hub.address import connection_options
+from memento_tui.hub.entries import GENESIS, HubChange, HubEntry
+from memento_tui.model.validation import new_id
+
+__all__ = ["ROLES", "HubBusy", "HubMember", "HubServer", "HubUnreachable", "HubWorkspace", "Role"]
+
+Role = Literal["reader", "agent", "reviewer", "owner"]
+ROLES: dict[str, str] = {
+    "reader": "reads, and gives nothing",
+    "agent": "gives what agents write, and decides nothing",
+    "reviewer": "gives everything, decisions too",
+    "owner": "a reviewer who also invites and revokes members",
+}
+"""What each role of a login may do, in words."""
+
+_ENTRIES: LiteralString = (
+    "SELECT seq, id, member, role, format, origin, at, actor, agent, session, channel, action, note, content,"
+    " signature, previous_hash, hash FROM memento.entry WHERE workspace = %s AND seq > %s ORDER BY seq LIMIT %s"
+)
+_CHANGES: LiteralString = (
+    "SELECT seq, record, record_id, version, removed, image, nonce, digest FROM memento.change"
+    " WHERE workspace = %s AND seq > %s AND seq <= %s ORDER BY seq, ordinal"
+)
+
+
+class HubUnreachable(MementoError):
+    """The hub's database does not answer; everything else goes on without it."""
+
+    code = "hub_unreachable"
+    exit_code = 7
+
+
+class HubBusy(Conflict):
+    """Somebody else appended a change of the same record first: pull, then append again."""
+
+
+class HubWorkspace(msgspec.Struct, frozen=True):
+    """One shared journal of a hub."""
+
+    id: str
+    name: str
+    role: str
+    """The role of the login that asks."""
+
+
+class HubMember(msgspec.Struct, frozen=True):
+    """One machine that takes part."""
+
+    id: str
+    name: str
+    login: str
+    role: str
+    public_key: bytes
+    joined_at: str
+    revoked_at: str
+
+
+class HubServer:
+    """One connection to a hub. Use it as a context manager."""
+
+    def __init__(self, address: str) -> None:
+        options = connection_options(address)
+        import psycopg  # noqa: PLC0415 - an extra, which most do without
+
+        self._psycopg = psycopg
+        with _translated(psycopg):
+            # One value a parameter: a connection holds no transaction open between two calls.
+            self._connection = psycopg.connect(autocommit=True, **cast("Any", options))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Any]:
+        with _translated(self._psycopg), self._connection.transaction(), self._connection.cursor() as cursor:
+            yield cursor
+
+    def _rows(self, query: LiteralString, *parameters: object) -> list[tuple[Any, ...]]:
+        with _translated(self._psycopg):
+            return self._connection.execute(query, parameters).fetchall()
+
+    # The schema
+
+    def migrate(self) -> None:
+        """Make the schema, or bring it to the present version.
+
+        Raises:
+            NotAllowed: this login may not make tables there.
+            InvalidInput: the schema is of a newer memento.
+
+        """
+        with self._transaction() as cursor:
+            # Two that do so at once: the second finds it done.
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtext('memento schema'))")
+            cursor.execute("CREATE SCHEMA IF NOT EXISTS memento")
+            cursor.execute("CREATE TABLE IF NOT EXISTS memento.migration (number integer PRIMARY KEY)")
+            cursor.execute("SELECT coalesce(max(number), 0) FROM memento.migration")
+            found = int(cursor.fetchone()[0])
+            steps = _migrations()
+            if found > steps[-1][0]:
+                raise InvalidInput(
+                    f"The hub is of a newer memento (format {found}; this one knows {steps[-1][0]}).",
+                    "Update memento: pip install --upgrade memento-tui. Nothing was changed.",
+                )
+            for number, script in steps:
+                if number > found:
+                    cursor.execute(script)
+                    cursor.execute("INSERT INTO memento.migration VALUES (%s)", (number,))
+
+    def make_workspace(self, name: str) -> HubWorkspace:
+        """Begin a shared journal that this login owns. Raises `NotAllowed` where one has that name."""
+        made = new_id()
+        with self._transaction() as cursor:
+            cursor.execute("SELECT 1 FROM memento.workspace WHERE name = %s", (name,))
+            if cursor.fetchone() is not None:
+                raise NotAllowed(
+                    f"This hub has a workspace {name} already.", "Join it: memento hub join URL; or name another."
+                )
+            cursor.execute("INSERT INTO memento.workspace (id, name) VALUES (%s, %s)", (made, name))
+            cursor.execute("INSERT INTO memento.head VALUES (%s, 0, %s)", (made, GENESIS))
+            cursor.execute(
+                "INSERT INTO memento.login (workspace, name, role) VALUES (%s, session_user, 'owner')", (made,)
+            )
+        self.grant_reading(self._rows("SELECT session_user::text")[0][0])
+        return HubWorkspace(made, name, "owner")
+
+    def grant_reading(self, login: str) -> None:
+        """Let a login of PostgreSQL reach the schema; what it sees there and may append, its role says."""
+        from psycopg import sql  # noqa: PLC0415 - an extra, which most do without
+
+        to = sql.Identifier(login)
+        with self._transaction() as cursor:
+            cursor.execute(sql.SQL("GRANT USAGE ON SCHEMA memento TO {}").format(to))
+            cursor.execute(sql.SQL("GRANT SELECT ON ALL TABLES IN SCHEMA memento TO {}").format(to))
+            cursor.execute(sql.SQL("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA memento TO {}").format(to))
+
+    def make_login(self, login: str, password: str) -> bool:
+        """Make a login of PostgreSQL; return whether it is new. One that exists keeps its password."""
+        from psycopg import sql  # noqa: PLC0415 - an extra, which most do without
+
+        if self._rows("SELECT 1 FROM pg_roles WHERE rolname = %s", login):
+            return False
+        # The server is told the password's digest alone: statements may stand in its log.
+        digest = self._connection.pgconn.encrypt_password(password.encode(), login.encode(), b"scram-sha-256")
+        with self._transaction() as cursor:
+            cursor.execute(
+                sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(login), sql.Literal(digest.decode()))
+            )
+        return True
+
+    # Members
+
+    def workspaces(self) -> list[HubWorkspace]:
+        """Return the shared journals that this login takes part in, by name. Raises `NotFound` without a schema."""
+        try:
+            rows = self._rows("SELECT id, name, memento.my_role(id) FROM memento.workspace ORDER BY name")
+        except NotFound as error:
+            raise NotFound("There is no hub in this database.", "Begin one: memento hub init URL.") from error
+        return [HubWorkspace(*row) for row in rows if row[2]]
+
+    def join(self, workspace: str, member: str, name: str, public_key: bytes) -> None:
+        """Make this machine a member."""
+        self._rows("SELECT memento.join_workspace(%s, %s, %s, %s)::text", workspace, member, name, public_key)
+
+    def set_role(self, workspace: str, login: str, role: str) -> None:
+        """Give a login a role."""
+        self._rows("SELECT memento.set_role_of(%s, %s, %s)::text", workspace, login, role)
+
+    def revoke(self, workspace: str, member: str) -> None:
+        """End a member; its login too, where no other machine uses that."""
+        self._rows("SELECT memento.revoke_member(%s, %s)::text", workspace, member)
+
+    def members(self, workspace: str) -> list[HubMember]:
+        """Return the machines that take part or did, in the order in which they joined."""
+        rows = self._rows(
+            "SELECT m.id, m.name, m.login, l.role, m.public_key,"
+            """ to_char(m.joined_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),"""
+            """ coalesce(to_char(m.revoked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), '')"""
+            " FROM memento.member AS m JOIN memento.login AS l ON l.workspace = m.workspace AND l.name = m.login"
+            " WHERE m.workspace = %s ORDER BY m.joined_at, m.name",
+            workspace,
+        )
+        return [HubMember(row[0], row[1], row[2], row[3], bytes(row[4]), row[5], row[6]) for row in rows]
+
+    # The journal
+
+    def head(self, workspace: str) -> tuple[int, bytes]:
+        """Return the number and hash of the newest entry. Raises `NotAllowed` where this login sees no journal."""
+        rows = self._rows("SELECT seq, hash FROM memento.head WHERE workspace = %s", workspace)
+        if not rows:
+            raise NotAllowed("This login has no part in the hub any more.", "Ask an owner of the hub.")
+        return int(rows[0][0]), bytes(rows[0][1])
+
+    def hash_at(self, workspace: str, seq: int) -> bytes | None:
+        """Return the hash of one entry, or ``None`` where there is none of that number."""
+        rows = self._rows("SELECT hash FROM memento.entry WHERE workspace = %s AND seq = %s", workspace, seq)
+        return bytes(rows[0][0]) if rows else None
+
+    def append(self, workspace: str, member: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+        """Append entries, all or none; return the number of each by its id. One that is there already stays.
+
+        Raises:
+            HubBusy: another member changed one of the records first.
+            NotAllowed: the role of this login does not let it.
+
+        """
+        text = msgspec.json.encode(entries).decode()
+        return dict(self._rows("SELECT * FROM memento.append(%s, %s, %s::jsonb)", workspace, member, text))
+
+    def entries_after(self, workspace: str, seq: int, limit: int) -> list[HubEntry]:
+        """Return at most ``limit`` entries after number ``seq`` with their changes, oldest first."""
+        rows = self._rows(_ENTRIES, workspace, seq, limit)
+        if not rows:
+            return []
+        changes: dict[int, list[HubChange]] = {}
+        for number, *values in self._rows(_CHANGES, workspace, seq, rows[-1][0]):
+            changes.setdefault(number, []).append(HubChange(*values))
+        return [msgspec.structs.replace(HubEntry(*row), changes=tuple(changes.get(row[0], ()))) for row in rows]
+
+
+def _migrations() -> list[tuple[int, bytes]]:
+    folder = importlib.resources.files("memento_tui.hub.migrations")
+    scripts = [entry for entry in folder.iterdir() if entry.name.endswith(".sql")]
+    return sorted((int(entry.name[:4]), entry.read_bytes()) for entry in scripts)
+
+
+@contextmanager
+def _translated(psycopg: Any) -> Iterator[None]:  # noqa: ANN401 - the module
+    """Turn the server's errors into sentences."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise _explain(psycopg, error) from error
+
+
+_LOGIN_HINT = "Put the password into ~/.pgpass (HOST:PORT:DATABASE:LOGIN:PASSWORD, mode 600)."
+_OWNER_HINT = "An owner of the hub gives roles: memento hub members."
+_NO_HUB = ("There is no hub in this database.", "Begin one: memento hub init URL.")
+
+
+def _explain(psycopg: Any, error: Any) -> MementoError:  # noqa: ANN401 - the module, and its error
+    """Return the error that explains the server's to the person."""
+    said = str(getattr(error.diag, "message_primary", None) or error).strip().splitlines()
+    text = said[0][:200] if said else "it gave no reason"
+    by_state: dict[str | None, MementoError] = {
+        "MH409": HubBusy(f"At the hub {text}.", "It is pulled, and tried again."),
+        "MH410": NotAllowed("A member of the hub has this name already.", "Take another: --name NAME."),
+        "MH403": NotAllowed(f"The hub refuses: {text}.", _OWNER_HINT),
+        "42501": NotAllowed(f"The hub refuses: {text}.", _OWNER_HINT),
+        "28P01": NotAllowed(f"The hub does not let you in: {text}.", _LOGIN_HINT),
+        "28000": NotAllowed(f"The hub does not let you in: {text}.", _LOGIN_HINT),
+        "42P01": NotFound(*_NO_HUB),
+        "3F000": NotFound(*_NO_HUB),
+    }
+    if error.sqlstate in by_state:
+        return by_state[error.sqlstate]
+    # A connection that fails before the server lets anybody in has no state of its own.
+    if "password" in text and isinstance(error, psycopg.OperationalError):
+        return NotAllowed(f"The hub does not let you in: {text}.", _LOGIN_HINT)
+    if isinstance(error, psycopg.OperationalError):
+        return HubUnreachable(
+            f"The hub does not answer: {text}.", "Nothing is lost: it is tried again, and all else goes on."
+        )
+    return MementoError(f"The hub failed: {text}.", "`memento hub status` may say more.")

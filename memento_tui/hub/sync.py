@@ -1,0 +1,206 @@
+"""Bring this machine and the hub together: pull, send, pull, until nothing is left; one program at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from memento_tui import clock
+from memento_tui.api.hub_session import HubMembership, HubSession
+from memento_tui.api.workspace import Workspace
+from memento_tui.errors import MementoError, NotAllowed
+from memento_tui.hub.entries import FORMAT, GENESIS, HubEntry, chain_hash
+from memento_tui.hub.inbound import Inbound
+from memento_tui.hub.keys import SigningKey
+from memento_tui.hub.outbound import Batch, Outbound
+from memento_tui.hub.server import HubBusy, HubMember, HubServer
+from memento_tui.moments import format_moment
+
+__all__ = ["HubAltered", "HubLink", "RoundReport"]
+
+_PULLED_AT_ONCE = 200
+"""Entries of the hub that are read at once."""
+
+_MAX_RACES = 50
+"""How often in one round another member may be quicker before the round ends for now."""
+
+
+class HubAltered(NotAllowed):
+    """The hub's journal is not the one that this machine knows: nothing is sent or taken."""
+
+    code = "hub_altered"
+
+
+class RoundReport(msgspec.Struct):
+    """What one round did."""
+
+    pulled: int = 0
+    """Entries of other members that were taken in."""
+    pushed: int = 0
+    """Entries that were given to the hub."""
+    cards: int = 0
+    """Changes that wait for a person since."""
+    notes: list[str] = msgspec.field(default_factory=list)
+    """What the person is to know, a sentence each."""
+
+
+class HubLink:
+    """One machine's connection to its hub, opened when it is needed and again after a failure."""
+
+    def __init__(self, workspace: Workspace, *, connect: Callable[[str], HubServer] = HubServer) -> None:
+        self._session = HubSession(workspace)
+        self._connect = connect
+        self._server: HubServer | None = None
+        self._members: dict[str, HubMember] = {}
+        self._key: SigningKey | None = None
+        self._seen_here = -1
+        self._seen_there = -1
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+    def synchronize(self) -> RoundReport:
+        """Run one round, and note how it went. Raises `MementoError`, such as `HubUnreachable` or `HubAltered`."""
+        self._membership()
+        with self._alone():
+            try:
+                report = self._round()
+            except MementoError as error:
+                self.close()
+                self._note(problem=error.message)
+                raise
+            self._note(problem="", synced_at=format_moment(clock.now()))
+        self._seen_here, self._seen_there = self._session.head(), self._session.state.reached()[0]
+        return report
+
+    def is_due(self) -> bool:
+        """Tell whether either side has written since the last round. Raises as `synchronize`."""
+        membership = self._membership()
+        if self._session.head() != self._seen_here:
+            return True
+        try:
+            return self._open(membership).head(membership.workspace)[0] != self._seen_there
+        except MementoError as error:
+            self.close()
+            self._note(problem=error.message)
+            raise
+
+    def _membership(self) -> HubMembership:
+        membership = self._session.membership
+        if membership is None:
+            raise NotAllowed("This workspace is in no hub.", "Join one: memento hub join URL.")
+        return membership
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Hold the lock of whoever synchronizes; a round of another program is waited for."""
+        try:
+            with FileLock(self._session.paths.hub_lock, timeout=60):
+                yield
+        except Timeout as error:
+            raise NotAllowed("Another program is synchronizing with the hub.", "Try again in a minute.") from error
+
+    def _note(self, **values: str) -> None:
+        membership = self._session.membership
+        if membership is not None:
+            changed = msgspec.structs.replace(membership, **values)
+            if changed != membership:
+                self._session.set_membership(changed)
+
+    def _open(self, membership: HubMembership) -> HubServer:
+        if self._server is None:
+            self._server = self._connect(membership.url)
+            self._members = {}
+        return self._server
+
+    def _round(self) -> RoundReport:
+        report = RoundReport()
+        races = 0
+        self._pull(report)
+        while True:
+            membership = self._membership()
+            if membership.role == "reader":
+                break
+            outbound = Outbound(self._session, membership, self._signing_key())
+            batch = outbound.written()
+            if not batch.entries and batch.reached == membership.pushed and membership.role != "agent":
+                batch = outbound.unshared()
+            if not batch.entries and batch.reached == membership.pushed:
+                break
+            try:
+                self._push(membership, batch)
+            except HubBusy:
+                races += 1
+                if races > _MAX_RACES:
+                    raise
+            else:
+                report.pushed += len(batch.entries)
+            self._pull(report)
+        return report
+
+    def _signing_key(self) -> SigningKey:
+        if self._key is None:
+            self._key = SigningKey.read(self._session.paths.hub_key)
+        return self._key
+
+    def _push(self, membership: HubMembership, batch: Batch) -> None:
+        if batch.entries:
+            self._session.state.send(batch.sent)
+            self._open(membership).append(membership.workspace, membership.member, batch.entries)
+        current = self._membership()
+        self._session.set_membership(msgspec.structs.replace(current, pushed=batch.reached))
+
+    def _pull(self, report: RoundReport) -> None:
+        membership = self._membership()
+        server = self._open(membership)
+        seq, known = self._session.state.reached()
+        self._check_same_journal(server, membership, seq, known)
+        previous = known or GENESIS
+        while found := server.entries_after(membership.workspace, seq, _PULLED_AT_ONCE):
+            inbound = Inbound(self._session, membership, self._members_of(server, membership, found))
+            for entry in found:
+                _check_chain(entry, seq, previous)
+                inbound.take(entry)
+                seq, previous = entry.seq, entry.hash
+                report.pulled += entry.member != membership.member
+            report.cards += inbound.cards
+            report.notes += inbound.notes
+
+    def _members_of(
+        self, server: HubServer, membership: HubMembership, entries: list[HubEntry]
+    ) -> dict[str, HubMember]:
+        """Return the members by id, read again where one is not known. A key that this machine knows stays."""
+        if any(entry.member not in self._members for entry in entries):
+            fresh = {member.id: member for member in server.members(membership.workspace)}
+            self._members = {**fresh, **self._members}
+        return self._members
+
+    @staticmethod
+    def _check_same_journal(server: HubServer, membership: HubMembership, seq: int, known: bytes) -> None:
+        head, _ = server.head(membership.workspace)
+        if head < seq or (seq and server.hash_at(membership.workspace, seq) != known):
+            raise HubAltered(
+                f"The hub's journal ends at entry {head} or was altered, and this machine knows entry {seq}: the hub"
+                " was restored from an older backup, or it is another one.",
+                "Ask whoever keeps it. Nothing was sent or taken; every machine still has everything.",
+            )
+
+
+def _check_chain(entry: HubEntry, seq: int, previous: bytes) -> None:
+    if entry.format > FORMAT:
+        raise NotAllowed(
+            f"Entry {entry.seq} of the hub was written by a newer memento.",
+            "Update memento: pip install --upgrade memento-tui. Nothing is lost meanwhile.",
+        )
+    expected = chain_hash(previous, entry.seq, entry.content, entry.signature)
+    if entry.seq != seq + 1 or entry.previous_hash != previous or entry.hash != expected:
+        raise HubAltered(
+            f"Entry {entry.seq} of the hub does not follow from entry {seq}: its journal was altered.",
+            "Ask whoever keeps it. Nothing was sent; every machine still has everything.",
+        )

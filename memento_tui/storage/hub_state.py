@@ -1,0 +1,193 @@
+"""Keep what this database knows of the hub: the state of each shared record there, and which entries came and went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from memento_tui.model import AnyRecord, Proposal
+from memento_tui.storage.connection import Connection
+from memento_tui.storage.database import Database
+from memento_tui.storage.journal import Change, Entry, select_entries
+from memento_tui.storage.tables import TABLES, record_name, select_records
+from memento_tui.storage.transaction import Transaction
+
+__all__ = ["CARD_KEY", "HUB_CHANNEL", "HubRecord", "HubState", "KnownEntry"]
+
+HUB_CHANNEL = "hub"
+"""The channel of entries that came from the hub."""
+
+CARD_KEY = "hub"
+"""The evidence of a proposal that holds what the hub has: it is about this machine, and is not shared."""
+
+
+class HubRecord(msgspec.Struct, frozen=True):
+    """A shared record as the hub is known to have it; ``after`` is ``None`` where it was removed there."""
+
+    record: str
+    record_id: str
+    version: int
+    after: AnyRecord | None
+
+
+class KnownEntry(msgspec.Struct, frozen=True):
+    """An entry of the hub that was taken in."""
+
+    id: str
+    seq: int
+    hash: bytes
+
+
+class HubState:
+    """What one database knows of its hub. Reads within a running transaction see what that wrote."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def record(self, kind: str, record_id: str) -> HubRecord | None:
+        """Return a record as the hub has it, or ``None`` where it never was there."""
+        query = "SELECT version, local_version, image FROM hub_record WHERE record = ? AND record_id = ?"
+        with self._database.reading() as connection:
+            row = connection.execute(query, (kind, record_id)).fetchone()
+            if row is None:
+                return None
+            image = row[2]
+            if row[1] is not None:
+                query = "SELECT image FROM change WHERE record = ? AND record_id = ? AND version = ?"
+                found = connection.execute(query, (kind, record_id, row[1])).fetchone()
+                image = None if found is None else found[0]
+        return HubRecord(kind, record_id, row[0], None if image is None else TABLES[kind].image.decode(image))
+
+    def put(self, tx: Transaction, rows: Iterable[HubRecord]) -> None:
+        """Note in a running transaction what the hub has now."""
+        tx.connection.executemany(
+            "INSERT OR REPLACE INTO hub_record VALUES (?, ?, ?, ?, ?)", [_row(tx.connection, row) for row in rows]
+        )
+
+    def take(self, tx: Transaction, entry: KnownEntry) -> None:
+        """Note at the end of a running transaction that an entry of the hub was taken in by it."""
+        query = "SELECT coalesce(max(seq), 0) + 1 FROM entry"
+        local_seq = tx.connection.execute(query).fetchone()[0] if tx.changes else None
+        tx.connection.execute(
+            "INSERT INTO hub_entry (id, seq, hash, local_seq) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, hash = excluded.hash,"
+            " local_seq = coalesce(local_seq, excluded.local_seq)",
+            (entry.id, entry.seq, entry.hash, local_seq),
+        )
+
+    def send(self, entries: Iterable[tuple[str, int]]) -> None:
+        """Note before they are sent which entries go to the hub: the id and number of each, 0 for one of no journal."""
+        with self._database.writing() as connection:
+            connection.executemany(
+                "INSERT INTO hub_entry (id, local_seq) VALUES (?, ?) ON CONFLICT (id) DO NOTHING", list(entries)
+            )
+
+    def is_in_journal(self, entry_id: str) -> bool:
+        """Tell whether an entry of the hub stands in this journal, because it was written or taken in here."""
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT local_seq FROM hub_entry WHERE id = ?", (entry_id,)).fetchone()
+        return row is not None and row[0] is not None
+
+    def reached(self) -> tuple[int, bytes]:
+        """Return the number and hash of the newest entry of the hub that was taken in; 0 and nothing for none."""
+        query = "SELECT seq, hash FROM hub_entry WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1"
+        with self._database.reading() as connection:
+            row = connection.execute(query).fetchone()
+        return (0, b"") if row is None else (int(row[0]), bytes(row[1]))
+
+    def open_cards(self, kind: str, record_id: str) -> list[Proposal]:
+        """Return the proposals that wait because the hub holds another state of a record."""
+        where = "target_id = ? AND target = ? AND state IN ('pending', 'needs_review', 'later')"
+        with self._database.reading() as connection:
+            found = select_records(connection, Proposal, where, (record_id, kind))
+        return [one for one in found if CARD_KEY in one.evidence]
+
+    def forget(self) -> None:
+        """Forget the hub; the records stay."""
+        with self._database.writing() as connection:
+            connection.execute("DELETE FROM hub_record")
+            connection.execute("DELETE FROM hub_entry")
+
+    def forget_reached(self) -> None:
+        """Let the next round take in the hub's journal from its beginning; records keep what is known of them."""
+        with self._database.writing() as connection:
+            connection.execute("UPDATE hub_entry SET seq = NULL, hash = NULL")
+
+    # This journal
+
+    def own_entries_after(self, seq: int, limit: int) -> list[Entry]:
+        """Return the entries after number ``seq`` that were written here and not pulled, oldest first."""
+        where = "seq > ? AND channel <> ? AND origin = ? ORDER BY seq LIMIT ?"
+        with self._database.reading() as connection:
+            return list(select_entries(connection, where, (seq, HUB_CHANNEL, self._database.origin, limit)))
+
+    def changes(self, seq: int) -> list[tuple[Change, AnyRecord | None]]:
+        """Return the last change of each record by an entry, with the record before that entry, ``None`` for a new one.
+
+        What a purge has emptied is left out.
+        """
+        query = (
+            "SELECT record, record_id, min(version), max(version) FROM change WHERE seq = ? AND nonce IS NOT NULL"
+            " GROUP BY record, record_id ORDER BY min(ordinal)"
+        )
+        with self._database.reading() as connection:
+            return list(self._changes(connection, connection.execute(query, (seq,)).fetchall()))
+
+    @staticmethod
+    def _changes(connection: Connection, rows: Sequence[Sequence[object]]) -> Iterator[tuple[Change, AnyRecord | None]]:
+        query = "SELECT removed, image FROM change WHERE record = ? AND record_id = ? AND version = ?"
+        for kind, record_id, first, last in rows:
+            if kind not in TABLES:
+                continue
+            removed, image = connection.execute(query, (kind, record_id, last)).fetchone()
+            before = connection.execute(query, (kind, record_id, int(str(first)) - 1)).fetchone()
+            known = None if before is None or before[1] is None else TABLES[str(kind)].image.decode(before[1])
+            yield Change(str(kind), str(record_id), int(str(last)), bool(removed), image), known
+
+    def unshared(self, kind: str, where: Sequence[str], limit: int) -> list[AnyRecord]:
+        """Return records of a kind in these namespaces, or below them, of which the hub knows nothing, oldest first.
+
+        Relations have no namespace: that of the memory where they begin counts, and both ends must be there. What is
+        restricted is left out.
+        """
+        table = TABLES[kind]
+        column = "(SELECT namespace FROM memory WHERE memory.id = relation.src)" if kind == "relation" else "namespace"
+        under = " OR ".join(f"{column} = ? OR {column} GLOB ?" for _ in where)
+        parameters = [value for one in where for value in (one, f"{_glob_quoted(one)}/*")]
+        unknown = f"NOT EXISTS (SELECT 1 FROM hub_record WHERE record = '{kind}' AND record_id = {kind}.id)"
+        if kind == "memory":
+            unknown += " AND sensitivity <> 'restricted'"
+        if kind == "relation":
+            unknown += f" AND {_IS_RELATION_SHARED}"
+        query = f"{table.select} WHERE ({under}) AND {unknown} ORDER BY {kind}.number LIMIT ?"
+        with self._database.reading() as connection:
+            return [table.record_of(row) for row in connection.execute(query, [*parameters, limit])]
+
+
+_HUB_HAS_MEMORY = "EXISTS (SELECT 1 FROM hub_record AS h WHERE h.record = 'memory' AND h.record_id = {})"
+_IS_RELATION_SHARED = (
+    f"{_HUB_HAS_MEMORY.format('relation.src')} AND (relation.type IN ('file', 'item')"
+    f" OR {_HUB_HAS_MEMORY.format('relation.dst')}"
+    " OR NOT EXISTS (SELECT 1 FROM memory WHERE memory.id = relation.dst))"
+)
+
+
+def _glob_quoted(text: str) -> str:
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)
+
+
+def _row(connection: Connection, known: HubRecord) -> tuple[object, ...]:
+    """Return the values of a row: the text itself only where the journal here does not hold the same."""
+    if known.after is None:
+        return (known.record, known.record_id, known.version, None, None)
+    image = TABLES[record_name(known.after)].image_of(known.after)
+    query = "SELECT version FROM change WHERE record = ? AND record_id = ? ORDER BY version DESC LIMIT 1"
+    last = connection.execute(query, (known.record, known.record_id)).fetchone()
+    if last is not None:
+        version = int(last[0])
+        same = TABLES[known.record].image_of(msgspec.structs.replace(known.after, version=version))
+        query = "SELECT 1 FROM change WHERE record = ? AND record_id = ? AND version = ? AND image = ?"
+        if connection.execute(query, (known.record, known.record_id, version, same)).fetchone() is not None:
+            return (known.record, known.record_id, known.version, version, None)
+    return (known.record, known.record_id, known.version, None, image)
