@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from memento_tui.api import Workspace
 from memento_tui.hub.membership import MachineHub
@@ -42,7 +42,7 @@ class Machine:
     def sync(self) -> RoundReport:
         return self.link.synchronize()
 
-    def remember(self, text: str, **fields: object) -> Memory:
+    def remember(self, text: str, **fields: Any) -> Memory:  # noqa: ANN401 - the fields of a memory
         return self.workspace.remember(text, **{"namespace": SITE, **fields})
 
     def agent(self, session: str = "s1") -> Workspace:
