@@ -35,17 +35,18 @@ def _parse_app_options(given: list[str]) -> dict[str, str] | None:
 
 
 def _open_app(*, read_only: bool, data_dir: str | None = None, open: str = "home") -> int:  # noqa: A002 - the option's name
-    from memento_tui.tui import garbage  # noqa: PLC0415 - the commands do without these three
+    from memento_tui.tui import garbage  # noqa: PLC0415 - the commands do without these
 
     garbage.disable_collection()
     from pathlib import Path  # noqa: PLC0415 - same
 
     from memento_tui.cli.author import require_own_terminal  # noqa: PLC0415 - same
+    from memento_tui.known_workspaces import chosen_directory  # noqa: PLC0415 - same
     from memento_tui.tui.app import run  # noqa: PLC0415 - same
 
     try:
         require_own_terminal("The app")
-        return run(Path(data_dir) if data_dir else None, open, read_only=read_only)
+        return run(Path(data_dir) if data_dir else chosen_directory(), open, read_only=read_only)
     except Exception as error:  # noqa: BLE001 - the last place that can tell anyone
         from memento_tui.cli.output import report_error  # noqa: PLC0415 - only a failure needs it
 

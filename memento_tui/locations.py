@@ -15,6 +15,7 @@ __all__ = [
     "database_location",
     "last_known_location",
     "socket_location",
+    "state_location",
     "waiting_location",
 ]
 
@@ -22,14 +23,16 @@ _MAX_SOCKET_PATH_BYTES = 100
 """Bytes; the kernels of Linux and macOS take 107 and 103."""
 
 
-def data_location(given: str = "") -> str:
+def data_location(given: str = "", *, ignore_environment: bool = False) -> str:
     """Return the absolute path of the data directory: the one given, else ``MEMENTO_HOME``, else the platform's.
+
+    ``MEMENTO_HOME`` is not asked with ``ignore_environment``.
 
     Raises:
         RuntimeError: there is no home directory to expand a ``~`` to.
 
     """
-    named = given or os.environ.get("MEMENTO_HOME")
+    named = given or ("" if ignore_environment else os.environ.get("MEMENTO_HOME"))
     if not named:
         return _default_location()
     expanded = os.path.expanduser(named)
@@ -52,6 +55,19 @@ def _default_location() -> str:
     import platformdirs  # noqa: PLC0415 - a hook has no time for it
 
     return platformdirs.user_data_dir("memento", appauthor=False)
+
+
+def state_location() -> str:
+    """Return the directory of what is known of the workspaces of this machine; as `data_location`, by platform."""
+    platform: str = sys.platform
+    state, home = os.environ.get("XDG_STATE_HOME", ""), os.environ.get("HOME", "")
+    if platform == "linux" and state.startswith("/"):
+        return os.path.join(state, "memento")
+    if platform == "linux" and home.startswith("/") and not state:
+        return os.path.join(home, ".local/state/memento")
+    import platformdirs  # noqa: PLC0415 - as above
+
+    return platformdirs.user_state_dir("memento", appauthor=False)
 
 
 def asks_read_only() -> bool:

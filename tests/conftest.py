@@ -99,6 +99,12 @@ def _no_maintenance_starts() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _own_list_of_workspaces(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let the tests and the programs that they start note the workspaces in a list of their own."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _no_engine_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """End the engines that tests have left running, and tell whose they were by their folders."""
     yield

@@ -168,12 +168,18 @@ class UnsavedTextFile:
             ) from error
 
 
-def find_unsaved_texts(paths: DataPaths) -> list[tuple[Path, UnsavedText]]:
+def find_unsaved_texts(paths: DataPaths, before: datetime | None = None) -> list[tuple[Path, UnsavedText]]:
     """Return the texts that were being typed when their process ended, newest first, each with its file.
 
-    A file that cannot be read is left where it is.
+    Those of this process count where they were typed ``before`` a moment: it went to another workspace since. A file
+    that cannot be read is left where it is.
     """
-    found = [(path, kept) for path, kept in _all_unsaved_texts(paths) if not _is_process_alive(kept.process)]
+    found = [
+        (path, kept)
+        for path, kept in _all_unsaved_texts(paths)
+        if not _is_process_alive(kept.process)
+        or (before is not None and kept.process == os.getpid() and kept.at < before)
+    ]
     return sorted(found, key=lambda one: one[1].at, reverse=True)
 
 

@@ -28,15 +28,25 @@ class CliSession:
 
     def __init__(self) -> None:
         self.data_dir: Path | None = None
-        """The value of ``--data-dir``; ``None`` leaves it to ``MEMENTO_HOME`` or the platform."""
+        """The value of ``--data-dir``; ``None`` leaves it to ``MEMENTO_HOME`` or the platform.
+
+        It is what programs of agents use; what a person does uses `directory`.
+        """
         self.as_json = False
         self.read_only = asks_read_only()
         """Whether the command may write nothing to the data directory."""
 
     @property
+    def directory(self) -> Path:
+        """The data directory: that of ``--data-dir`` or ``MEMENTO_HOME``, else the workspace that was chosen."""
+        from memento_tui.known_workspaces import chosen_directory  # noqa: PLC0415 - help is shown without it
+
+        return data_directory(self.data_dir or chosen_directory())
+
+    @property
     def paths(self) -> DataPaths:
         """The paths in the data directory of this run."""
-        return DataPaths(data_directory(self.data_dir))
+        return DataPaths(self.directory)
 
     @property
     def author(self) -> CommandAuthor:
@@ -64,7 +74,7 @@ def open_workspace(*, create: bool = False) -> Iterator[Workspace]:
     session = current_session()
     author = session.author
     with Workspace(
-        session.data_dir,
+        session.directory,
         actor=author.actor,
         channel="cli",
         agent=author.agent,

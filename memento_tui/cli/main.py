@@ -87,6 +87,7 @@ COMMAND_GROUPS: dict[str, dict[str, CommandEntry]] = {
     },
     "The program": {
         "keys": CommandEntry("system", "List the keys of the app."),
+        "workspace": CommandEntry("workspaces", "List the workspaces, and choose which one opens."),
         "paths": CommandEntry("system", "Print the paths of all files."),
         "status-line": CommandEntry("status_line", "Print how much waits, for prompts and status lines."),
         "completion": CommandEntry("completion", "Complete commands with Tab in your shell."),
@@ -169,7 +170,7 @@ def root(ctx: click.Context, section: str) -> int | None:
     from memento_tui.tui.app import run  # noqa: PLC0415 - only the app pays for Textual
 
     require_own_terminal("The app")
-    return run(session.data_dir, section, read_only=session.read_only)
+    return run(session.directory, section, read_only=session.read_only)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -22,12 +22,14 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
+from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.activity import ActivityLog
 from memento_tui.api.overview import mark_seen
 from memento_tui.api.types import Entry
 from memento_tui.app_sections import SECTIONS
 from memento_tui.errors import MementoError, ReadOnlyMode
+from memento_tui.known_workspaces import note_opened
 from memento_tui.model.validation import new_id
 from memento_tui.tui import garbage
 from memento_tui.tui.commands import COMMANDS, Command, KeyMap, KeyScope, bindings, is_writing, key_names
@@ -196,6 +198,9 @@ class MementoApp(ErrorBoundary, App[None]):
         self.workspace = workspace
         self.keys = KeyMap(workspace.config.keys, workspace.config.app.keymap)
         """The keys of each command."""
+        self.opened_at = clock.now()
+        self.next_workspace: Path | None = None
+        """The data directory that the person leaves for; ``None`` where they quit."""
         self._start = start
         self._live = JournalWatcher(workspace.activity, workspace.author.session)
         self._last_key = 0.0
@@ -327,9 +332,7 @@ class MementoApp(ErrorBoundary, App[None]):
         paths = None if self.workspace.is_read_only else self.workspace.paths
         self._exit_renderables[:] = [write_crash_report(paths)]
         self._close_messages_no_wait()
-        for part in list(self._registry):
-            if isinstance(part, ErrorBoundary):
-                part.keep_typed()
+        self._keep_typed_everywhere()
 
     def show_counts(self, **counts: int) -> None:
         """Show in the tabs how many records the sections of these names hold."""
@@ -542,6 +545,28 @@ class MementoApp(ErrorBoundary, App[None]):
         else:
             self.show_status("What was undone is gone now; Activity shows when it was made.", problem=True)
 
+    @work(exclusive=True, group="workspaces")
+    async def action_workspaces(self) -> None:
+        """Ask for another workspace, and go there."""
+        from memento_tui.tui.screens.workspaces import choose_workspace  # noqa: PLC0415 - seldom needed
+
+        await choose_workspace(self)
+
+    @on(TopBar.FolderChosen)
+    def _folder_clicked(self) -> None:
+        self.action_workspaces()
+
+    def leave_for(self, data_dir: Path) -> None:
+        """Leave for another workspace; what is being typed is kept, and offered when the person comes back."""
+        self._keep_typed_everywhere()
+        self.next_workspace = data_dir
+        self.exit()
+
+    def _keep_typed_everywhere(self) -> None:
+        for part in list(self._registry):
+            if isinstance(part, ErrorBoundary):
+                part.keep_typed()
+
     def action_imports(self) -> None:
         """Find memories of other programs, and offer to import them."""
         from memento_tui.tui.screens.import_offer import find_and_offer_imports  # noqa: PLC0415 - seldom needed
@@ -595,11 +620,19 @@ class MementoApp(ErrorBoundary, App[None]):
 
 
 def run(data_dir: Path | None, start: str = "home", *, read_only: bool = False) -> int:
-    """Open the app on a data directory and return the exit status; with ``read_only`` nothing is written there."""
-    garbage.disable_collection()
-    with Workspace(data_dir, channel="tui", session=new_id(), read_only=read_only) as workspace:
-        app = MementoApp(workspace, start)
-        app.run()
-        if app.return_code == 0:
-            mark_seen(workspace)
-    return app.return_code or 0
+    """Open the app on a data directory, and then on those that the person goes to; return the exit status.
+
+    With ``read_only`` nothing is written in any of them.
+    """
+    next_directory, section = data_dir, start
+    while True:
+        garbage.disable_collection()
+        with Workspace(next_directory, channel="tui", session=new_id(), read_only=read_only) as workspace:
+            note_opened(workspace.paths.root)
+            app = MementoApp(workspace, section)
+            app.run()
+            if app.return_code == 0:
+                mark_seen(workspace)
+        if app.next_workspace is None:
+            return app.return_code or 0
+        next_directory, section = app.next_workspace, "home"

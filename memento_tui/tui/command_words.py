@@ -23,6 +23,7 @@ APP_COMMANDS = {
     "search": ("QUERY", "Search the memories"),
     "saved": ("NAME", "Go to a saved search"),
     "save": ("NAME", "Keep this search under a name"),
+    "workspace": ("NAME", "Go to another workspace"),
     "export": ("PATH FORMAT", "Write every record to a file or folder"),
     "theme": ("NAME", "Choose another theme"),
     "purge": ("REASON", "Remove this memory with all its versions, for ever"),
@@ -68,7 +69,7 @@ class TypedLine(NamedTuple):
 class CommandWords:
     """The commands that can be typed at one place of the app.
 
-    ``scopes`` are the key scopes of that place; ``themes`` and ``searches`` return names to complete.
+    ``scopes`` are the key scopes of that place; ``themes``, ``searches`` and ``workspaces`` return names to complete.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class CommandWords:
         *,
         themes: Callable[[], Iterable[str]],
         searches: Callable[[], Iterable[str]],
+        workspaces: Callable[[], Iterable[str]],
     ) -> None:
         self.keyed: dict[str, Command] = {}
         """The commands that have keys, by the name that they are typed by."""
@@ -89,7 +91,7 @@ class CommandWords:
                     self.keyed.setdefault(name, command)
         self._on_memories = "memories" in scopes
         self._helper = helper
-        self._names = {"theme": themes, "saved": searches}
+        self._names = {"theme": themes, "saved": searches, "workspace": workspaces}
 
     @property
     def known(self) -> dict[str, str]:

@@ -13,11 +13,13 @@ from memento_tui.api.line_history import LineHistory
 from memento_tui.api.query_completion import QueryHelper
 from memento_tui.app_sections import SECTION_NAMES
 from memento_tui.errors import InvalidInput, ReadOnlyMode
+from memento_tui.known_workspaces import KnownWorkspaces
 from memento_tui.tui.command_words import APP_COMMANDS, CommandWords, TypedLine
 from memento_tui.tui.commands import Command
 from memento_tui.tui.display import literal
 from memento_tui.tui.screens.command_line import CommandLineScreen
 from memento_tui.tui.screens.dialogs import Confirm
+from memento_tui.tui.screens.workspaces import go_to_workspace
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.memories import MemoriesSection
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
     from memento_tui.tui.app import MementoApp
 
 __all__ = ["TypedCommands"]
+
+
+_GOING = ("open", "search", "saved", "workspace")
+"""The commands that lead somewhere."""
 
 
 class TypedCommands:
@@ -47,6 +53,7 @@ class TypedCommands:
             QueryHelper(workspace),
             themes=lambda: sorted(app.available_themes),
             searches=lambda: [saved.name for saved in workspace.saved_searches.list()],
+            workspaces=lambda: [known.name for known in KnownWorkspaces().list()],
         )
 
     async def ask_and_run(self) -> None:
@@ -110,7 +117,21 @@ class TypedCommands:
             await self._changes.change(name, argument, self._targets(typed))
         elif name == "purge" and self._changes is not None:
             await self._changes.purge(argument, self._targets(typed).ids[0])
-        elif name in SECTION_NAMES:
+        elif name == "save":
+            self._save_search(argument)
+        elif name == "theme":
+            app.theme = argument
+        elif name == "export":
+            await self._export(argument)
+        elif name in (*SECTION_NAMES, *_GOING):
+            await self._go(name, argument)
+        else:
+            await self._run_key(self._words.keyed[name])
+
+    async def _go(self, name: str, argument: str) -> None:
+        """Go to a section, to what a search finds, or to another workspace."""
+        app = self._app
+        if name in SECTION_NAMES:
             await self._open(name, argument)
         elif name == "open":
             await self._open(*_section_and_query(argument))
@@ -118,14 +139,8 @@ class TypedCommands:
             await app.open_section("memories", argument)
         elif name == "saved":
             await app.open_section("memories", app.workspace.saved_searches.get(argument.strip('"')).query)
-        elif name == "save":
-            self._save_search(argument)
-        elif name == "theme":
-            app.theme = argument
-        elif name == "export":
-            await self._export(argument)
-        else:
-            await self._run_key(self._words.keyed[name])
+        elif name == "workspace":
+            await go_to_workspace(app, KnownWorkspaces().find(argument))
 
     async def _open(self, name: str, query: str) -> None:
         if query:

@@ -147,7 +147,7 @@ def test_a_change_to_a_deleted_memory_is_not_allowed(memento: Program) -> None:
 
 
 _WRITERS = {"add", "import", "mcp", "serve", "mirror", "skip", "item", "crystal", "engine"}
-_WITHOUT_DATA = {"paths", "doctor", "web", "keys", "install", "uninstall", "status", "completion"}
+_WITHOUT_DATA = {"paths", "doctor", "web", "keys", "install", "uninstall", "status", "completion", "workspace"}
 READERS = sorted(set(COMMANDS) - _WRITERS - _WITHOUT_DATA - {"distill"})
 _ARGUMENTS = {
     "timeline": ["x"],

@@ -19,7 +19,11 @@ MEMORY = make_memory({"content": "The gate is shut.", "tags": ["old", "gate"]})
 
 def words(workspace: Workspace, *scopes: str) -> CommandWords:
     return CommandWords(
-        scopes, QueryHelper(workspace), themes=lambda: ["nord", "dracula"], searches=lambda: ["my decisions"]
+        scopes,
+        QueryHelper(workspace),
+        themes=lambda: ["nord", "dracula"],
+        searches=lambda: ["my decisions"],
+        workspaces=lambda: ["default", "work"],
     )
 
 

@@ -75,7 +75,7 @@ def _text_of(kept: UnsavedText) -> str:
 
 def offer_unsaved(app: MementoApp) -> bool:
     """Ask about every text that was left unsaved; return whether there is any."""
-    found = find_unsaved_texts(app.workspace.paths)
+    found = find_unsaved_texts(app.workspace.paths, app.opened_at)
     if found:
         _ask(app, found)
     return bool(found)

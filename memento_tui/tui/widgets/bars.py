@@ -30,6 +30,9 @@ class TopBar(Widget):
             super().__init__()
             self.name = name
 
+    class FolderChosen(Message):
+        """The name of the data directory was clicked."""
+
     def __init__(self, tabs: Sequence[Tab], active: str, folder: str) -> None:
         super().__init__()
         self._tabs = tabs
@@ -78,10 +81,12 @@ class TopBar(Widget):
         return f"[{words}]" if active else f" {words}" if tight else f" {words} "
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the section that was clicked."""
+        """Go to the section that was clicked, or ask for another workspace."""
         for start, end, name in self._spans:
             if name and start <= event.x < end:
                 self.post_message(self.Chosen(name))
+        if self._spans and event.x >= self._spans[-1][1]:
+            self.post_message(self.FolderChosen())
 
 
 _BRAND = " memento "
