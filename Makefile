@@ -1,18 +1,23 @@
 # make run        opens the sample workspace in the terminal app
 # make test       passes every test
 # make test-deep  tries each property on ten times as many examples
-# Each makes the environment first if it is missing or out of date.
+# Each makes the environment first if it is missing or out of date: `make run` what the app needs, and the rest, which
+# searching by meaning needs, is installed behind it; all others everything.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LIGHT := $(VENV)/.light
 INSTALLED := $(VENV)/.installed
+INSTALL := $(BIN)/python -m memento_tui.package_installer
 SAMPLE := data/local
 
 .PHONY: run test test-deep fuzz-keys torture hub lint types bench poison screenshots reference clean
 
-run: $(INSTALLED)
+run: $(LIGHT)
+	@test -d $(SAMPLE) || echo "Loading the sample workspace into $(SAMPLE)."
 	@$(BIN)/python data/load_sample.py $(SAMPLE)
+	@$(BIN)/memento engine install --background || true
 	@$(BIN)/memento --data-dir $(SAMPLE)
 
 test: $(INSTALLED)
@@ -69,11 +74,18 @@ reference: $(INSTALLED)
 clean:
 	rm -rf $(VENV) $(SAMPLE) build dist *.egg-info
 
-$(INSTALLED): pyproject.toml
+$(LIGHT): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "memento needs Python 3.11 or newer; name one with make PYTHON=python3.11"; exit 1; }
-	@echo "Installing into $(VENV); this takes a few minutes the first time."
+	@echo "1 of 3: an environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@echo "2 of 3: some sixty packages that the app needs; about half a minute"
+	@$(INSTALL) --editable .
+	@echo "3 of 3: memento itself"
 	@$(BIN)/python -m compileall -q memento_tui
+	@touch $@
+
+$(INSTALLED): $(LIGHT)
+	@echo "All that searching by meaning and the tests need, about 1.5 GB; a few minutes"
+	@$(INSTALL) --editable '.[dev]'
 	@touch $@

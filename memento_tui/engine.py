@@ -11,8 +11,8 @@ import os
 import sys
 from pathlib import Path
 
-from memento_tui.embedding.server import run_engine
-from memento_tui.hooks.engine_answers import HookAnswers
+from memento_tui.errors import EngineUnavailable
+from memento_tui.meaning import check_installed
 from memento_tui.paths import DataPaths
 
 
@@ -46,7 +46,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m memento_tui.engine")
     parser.add_argument("--data-dir", required=True, type=Path)
     paths = DataPaths(parser.parse_args().data_dir.expanduser().absolute())
+    try:
+        check_installed()
+    except EngineUnavailable as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(error.exit_code)
     _prepare_environment()
+    from memento_tui.embedding.server import run_engine  # noqa: PLC0415 - not before its packages are known to be here
+    from memento_tui.hooks.engine_answers import HookAnswers  # noqa: PLC0415 - as above
+
     status = run_engine(paths, HookAnswers)
     logging.shutdown()
     sys.stdout.flush()

@@ -7,15 +7,16 @@ import platform
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from memento_tui.api.integrity import begin_semantic_anew, check_keyword_index, check_rows, check_vectors, stop_engine
-from memento_tui.api.overview import HealthFinding, format_bytes
+from memento_tui.api.overview import HealthFinding, examine_meaning, format_bytes
 from memento_tui.api.workspace import Workspace
 from memento_tui.config import Config
 from memento_tui.errors import DataDirectoryError, EngineUnavailable, MementoError
+from memento_tui.meaning import check_installed
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import OTHERS, close_data_directory, foreign_names
 from memento_tui.storage.backup import Progress
@@ -60,9 +61,10 @@ def reindex(workspace: Workspace, *, keyword: bool, semantic: bool, progress: Ca
 
 
 def start_engine(workspace: Workspace) -> None:
-    """Start the engine unless it runs, without waiting for it. Raises `EngineUnavailable` if it is switched off."""
+    """Start the engine unless it runs, without waiting for it. Raises `EngineUnavailable` if it is off or missing."""
     if not workspace.config.engine.enabled:
         raise EngineUnavailable("Semantic search is switched off.", "Set enabled = true under [engine] in config.toml.")
+    check_installed()
     workspace.search_engine.semantic.ensure()
 
 
@@ -126,8 +128,16 @@ def _drafts(paths: DataPaths) -> Iterator[HealthFinding]:
 
 
 def _versions() -> str:
-    known = [f"{package} {version(package)}" for package in _SHOWN_PACKAGES]
-    return ", ".join([*known, f"Python {platform.python_version()}", f"SQLite {SQLITE_VERSION}"])
+    return ", ".join(
+        [*map(_version, _SHOWN_PACKAGES), f"Python {platform.python_version()}", f"SQLite {SQLITE_VERSION}"]
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return f"no {package}"
 
 
 def examine(
@@ -280,6 +290,8 @@ def _semantic(workspace: Workspace) -> HealthFinding:
     if not workspace.config.engine.enabled:
         return HealthFinding(name, ok=True, detail="switched off, in config.toml")
     status = workspace.search_engine.semantic.status()
+    if status is None and (lack := examine_meaning(name)):
+        return lack
     if status is None:
         return HealthFinding(name, ok=True, detail="not running; a search starts it")
     if status.state == "failed" or status.problem:

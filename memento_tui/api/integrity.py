@@ -8,6 +8,7 @@ import threading
 from memento_tui.api.overview import HealthFinding
 from memento_tui.api.workspace import Workspace
 from memento_tui.errors import EngineUnavailable, MementoError, NotAllowed
+from memento_tui.meaning import INSTALL_HINT, NOT_INSTALLED, is_installed
 from memento_tui.search.engine_client import SemanticClient
 from memento_tui.storage.backup import Progress
 
@@ -70,6 +71,8 @@ def check_vectors(workspace: Workspace) -> HealthFinding:
     name, directory = "vectors", workspace.paths.semantic_index
     if not directory.exists():
         return HealthFinding(name, ok=True, detail="there are none yet; the engine makes them")
+    if not is_installed():
+        return HealthFinding(name, ok=True, detail=f"not compared. {NOT_INSTALLED}", hint=INSTALL_HINT)
     from memento_tui.embedding.vector_check import compare_index  # noqa: PLC0415 - LanceDB
 
     report = compare_index(directory, workspace._store)

@@ -14,6 +14,7 @@ from memento_tui.maintenance.context import Comparators, Progress
 from memento_tui.maintenance.contradictions.finder import EntailmentScorer
 from memento_tui.maintenance.run import MaintenanceReport, run_maintenance
 from memento_tui.maintenance.schedule import Runner
+from memento_tui.meaning import check_installed
 
 __all__ = ["maintain_workspace"]
 
@@ -82,9 +83,10 @@ def _load_entailment(workspace: Workspace) -> tuple[EntailmentScorer | None, str
     setting = workspace.config.engine.entailment_model
     if not setting:
         return None, ""
-    from memento_tui.embedding.models import EntailmentModel as Model  # noqa: PLC0415 - torch; most do without
-
     try:
+        check_installed()
+        from memento_tui.embedding.models import EntailmentModel as Model  # noqa: PLC0415 - torch; most do without
+
         return Model(Path(setting).expanduser()).contradiction, ""
-    except InvalidInput as error:
+    except (InvalidInput, EngineUnavailable) as error:
         return None, f"Contradictions are weighed without a model: {error}"

@@ -14,6 +14,7 @@ from memento_tui.api.maintenance_schedule import describe_maintenance, maintenan
 from memento_tui.api.types import ActivityRow, ExposureRow
 from memento_tui.errors import MementoError
 from memento_tui.maintenance.schedule import last_run
+from memento_tui.meaning import INSTALL_HINT, installation, is_installed
 from memento_tui.model import WorkingItem
 from memento_tui.storage.activity import AgentTotals, DayCount
 from memento_tui.storage.statistics import FacetCounts
@@ -31,6 +32,7 @@ __all__ = [
     "agent_changes",
     "agent_totals_since",
     "daily_counts",
+    "examine_meaning",
     "expiring_soon",
     "format_bytes",
     "health_signs",
@@ -293,6 +295,21 @@ def _keyword(workspace: Workspace) -> HealthFinding:
     return HealthFinding("word search", ok=True, detail=detail)
 
 
+def examine_meaning(name: str) -> HealthFinding | None:
+    """Return that the packages of searching by meaning are missing, and why; ``None`` if they are here.
+
+    To do without is a choice, so only an installation that failed is no good.
+    """
+    if is_installed():
+        return None
+    found = installation()
+    if found is None:
+        return HealthFinding(name, ok=True, detail="not installed: words only", hint=INSTALL_HINT)
+    if found.step:
+        return HealthFinding(name, ok=True, detail=f"being installed: {found.step}")
+    return HealthFinding(name, ok=False, detail=f"not installed. {found.problem}", hint=INSTALL_HINT)
+
+
 def _semantic(workspace: Workspace) -> HealthFinding:
     name = "search by meaning"
     if not workspace.config.engine.enabled:
@@ -304,6 +321,8 @@ def _semantic(workspace: Workspace) -> HealthFinding:
     if status is not None:
         detail = f"{status.pending:,} memories still to embed" if status.pending else "up to date"
         return HealthFinding(name, ok=True, detail=detail)
+    if state == "off" and (lack := examine_meaning(name)):
+        return lack
     words = {"warming": "the engine is loading its model", "off": "a search starts the engine"}
     return HealthFinding(name, ok=True, detail=words.get(state, state))
 

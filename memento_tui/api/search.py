@@ -225,9 +225,9 @@ class SearchEngine:
         self.semantic.stop()  # one that is loading, or of another version
         from filelock import FileLock  # noqa: PLC0415 - as below
 
-        from memento_tui.embedding.vector_index import remove_vectors  # noqa: PLC0415 - it takes a second to import
-
         try:
+            from memento_tui.embedding.vector_index import remove_vectors  # noqa: PLC0415 - it takes a second to import
+
             with FileLock(self._paths.engine_lock, timeout=_ENGINE_LOCK_SECONDS, mode=PRIVATE_FILE_MODE):
                 for directory in self._paths.semantic_indexes():
                     remove_vectors(directory, ids)

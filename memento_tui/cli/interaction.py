@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 import threading
@@ -15,7 +16,7 @@ from memento_tui.cli.command import current_session
 from memento_tui.cli.output import note, safe
 from memento_tui.errors import InvalidInput
 
-__all__ = ["ask", "confirm", "progress_bar", "staged_progress", "stop_on_signals"]
+__all__ = ["ask", "confirm", "progress_bar", "staged_progress", "step_line", "stop_on_signals"]
 
 
 def ask(question: str, *, answer: str = "") -> bool:
@@ -88,6 +89,23 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
             bar.update(done - bar.pos)
 
         yield advance
+
+
+@contextmanager
+def step_line(label: str) -> Iterator[Callable[[str], None]]:
+    """Yield a function that takes what is being done, and shows it on one line if standard error is a terminal."""
+    if _nobody_watches():
+        yield lambda _step: None
+        return
+
+    def show(step: str) -> None:
+        line = safe(f"{label}: {step}")[: shutil.get_terminal_size().columns - 1]
+        click.echo(f"\r\x1b[2K{line}", nl=False, err=True)
+
+    try:
+        yield show
+    finally:
+        click.echo("\r\x1b[2K", nl=False, err=True)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from memento_tui.cli.command import command, group, open_workspace
 from memento_tui.cli.memories import contradicting, open_past
 from memento_tui.cli.options import past_moment
 from memento_tui.cli.output import bold, emit, note, safe, table
+from memento_tui.meaning import INSTALL_HINT, NOT_INSTALLED, is_installed
 from memento_tui.model.validation import to_plain
 from memento_tui.search.query_language import parse
 from memento_tui.text.labels import OtherSide, bracketed, caution_labels, condition_labels
@@ -70,12 +71,19 @@ def search(
         ids = [hit.id for hit in answer.results]
         against = contradicting(workspace, ids)
         meaning_counts = mode != "keyword" and workspace.config.engine.enabled and parse(" ".join(query)).words
-    for sentence in (answer.notice, *answer.problems, _SEMANTIC_STATES[answer.semantic] if meaning_counts else ""):
+    for sentence in (answer.notice, *answer.problems, _lack_of_meaning(answer) if meaning_counts else ""):
         if sentence:
             note(sentence)
     emit(
         lambda: _answer_object(answer, against, explain=explain), lambda: _answer_text(answer, against, explain=explain)
     )
+
+
+def _lack_of_meaning(answer: SearchAnswer) -> str:
+    """Return why an answer is by words alone; empty where it is by meaning too."""
+    if answer.semantic == "off" and not is_installed():
+        return f"{NOT_INSTALLED} These are the results by words. {INSTALL_HINT}"
+    return _SEMANTIC_STATES[answer.semantic]
 
 
 def _search_past(query: str, limit: int, at: str) -> None:

