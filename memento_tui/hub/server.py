@@ -32,6 +32,10 @@ _ENTRIES: LiteralString = (
     "SELECT seq, id, member, role, format, origin, at, actor, agent, session, channel, action, note, content,"
     " signature, previous_hash, hash FROM memento.entry WHERE workspace = %s AND seq > %s ORDER BY seq LIMIT %s"
 )
+_LAST_CHANGES: LiteralString = (
+    "SELECT DISTINCT ON (record, record_id) record, record_id, version, removed, image, nonce, digest"
+    " FROM memento.change WHERE workspace = %s AND seq <= %s ORDER BY record, record_id, version DESC"
+)
 _CHANGES: LiteralString = (
     "SELECT seq, record, record_id, version, removed, image, nonce, digest FROM memento.change"
     " WHERE workspace = %s AND seq > %s AND seq <= %s ORDER BY seq, ordinal"
@@ -228,6 +232,11 @@ class HubServer:
         """
         text = msgspec.json.encode(entries).decode()
         return dict(self._rows("SELECT * FROM memento.append(%s, %s, %s::jsonb)", workspace, member, text))
+
+    def changes_until(self, workspace: str, seq: int) -> Iterator[HubChange]:
+        """Yield the last change of each record up to entry ``seq``."""
+        for row in self._rows(_LAST_CHANGES, workspace, seq):
+            yield HubChange(*row)
 
     def entries_after(self, workspace: str, seq: int, limit: int) -> list[HubEntry]:
         """Return at most ``limit`` entries after number ``seq`` with their changes, oldest first."""

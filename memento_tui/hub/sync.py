@@ -10,10 +10,11 @@ from filelock import FileLock, Timeout
 
 from memento_tui import clock
 from memento_tui.api.hub_session import HubMembership, HubSession
+from memento_tui.api.types import HubRecord
 from memento_tui.api.workspace import Workspace
 from memento_tui.errors import MementoError, NotAllowed
 from memento_tui.hub.entries import FORMAT, GENESIS, HubEntry, chain_hash
-from memento_tui.hub.inbound import Inbound
+from memento_tui.hub.inbound import Inbound, raise_card, stated_record
 from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.outbound import Batch, Outbound
 from memento_tui.hub.server import HubBusy, HubMember, HubServer
@@ -79,6 +80,37 @@ class HubLink:
         self._seen_here, self._seen_there = self._session.head(), self._session.state.reached()[0]
         return report
 
+    def resume(self) -> RoundReport:
+        """Go on with a hub that was restored from an older backup: send again what it has lost, and run one round.
+
+        What another member wrote meanwhile is merged as ever, from the newest state that the hub and this machine both
+        know. Raises as `synchronize`.
+        """
+        membership = self._membership()
+        with self._alone():
+            server = self._open(membership)
+            state = self._session.state
+            common = _common_entry(server, membership.workspace, state.hashes())
+            state.rewind(common, _records_until(server, membership.workspace, common))
+            after = ("", "")
+            while found := state.records(after, _PULLED_AT_ONCE):
+                after = (found[-1].record, found[-1].record_id)
+                self._resend(membership, found)
+        return self.synchronize()
+
+    def _resend(self, membership: HubMembership, records: list[HubRecord]) -> None:
+        """Send what the hub has lost of records; where another member was quicker, after pulling that."""
+        for _ in range(_MAX_RACES):
+            self._pull(RoundReport())
+            known = [self._session.state.record(one.record, one.record_id) for one in records]
+            batch = Outbound(self._session, membership, self._signing_key()).resent([one for one in known if one])
+            try:
+                self._push(membership, batch)
+            except HubBusy:
+                continue
+            return
+        raise NotAllowed("Other members write all the time.", "Try again: memento hub resume.")
+
     def is_due(self) -> bool:
         """Tell whether either side has written since the last round. Raises as `synchronize`."""
         membership = self._membership()
@@ -141,6 +173,7 @@ class HubLink:
                     raise
             else:
                 report.pushed += len(batch.entries)
+                report.cards += sum(raise_card(self._session, known) for known in batch.left)
             self._pull(report)
         return report
 
@@ -188,8 +221,25 @@ class HubLink:
             raise HubAltered(
                 f"The hub's journal ends at entry {head} or was altered, and this machine knows entry {seq}: the hub"
                 " was restored from an older backup, or it is another one.",
-                "Ask whoever keeps it. Nothing was sent or taken; every machine still has everything.",
+                "Nothing was sent or taken; every machine still has everything. Was it restored? memento hub resume.",
             )
+
+
+def _common_entry(server: HubServer, workspace: str, known: list[tuple[int, bytes]]) -> int:
+    """Return the number of the newest entry that is the same at the hub and here; 0 where none is."""
+    low, high = 0, len(known)
+    while low < high:
+        middle = (low + high) // 2
+        if server.hash_at(workspace, known[middle][0]) == known[middle][1]:
+            low = middle + 1
+        else:
+            high = middle
+    return known[low - 1][0] if low else 0
+
+
+def _records_until(server: HubServer, workspace: str, seq: int) -> Iterator[HubRecord]:
+    for change in server.changes_until(workspace, seq):
+        yield HubRecord(change.record, change.record_id, change.version, stated_record(change))
 
 
 def _check_chain(entry: HubEntry, seq: int, previous: bytes) -> None:

@@ -114,6 +114,28 @@ class HubState:
         with self._database.writing() as connection:
             connection.execute("UPDATE hub_entry SET seq = NULL, hash = NULL")
 
+    def hashes(self) -> list[tuple[int, bytes]]:
+        """Return the number and hash of each entry of the hub that was taken in, oldest first."""
+        query = "SELECT seq, hash FROM hub_entry WHERE seq IS NOT NULL ORDER BY seq"
+        with self._database.reading() as connection:
+            return [(int(row[0]), bytes(row[1])) for row in connection.execute(query)]
+
+    def rewind(self, seq: int, records: Iterable[HubRecord]) -> None:
+        """Note that the hub has lost what came after its entry ``seq``, and that these are its records by then."""
+        with self._database.writing() as connection:
+            connection.execute("UPDATE hub_entry SET seq = NULL, hash = NULL WHERE seq > ?", (seq,))
+            connection.execute("DELETE FROM hub_record")
+            connection.executemany(
+                "INSERT INTO hub_record VALUES (?, ?, ?, ?, ?)", (_row(connection, row) for row in records)
+            )
+
+    def records(self, after: tuple[str, str], limit: int) -> list[HubRecord]:
+        """Return the records that the hub has or had, by kind and id, those after a kind and id."""
+        query = "SELECT record, record_id FROM hub_record WHERE (record, record_id) > (?, ?) ORDER BY 1, 2 LIMIT ?"
+        with self._database.reading() as connection:
+            names = connection.execute(query, (*after, limit)).fetchall()
+        return [known for kind, record_id in names if (known := self.record(kind, record_id)) is not None]
+
     # This journal
 
     def own_entries_after(self, seq: int, limit: int) -> list[Entry]:
