@@ -58,7 +58,7 @@ def check_histories(address: str) -> None:
     """Check that each record's versions at the hub follow each other without a gap, and the chain of entries too."""
     with psycopg.connect(address) as hub:
         rows = hub.execute("SELECT record_id, version, seq FROM memento.change ORDER BY record_id, version").fetchall()
-        heads = dict(hub.execute("SELECT record_id, version FROM memento.record").fetchall())
+        heads: dict[str, int] = dict(hub.execute("SELECT record_id, version FROM memento.record").fetchall())
         seqs = [row[0] for row in hub.execute("SELECT seq FROM memento.entry ORDER BY seq")]
     by_record: dict[str, list[tuple[int, int]]] = {}
     for record_id, version, seq in rows:
