@@ -27,7 +27,9 @@ __all__ = [
     "LanguageModelConfig",
     "MaintenanceConfig",
     "ReviewConfig",
+    "config_of",
     "load_config",
+    "read_config_text",
 ]
 
 
@@ -141,23 +143,37 @@ def load_config(path: Path) -> Config:
         DataDirectoryError: it cannot be read.
 
     """
+    return _config_of(read_config_text(path), path)
+
+
+def read_config_text(path: Path) -> str:
+    """Return the text of ``config.toml``, empty where there is none. Raises like `load_config`."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
-        return Config()
+        return ""
     except OSError as error:
         raise DataDirectoryError(
             f"{path} cannot be read: {error.strerror}.", "Check that you may read the data directory."
         ) from error
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{path} is not UTF-8: {error}.", "Save it as UTF-8.") from error
+
+
+def _config_of(text: str, path: Path) -> Config:
     try:
-        return msgspec.convert(_with_present_names(tomllib.loads(text)), Config)
+        return config_of(tomllib.loads(text), path)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"{path}: it is not TOML: {error}.", "Mend the line that it names.") from error
+
+
+def config_of(settings: dict[str, Any], path: Path) -> Config:
+    """Return the settings of a file that was read. Raises `InvalidInput` for a setting or value that does not exist."""
+    try:
+        return msgspec.convert(_with_present_names(settings), Config)
     except msgspec.ValidationError as error:
         raise InvalidInput(
-            f"{path}: {_explain_problem(str(error))}.", "Mend the line; README lists the settings."
+            f"{path}: {_explain_problem(str(error))}.", "Mend the line; REFERENCE.md lists the settings."
         ) from error
 
 

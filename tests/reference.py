@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 import tempfile
@@ -16,6 +15,7 @@ import click
 import msgspec
 
 from memento_tui import config, errors
+from memento_tui.api.configuration import Setting, all_settings, explained_attributes
 from memento_tui.cli.main import COMMANDS, root
 from memento_tui.formats.registry import FORMATS
 from memento_tui.hosts.programs import BARE_PROGRAMS
@@ -23,6 +23,7 @@ from memento_tui.hosts.registry import HOSTS, Host, HostPaths
 from memento_tui.mcp.profiles import PROFILES
 from memento_tui.mcp.workspaces import open_mcp_workspaces
 from memento_tui.search.query_language import FIELDS
+from memento_tui.text.toml_lines import toml_value
 from memento_tui.tui.commands import markdown_table
 
 FILE = Path(__file__).parents[1] / "REFERENCE.md"
@@ -123,68 +124,30 @@ def _exit_codes() -> str:
 
 def _settings() -> str:
     """Return the settings of ``config.toml`` with their types and defaults."""
-    parts = ["## Settings", "`config.toml` lies in the data directory; `memento paths` prints where that is."]
-    explained = _attribute_docstrings(config)
+    about_file = (
+        "`config.toml` lies in the data directory; `memento paths` prints where that is. `F2` in the app and "
+        "`memento settings` show every setting with its value and where that stands, and change it with comments kept."
+    )
+    parts = ["## Settings", about_file]
+    explained = explained_attributes(config)
     for section in msgspec.structs.fields(config.Config):
         kind = section.type
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-            rows = [
-                [
-                    f"`{field.name}`",
-                    _type_in_words(field.type),
-                    f"`{_toml(field)}`",
-                    explained.get(f"{kind.__name__}.{field.name}", ""),
-                ]
-                for field in msgspec.structs.fields(kind)
-            ]
             about = inspect.cleandoc(kind.__doc__ or "").splitlines()[0].replace("``", "`")
         else:
-            rows, about = [], explained.get(f"Config.{section.name}", "")
-        parts.append(f"### [{section.encode_name}]\n\n{about}")
-        if rows:
-            parts.append(_table(["setting", "type", "default", "meaning"], rows))
+            about = explained.get(f"Config.{section.name}", "")
+        for name in (section.name, f"{section.name}.rules"):
+            known = [setting for setting in all_settings() if setting.section == name]
+            if known or name == section.name:
+                parts.append(f"### [{name}]\n\n{about if name == section.name else explained['ReviewConfig.rules']}")
+            if known:
+                parts.append(_table(["setting", "type", "default", "meaning"], map(_setting_row, known)))
     return "\n\n".join(parts)
 
 
-def _attribute_docstrings(module: object) -> dict[str, str]:
-    """Return the text under each attribute of the classes of a module, by ``Class.attribute``."""
-    found = {}
-    for node in ast.parse(inspect.getsource(module)).body:  # type: ignore[arg-type]
-        if isinstance(node, ast.ClassDef):
-            for first, second in zip(node.body, node.body[1:], strict=False):
-                if (
-                    isinstance(first, ast.AnnAssign)
-                    and isinstance(first.target, ast.Name)
-                    and isinstance(second, ast.Expr)
-                    and isinstance(second.value, ast.Constant)
-                ):
-                    found[f"{node.name}.{first.target.id}"] = " ".join(
-                        str(second.value.value).replace("``", "`").split()
-                    )
-    return found
-
-
-def _type_in_words(annotation: object) -> str:
-    """Return the type of a setting as a person would name it."""
-    kind = msgspec.inspect.type_info(annotation)
-    match kind:
-        case msgspec.inspect.LiteralType(values=values):
-            return ", ".join(f"`{value}`" for value in sorted(map(str, values)))
-        case msgspec.inspect.BoolType():
-            return "true or false"
-        case msgspec.inspect.IntType():
-            return "a whole number"
-        case msgspec.inspect.FloatType():
-            return "a number"
-        case msgspec.inspect.DictType():
-            return "a table"
-        case _:
-            return "text"
-
-
-def _toml(field: msgspec.structs.FieldInfo) -> str:
-    """Return the default of a setting as TOML writes it; for a table the empty one."""
-    return "{}" if field.default is msgspec.NODEFAULT else msgspec.json.encode(field.default).decode()
+def _setting_row(setting: Setting) -> list[str]:
+    default = "the preset's" if setting.default is None else f"`{toml_value(setting.default)}`"
+    return [f"`{setting.key}`", setting.takes, default, setting.meaning]
 
 
 def _tools() -> str:

@@ -88,6 +88,7 @@ COMMAND_GROUPS: dict[str, dict[str, CommandEntry]] = {
     "The program": {
         "keys": CommandEntry("system", "List the keys of the app."),
         "workspace": CommandEntry("workspaces", "List the workspaces, and choose which one opens."),
+        "settings": CommandEntry("settings", "Show and change the settings of config.toml."),
         "paths": CommandEntry("system", "Print the paths of all files."),
         "status-line": CommandEntry("status_line", "Print how much waits, for prompts and status lines."),
         "completion": CommandEntry("completion", "Complete commands with Tab in your shell."),

@@ -209,6 +209,8 @@ class MementoApp(ErrorBoundary, App[None]):
         self.opened_at = clock.now()
         self.next_workspace: Path | None = None
         """The data directory that the person leaves for; ``None`` where they quit."""
+        self.next_section = "home"
+        """The section in which it opens there."""
         self._start = start
         self._live = JournalWatcher(workspace.activity, workspace.author.session)
         self._last_key = 0.0
@@ -588,12 +590,20 @@ class MementoApp(ErrorBoundary, App[None]):
 
         await choose_workspace(self)
 
+    @work(exclusive=True, group="settings")
+    async def action_settings(self) -> None:
+        """Show the settings, to be changed."""
+        from memento_tui.tui.screens.settings import change_settings  # noqa: PLC0415 - seldom needed
+
+        await change_settings(self)
+
     @on(TopBar.FolderChosen)
     def _folder_clicked(self) -> None:
         self.action_workspaces()
 
-    def leave_for(self, data_dir: Path) -> None:
+    def leave_for(self, data_dir: Path, section: str = "home") -> None:
         """Leave for another workspace; what is being typed is kept, and offered when the person comes back."""
+        self.next_section = section
         self._keep_typed_everywhere()
         self.next_workspace = data_dir
         self.exit()
@@ -671,4 +681,4 @@ def run(data_dir: Path | None, start: str = "home", *, read_only: bool = False) 
                 mark_seen(workspace)
         if app.next_workspace is None:
             return app.return_code or 0
-        next_directory, section = app.next_workspace, "home"
+        next_directory, section = app.next_workspace, app.next_section

@@ -62,6 +62,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("app.palette", "everywhere", "ctrl+p", "command_palette", "Find a command by its name", "Commands"),
     Command("app.help", "everywhere", "question_mark", "help", "Show the keys of this place", "Keys"),
     Command("app.past", "everywhere", "at", "past", "See the memory as it was: a date, 3 days ago, a journal entry"),
+    Command("app.settings", "everywhere", "f2", "settings", "See and change the settings"),
     Command("app.workspaces", "everywhere", "f4", "workspaces", "Go to another workspace"),
     Command("app.imports", "everywhere", "ctrl+o", "imports", "Find memories to import", writes=True),
     Command("app.quit", "everywhere", "q,ctrl+q", "quit", "Quit"),

@@ -15,6 +15,7 @@ from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Input, Static
 
+from memento_tui.errors import MementoError
 from memento_tui.tui.display import literal
 from memento_tui.tui.section import ErrorBoundary, app_of
 
@@ -69,13 +70,20 @@ class DialogButtons(Horizontal):
 
 
 class AskLine(Dialog[str | None]):
-    """A dialog that asks for one line: Enter returns it, Escape returns ``None``."""
+    """A dialog that asks for one line: Enter returns it, Escape returns ``None``.
+
+    ``check`` raises a `MementoError` for a line that will not do: that is said while it is typed, and the line stays.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", show=False)]
 
-    def __init__(self, question: str, value: str = "", *, hint: str = "") -> None:
+    def __init__(
+        self, question: str, value: str = "", *, hint: str = "", check: Callable[[str], object] = lambda _: None
+    ) -> None:
         super().__init__()
         self._question = question
+        self._check = check
+        self._problem = Static(classes="dialog-problem")
         self._input = Input(value, select_on_focus=False)
         self._hint = hint
 
@@ -84,15 +92,40 @@ class AskLine(Dialog[str | None]):
         with Vertical(classes="dialog"):
             yield Static(Content(self._question), classes="dialog-title")
             yield self._input
+            yield self._problem
             if self._hint:
                 yield Static(Content(self._hint), classes="dialog-hint")
             with DialogButtons():
-                yield DialogButton("Enter", "OK", lambda: self.dismiss(self._input.value))
+                yield DialogButton("Enter", "OK", self._take)
                 yield DialogButton("Esc", "Leave", lambda: self.dismiss(None))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Return the line."""
-        self.dismiss(event.value)
+        event.stop()
+        self._take()
+
+    def on_mount(self) -> None:
+        """Say nothing is wrong yet."""
+        self._problem.display = False
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Say what is wrong with the line."""
+        event.stop()
+        self._is_fit()
+
+    def _is_fit(self) -> bool:
+        try:
+            self._check(self._input.value)
+        except MementoError as error:
+            self._problem.update(literal(str(error), "$text-warning"))
+            self._problem.display = True
+            return False
+        self._problem.display = False
+        return True
+
+    def _take(self) -> None:
+        if self._is_fit():
+            self.dismiss(self._input.value)
 
 
 class Confirm(Dialog[bool]):

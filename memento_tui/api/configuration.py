@@ -1,0 +1,317 @@
+"""Every setting of ``config.toml`` with what it means, what it says now and where that stands; and changing one."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import msgspec
+
+from memento_tui import config
+from memento_tui.config import Config, config_of, load_config, read_config_text
+from memento_tui.errors import DataDirectoryError, InvalidInput, NotFound, ReadOnlyMode
+from memento_tui.paths import DataPaths
+from memento_tui.policy.policy import POLICY_RULES, preset_rules, rules_in_force
+from memento_tui.policy.secrets import redact_text
+from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory
+from memento_tui.text.toml_lines import line_of, toml_value, with_value, without_value
+
+__all__ = ["Setting", "SettingState", "SettingsFile", "all_settings", "explained_attributes"]
+
+_RULES = "review.rules"
+_TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
+_FORMER_NAMES = {("maintenance", "run_when_idle"): "sleep_when_idle"}
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """One setting: where it stands in the file, what it takes, and what it means."""
+
+    section: str
+    key: str
+    kind: str
+    """``bool``, ``int``, ``float``, ``choice`` or ``text``."""
+    choices: tuple[str, ...]
+    default: Any
+    """``None`` for a rule, whose default is the preset's."""
+    meaning: str
+
+    @property
+    def name(self) -> str:
+        """The section and the key, with a point between."""
+        return f"{self.section}.{self.key}"
+
+    @property
+    def id(self) -> str:
+        """The name."""
+        return self.name
+
+    @property
+    def takes(self) -> str:
+        """The type in words."""
+        if self.kind == "choice":
+            return ", ".join(f"`{choice}`" for choice in self.choices)
+        return {"bool": "true or false", "int": "a whole number", "float": "a number"}.get(self.kind, "text")
+
+
+class SettingState(msgspec.Struct, frozen=True):
+    """What a setting says now, and where that comes from."""
+
+    setting: Setting
+    value: str
+    """As the file has it, without quotation marks; a secret in it is taken out."""
+    source: str
+    """``default``, ``preset guarded``, or the line of the file."""
+
+    @property
+    def id(self) -> str:
+        """The setting's name."""
+        return self.setting.name
+
+
+@cache
+def all_settings() -> Sequence[Setting]:
+    """Return every setting, in the order of the file's sections."""
+    return tuple(_settings())
+
+
+def _settings() -> Iterator[Setting]:
+    explained = explained_attributes(config)
+    for section in msgspec.structs.fields(Config):
+        kind = section.type
+        if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+            continue
+        for field in msgspec.structs.fields(kind):
+            meaning = explained.get(f"{kind.__name__}.{field.name}", "")
+            if field.name == "rules":
+                for name, rule in POLICY_RULES.items():
+                    about = f"What becomes of {rule.about}; without it the preset decides."
+                    yield Setting(_RULES, name, "choice", tuple(rule.choices), None, about)
+            else:
+                word, choices = _kind_of(field.type)
+                yield Setting(section.name, field.name, word, choices, field.default, meaning)
+
+
+def _kind_of(annotation: object) -> tuple[str, tuple[str, ...]]:
+    if get_origin(annotation) is Literal:
+        return "choice", get_args(annotation)
+    match msgspec.inspect.type_info(annotation):
+        case msgspec.inspect.BoolType():
+            return "bool", ()
+        case msgspec.inspect.IntType():
+            return "int", ()
+        case msgspec.inspect.FloatType():
+            return "float", ()
+        case _:
+            return "text", ()
+
+
+def explained_attributes(module: object) -> dict[str, str]:
+    """Return the text under each attribute of the classes of a module, by ``Class.attribute``."""
+    found = {}
+    for node in ast.parse(inspect.getsource(module)).body:  # type: ignore[arg-type]
+        if isinstance(node, ast.ClassDef):
+            for first, second in zip(node.body, node.body[1:], strict=False):
+                if (
+                    isinstance(first, ast.AnnAssign)
+                    and isinstance(first.target, ast.Name)
+                    and isinstance(second, ast.Expr)
+                    and isinstance(second.value, ast.Constant)
+                ):
+                    text = str(second.value.value).replace("``", "`")
+                    found[f"{node.name}.{first.target.id}"] = " ".join(text.split())
+    return found
+
+
+class SettingsFile:
+    """The ``config.toml`` of one data directory, to be read and changed line by line.
+
+    Every change keeps what else stands in the file, comments too, and is refused where the file would then say
+    anything but what was meant.
+    """
+
+    def __init__(self, paths: DataPaths, *, read_only: bool = False) -> None:
+        self.path = paths.config
+        self._read_only = read_only
+        self._changes: list[tuple[str, str]] = []
+        """The texts of the file before and after each change that was made here."""
+
+    def states(self) -> list[SettingState]:
+        """Return every setting as it is now. Raises `InvalidInput` or `DataDirectoryError` like `load_config`."""
+        text, present = read_config_text(self.path), load_config(self.path)
+        return [_state(setting, text, present) for setting in all_settings()]
+
+    def state(self, name: str) -> SettingState:
+        """Return one setting as it is now. Raises `NotFound`, and as `states`."""
+        setting = _find(name)
+        return _state(setting, read_config_text(self.path), load_config(self.path))
+
+    def check(self, name: str, typed: str) -> None:
+        """Raise `InvalidInput` where a setting cannot have a value that a person typed, `NotFound` where it is none."""
+        self._changed(_find(name), typed)
+
+    def set(self, name: str, typed: str) -> SettingState:
+        """Write a value that a person typed, and return what is set then.
+
+        Raises:
+            NotFound: there is no such setting.
+            InvalidInput: it cannot have that value, or the file has a form that is not changed.
+            DataDirectoryError: the file cannot be written.
+
+        """
+        setting = _find(name)
+        before, after = self._changed(setting, typed)
+        self._write(before, after)
+        return self.state(name)
+
+    def reset(self, name: str) -> SettingState:
+        """Take a setting's line out of the file, so that its default holds. Raises like `set`."""
+        setting = _find(name)
+        before = read_config_text(self.path)
+        section, key = _present_place(before, setting)
+        after = without_value(before, section, key)
+        _check_says(after, self.path, _without(_raw(before), section, key))
+        self._write(before, after)
+        return self.state(name)
+
+    def undo(self) -> bool:
+        """Put the file back as it was before the last change made here; tell whether there was one.
+
+        Raises:
+            InvalidInput: the file was changed by somebody else since.
+
+        """
+        if not self._changes:
+            return False
+        before, after = self._changes[-1]
+        if read_config_text(self.path) != after:
+            self._changes.clear()
+            raise InvalidInput(f"{self.path} was changed by another program since.", "Change it there.")
+        self._write(after, before)
+        del self._changes[-2:]
+        return True
+
+    def _changed(self, setting: Setting, typed: str) -> tuple[str, str]:
+        """Return the text of the file before and after a change that was found possible."""
+        value = _value_of(setting, typed)
+        before = read_config_text(self.path)
+        section, key = _present_place(before, setting)
+        after = with_value(before, section, key, toml_value(value))
+        rules_in_force(_check_says(after, self.path, _with(_raw(before), section, key, value)).review)
+        return before, after
+
+    def _write(self, before: str, after: str) -> None:
+        if self._read_only:
+            raise ReadOnlyMode
+        target = self.path.resolve()  # it may be a link into a folder of settings
+        beside = target.with_name(f"{target.name}.{os.getpid()}")
+        try:
+            make_private_directory(self.path.parent)
+            mode = target.stat().st_mode & 0o777 if target.exists() else PRIVATE_FILE_MODE
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor has no path
+                file.write(after)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(target)
+        except OSError as error:
+            raise DataDirectoryError(
+                f"{self.path} cannot be written: {error.strerror}.", "Check the directory and its disk."
+            ) from error
+        self._changes.append((before, after))
+
+
+def _find(name: str) -> Setting:
+    found = next((setting for setting in all_settings() if setting.name == name), None)
+    if found is None:
+        raise NotFound(f"There is no setting {name!r:.80}.", "`memento settings` lists them.")
+    return found
+
+
+def _raw(text: str) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415 - seldom needed
+
+    return tomllib.loads(text)
+
+
+def _present_place(text: str, setting: Setting) -> tuple[str, str]:
+    """Return the section and key by which a file names a setting: one may have the former names."""
+    if setting.section == "maintenance" and "maintenance" not in (raw := _raw(text)) and "upkeep" in raw:
+        return "upkeep", _FORMER_NAMES.get((setting.section, setting.key), setting.key)
+    return setting.section, setting.key
+
+
+def _value_of(setting: Setting, typed: str) -> bool | float | str:
+    """Return what a person typed as a value of the setting's type. Raises `InvalidInput`."""
+    word = typed.strip()
+    if setting.kind == "bool":
+        if word.lower() not in (*_TRUE, *_FALSE):
+            raise InvalidInput(f"{setting.name} must be true or false, not {word!r:.40}.")
+        return word.lower() in _TRUE
+    if setting.kind == "choice" and word not in setting.choices:
+        raise InvalidInput(f"{setting.name} cannot be {word!r:.40}; it is {', '.join(setting.choices)}.")
+    if setting.kind in ("int", "float"):
+        try:
+            return int(word) if setting.kind == "int" else _number(word)
+        except ValueError:
+            raise InvalidInput(f"{setting.name} must be {setting.takes}, not {word!r:.40}.") from None
+    if not typed.isprintable():
+        raise InvalidInput(f"{setting.name} must be one line of text.")
+    return typed if setting.kind == "text" else word
+
+
+def _number(word: str) -> float:
+    number = float(word)
+    return int(number) if number.is_integer() and abs(number) < 1e15 else number  # noqa: PLR2004 - exact as a float
+
+
+def _with(raw: dict[str, Any], section: str, key: str, value: object) -> dict[str, Any]:
+    first, _, rest = section.partition(".")
+    inner = raw.get(first, {})
+    changed = _with(inner, rest, key, value) if rest else {**inner, key: value}
+    return {**raw, first: changed}
+
+
+def _without(raw: dict[str, Any], section: str, key: str) -> dict[str, Any]:
+    first, _, rest = section.partition(".")
+    inner = raw.get(first, {})
+    changed = _without(inner, rest, key) if rest else {name: value for name, value in inner.items() if name != key}
+    return {**raw, first: changed} if first in raw else raw
+
+
+def _check_says(text: str, path: Path, meant: dict[str, Any]) -> Config:
+    """Check that a text says what was meant, and return its settings. Raises `InvalidInput`."""
+    present = config_of(meant, path)  # a wrong value is said before a form that is not changed
+    try:
+        says = _raw(text)
+    except ValueError:
+        says = {}
+    if says != meant:
+        raise InvalidInput(
+            f"{path} is written in a form that memento does not change.", "Change the line in your editor."
+        )
+    return present
+
+
+def _state(setting: Setting, text: str, present: Config) -> SettingState:
+    section, key = _present_place(text, setting)
+    line = line_of(text, section, key)
+    value: object
+    if setting.section == _RULES:
+        rules = present.review.rules
+        value = rules.get(setting.key, preset_rules(present.review.preset).settings[setting.key])
+        is_set, otherwise = setting.key in rules, f"preset {present.review.preset}"
+    else:
+        value = getattr(getattr(present, setting.section), setting.key)
+        is_set, otherwise = key in _raw(text).get(section, {}), "default"
+    source = otherwise if not is_set else f"config.toml, line {line}" if line else "config.toml"
+    return SettingState(setting, _in_words(value), source)
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return redact_text(str(value))[0]

@@ -1,0 +1,110 @@
+"""The command ``settings``: see every setting of ``config.toml``, and change one with its comments kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memento_tui.cli.command import current_session, group
+from memento_tui.cli.output import emit, safe, table
+
+__all__ = ["commands"]
+
+if TYPE_CHECKING:
+    from memento_tui.api.configuration import SettingsFile, SettingState
+
+
+def _file() -> SettingsFile:
+    from memento_tui.api.configuration import SettingsFile  # noqa: PLC0415 - a command's help is shown without it
+
+    session = current_session()
+    return SettingsFile(session.paths, read_only=session.read_only)
+
+
+def _object(state: SettingState) -> dict[str, Any]:
+    setting = state.setting
+    return {
+        "name": setting.name,
+        "value": state.value,
+        "source": state.source,
+        "default": setting.default,
+        "takes": list(setting.choices) or setting.takes,
+        "meaning": setting.meaning,
+    }
+
+
+@group(
+    "settings",
+    invoke_without_command=True,
+    short_help="Show and change the settings of config.toml.",
+    examples="""
+    memento settings
+    memento settings set review.preset strict
+    memento settings reset review.preset
+    """,
+)
+@click.pass_context
+def settings(ctx: click.Context) -> None:
+    """Show and change the settings of config.toml. Comments in it are kept. Without a command, list them."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_settings)
+
+
+@settings.command(
+    "list",
+    short_help="List every setting with its value and where that stands.",
+    examples="""
+    memento settings list
+    memento settings list --json
+    """,
+)
+def list_settings() -> None:
+    """List every setting with its value, and the line of config.toml that sets it."""
+    states = _file().states()
+    emit(lambda: {"items": [_object(state) for state in states]}, lambda: _settings_table(states))
+
+
+def _settings_table(states: Sequence[SettingState]) -> str:
+    rows = [[state.setting.name, safe(state.value), state.source, safe(state.setting.meaning)] for state in states]
+    return table(["SETTING", "VALUE", "FROM", "MEANING"], rows)
+
+
+@settings.command(
+    "set",
+    decides=True,
+    short_help="Change a setting.",
+    examples="""
+    memento settings set hooks.prompt_tokens 200
+    memento settings set maintenance.backups false
+    """,
+)
+@click.argument("name")
+@click.argument("value")
+def set_setting(name: str, value: str) -> None:
+    """Write the setting NAME into config.toml; a value that it cannot have is refused."""
+    file = _file()
+    before = file.state(name)
+    now = file.set(name, value)
+    emit(lambda: _object(now), lambda: safe(f"{name}: {now.value or 'empty'}; it was {before.value or 'empty'}."))
+
+
+@settings.command(
+    "reset",
+    decides=True,
+    short_help="Let a setting have its default.",
+    examples="""
+    memento settings reset hooks.prompt_tokens
+    """,
+)
+@click.argument("name")
+def reset_setting(name: str) -> None:
+    """Take the line of the setting NAME out of config.toml."""
+    file = _file()
+    before = file.state(name)
+    now = file.reset(name)
+    emit(lambda: _object(now), lambda: safe(f"{name}: {now.value or 'empty'}; it was {before.value or 'empty'}."))
+
+
+commands = {"settings": settings}

@@ -1,0 +1,80 @@
+"""Change single values of a TOML file as a person wrote it: comments, order and blank lines stay.
+
+Only the plain form is changed, ``name = value`` on one line below its ``[section]``. Whoever writes the result compares
+what it says with what was meant: a file in another form is then refused, and never spoilt.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+__all__ = ["line_of", "toml_value", "with_value", "without_value"]
+
+_HEADER = re.compile(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_STRING = r'"(?:[^"\\\n]|\\.)*"' + r"|'[^'\n]*'"
+_VALUE = re.compile(rf"(\s*[^=#]+?\s*=\s*)({_STRING}|[^\s#\"'\[{{]+)(\s*(?:#.*)?)$")
+
+
+def toml_value(value: bool | float | str) -> str:  # noqa: FBT001 - a value of any type
+    """Return a value as TOML has it."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def line_of(text: str, section: str, key: str) -> int | None:
+    """Return the number of the line, from 1, on which a value is set; ``None`` where it is not in the plain form."""
+    place = _place(text.splitlines(), section, key)
+    return None if place is None else place + 1
+
+
+def with_value(text: str, section: str, key: str, value: str) -> str:
+    """Return the text with a value set: in its place, else at the end of its section, else in a new section.
+
+    ``value`` is as TOML has it. A value over several lines, or in an inline table, is left as it is.
+    """
+    lines = text.splitlines()
+    place = _place(lines, section, key)
+    if place is not None:
+        found = _VALUE.match(lines[place])
+        if found is not None:
+            lines[place] = f"{found[1]}{value}{found[3]}"
+        return _joined(lines)
+    line = f"{key} = {value}"
+    end = _section_end(lines, section)
+    if end is not None:
+        return _joined([*lines[:end], line, *lines[end:]])
+    return _joined([*lines, *([""] if lines and lines[-1].strip() else []), f"[{section}]", line])
+
+
+def without_value(text: str, section: str, key: str) -> str:
+    """Return the text without the line that sets a value; its section stays, with what stands there in comments."""
+    lines = text.splitlines()
+    place = _place(lines, section, key)
+    return text if place is None else _joined([*lines[:place], *lines[place + 1 :]])
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _place(lines: Sequence[str], section: str, key: str) -> int | None:
+    inside = False
+    for index, line in enumerate(lines):
+        if header := _HEADER.match(line):
+            inside = header[1] == section
+        elif inside and (found := re.match(r"\s*([^=#\s]+)\s*=", line)) and found[1].strip("\"'") == key:
+            return index
+    return None
+
+
+def _section_end(lines: Sequence[str], section: str) -> int | None:
+    """Return the place behind the last line that says something in a section; ``None`` where there is none."""
+    end = None
+    inside = False
+    for index, line in enumerate(lines):
+        if header := _HEADER.match(line):
+            inside = header[1] == section
+        if inside and line.strip():
+            end = index + 1
+    return end

@@ -1,0 +1,178 @@
+"""The screen of the settings: each with its value, where that comes from and what it means, to be changed in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from memento_tui.api.configuration import Setting, SettingsFile, SettingState
+from memento_tui.errors import MementoError
+from memento_tui.tui.display import cells, literal
+from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen, Dialog, DialogChoice
+from memento_tui.tui.views.view import FixedRows, ViewList
+from memento_tui.tui.widgets.record_list import Line
+
+__all__ = ["SettingsScreen", "change_settings"]
+
+if TYPE_CHECKING:
+    from memento_tui.tui.app import MementoApp
+
+_KEYS = "Enter changes it   d takes the default   z undoes   Escape leaves"
+_LETTERS = "abcdefghi"
+
+
+class SettingsScreen(Dialog[bool]):
+    """A dialog with every setting; returns whether any was changed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space", "change", "Change"),
+        Binding("d,delete", "reset", "Default"),
+        Binding("z", "undo", "Undo"),
+        Binding("escape,q", "leave", "Leave"),
+    ]
+
+    DEFAULT_CSS = """
+    SettingsScreen ViewList { height: 1fr; margin-bottom: 1; }
+    SettingsScreen .setting-about { height: 5; }
+    SettingsScreen .setting-said { height: auto; max-height: 3; }
+    """
+
+    def __init__(self, file: SettingsFile) -> None:
+        super().__init__()
+        self._file = file
+        self._is_changed = False
+        self._about = Static(classes="setting-about")
+        self._said = Static(classes="setting-said")
+        self.rows: ViewList[SettingState] = ViewList(_setting_line)
+        """The settings."""
+
+    def compose(self) -> ComposeResult:
+        """Show the list, what the one under the cursor means, and the keys."""
+        with Vertical(classes="dialog wide-dialog"):
+            yield Static(Content("Settings  ") + literal(str(self._file.path), "$text-muted"), classes="dialog-title")
+            yield self.rows
+            yield self._about
+            yield self._said
+            yield Static(Content(_KEYS), classes="dialog-hint")
+
+    def on_mount(self) -> None:
+        """Read the file."""
+        self.focus_part(self.rows)
+        self._read()
+
+    def _read(self) -> None:
+        try:
+            states = self._file.states()
+        except MementoError as error:
+            self._say(str(error), problem=True)
+            return
+        source = FixedRows(states)
+        if self.rows.total:
+            self.rows.refresh_rows(source)
+        else:
+            self.rows.set_rows(states, len(states), source)
+        self._describe()
+
+    @on(ViewList.Highlighted)
+    @on(ViewList.Refreshed)
+    def _moved(self, event: ViewList.ListMessage) -> None:
+        event.stop()
+        self._describe()
+
+    def _describe(self) -> None:
+        row = self.rows.current
+        if row is not None:
+            setting = row.setting
+            default = "the preset's" if setting.default is None else _shown(str(setting.default), setting)
+            takes = Content(f"{setting.takes}; default: {default}".replace("`", ""))
+            self._about.update(literal(setting.meaning.replace("`", "")) + Content("\n") + takes.stylize("$text-muted"))
+
+    def _say(self, text: str, *, problem: bool = False) -> None:
+        self._said.update(literal(text, "$text-warning" if problem else "$text-success"))
+
+    @work(exclusive=True, group="change")
+    async def action_change(self) -> None:
+        """Turn a switch, or ask for another value; a wrong one is said while it is typed."""
+        row = self.rows.current
+        if row is None:
+            return
+        setting, typed = row.setting, None
+        if setting.kind == "bool":
+            typed = "false" if row.value == "true" else "true"
+        elif setting.kind == "choice":
+            choices = [DialogChoice(one, _LETTERS[index], one) for index, one in enumerate(setting.choices)]
+            typed = await self.app.push_screen_wait(ChoiceScreen(literal(setting.name), choices, row.value))
+        else:
+            question = f"{setting.name}: {setting.takes}"
+            typed = await self.app.push_screen_wait(
+                AskLine(question, row.value, check=lambda text: self._file.check(setting.name, text))
+            )
+        if typed is not None and typed != row.value:
+            self._write(lambda: self._file.set(setting.name, typed), row)
+
+    def action_reset(self) -> None:
+        """Take the line of the setting out of the file."""
+        row = self.rows.current
+        if row is not None:
+            self._write(lambda: self._file.reset(row.setting.name), row)
+
+    def _write(self, write: Callable[[], SettingState], was: SettingState) -> None:
+        try:
+            now = write()
+        except MementoError as error:
+            self._say(str(error), problem=True)
+            return
+        self._is_changed = True
+        self._read()
+        before, after = (_shown(one.value, one.setting) for one in (was, now))
+        self._say(f"{now.setting.name}: {after}; it was {before}. z undoes.")
+
+    def action_undo(self) -> None:
+        """Put the file back as it was before the last change made here."""
+        try:
+            undone = self._file.undo()
+        except MementoError as error:
+            self._say(str(error), problem=True)
+            return
+        self._read()
+        self._say("Undone." if undone else "Nothing was changed here yet.", problem=not undone)
+
+    def action_leave(self) -> None:
+        """Leave."""
+        self.dismiss(self._is_changed)
+
+
+def _shown(value: str, setting: Setting) -> str:
+    if setting.kind == "bool":
+        return value.lower()
+    return value or "empty"
+
+
+def _setting_line(row: SettingState, width: int) -> list[Line]:
+    name = min(max(width // 3, 24), 34)
+    source = 24
+    value = max(width - name - source - 2, 0)
+    style = "muted" if row.source == "default" or row.source.startswith("preset") else "strong"
+    return [
+        [
+            (cells(row.setting.name, name), ""),
+            (" ", ""),
+            (cells(row.value or "-", value), style),
+            (" ", ""),
+            (cells(row.source, source), "muted"),
+        ]
+    ]
+
+
+async def change_settings(app: MementoApp) -> None:
+    """Show the settings; where some were changed, begin again with them, in the section that is shown."""
+    file = SettingsFile(app.workspace.paths, read_only=app.workspace.is_read_only)
+    if await app.push_screen_wait(SettingsScreen(file)):
+        app.leave_for(app.workspace.paths.root, app.section.SCOPE)

@@ -1,0 +1,84 @@
+"""The settings screen: what each is and means, changed in place, checked while it is typed, undone by z."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from memento_tui.api import Workspace
+from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen
+from memento_tui.tui.screens.settings import SettingsScreen
+from tests.files import contents
+from tests.tui.app_driver import Driver, opened
+
+
+def screen(driver: Driver) -> SettingsScreen:
+    found = driver.app.screen
+    assert isinstance(found, SettingsScreen)
+    return found
+
+
+async def go_to(driver: Driver, name: str) -> None:
+    rows = screen(driver).rows
+    while rows.current is None or rows.current.id != name:
+        await driver.press("j")
+
+
+def said(driver: Driver) -> str:
+    return driver.text(".setting-said")
+
+
+@pytest.mark.usefixtures("workspace")
+async def test_a_switch_is_turned_and_z_turns_it_back(data_dir: Path) -> None:
+    async with opened(data_dir) as driver:
+        await driver.press("f2")
+        await go_to(driver, "engine.enabled")
+        assert "search by meaning" in driver.text(".setting-about")
+        await driver.press("enter")
+        assert "engine.enabled: true; it was false. z undoes." in said(driver)
+        assert "enabled = true" in (data_dir / "config.toml").read_text()
+        await driver.press("z")
+        assert "enabled = false" in (data_dir / "config.toml").read_text()
+
+
+@pytest.mark.usefixtures("workspace")
+async def test_a_wrong_value_is_said_while_it_is_typed_and_not_taken(data_dir: Path) -> None:
+    async with opened(data_dir) as driver:
+        await driver.press("f2")
+        await go_to(driver, "hooks.prompt_tokens")
+        await driver.press("enter")
+        assert isinstance(driver.app.screen, AskLine)
+        driver.app.screen.query_one(Input).value = ""
+        await driver.type("1x")
+        assert "must be a whole number" in driver.text(".dialog-problem")
+        await driver.press("enter")
+        assert isinstance(driver.app.screen, AskLine), "it stays"
+        await driver.press("backspace", "5", "enter")
+        await driver.until(lambda: "prompt_tokens: 15; it was 300" in said(driver), "it is written")
+
+
+@pytest.mark.usefixtures("workspace")
+async def test_a_choice_is_taken_by_its_letter_and_the_app_begins_again_with_it(data_dir: Path) -> None:
+    async with opened(data_dir) as driver:
+        await driver.press("f2")
+        await go_to(driver, "app.keymap")
+        await driver.press("enter")
+        assert isinstance(driver.app.screen, ChoiceScreen)
+        await driver.press("b")
+        await driver.until(lambda: "app.keymap: emacs; it was vim" in said(driver), "it is written")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.next_workspace == data_dir, "it begins again")
+        assert driver.app.next_section == "memories"
+
+
+async def test_read_only_a_change_is_refused_in_a_sentence(data_dir: Path, workspace: Workspace) -> None:
+    workspace.close()
+    before = contents(data_dir)
+    async with opened(data_dir, read_only=True) as driver:
+        await driver.press("f2")
+        await go_to(driver, "engine.enabled")
+        await driver.press("enter")
+        await driver.until(lambda: "started read-only" in said(driver), "it says so")
+    assert contents(data_dir) == before

@@ -1,0 +1,167 @@
+"""The settings of config.toml: all of them listed with their source, one changed, everything else left as written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memento_tui.api.configuration import SettingsFile, all_settings
+from memento_tui.config import load_config
+from memento_tui.errors import InvalidInput, NotFound, ReadOnlyMode
+from memento_tui.paths import DataPaths
+from memento_tui.text.toml_lines import line_of, with_value, without_value
+from tests.unit.cli_program import Program
+
+WRITTEN = """\
+# My settings.
+
+[engine]
+enabled = false  # this machine is small
+
+[hooks]
+# Fewer tokens.
+prompt_tokens = 200
+
+[review.rules]
+promotion = "apply"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> SettingsFile:
+    (tmp_path / "config.toml").write_text(WRITTEN)
+    return SettingsFile(DataPaths(tmp_path))
+
+
+def text(file: SettingsFile) -> str:
+    return file.path.read_text()
+
+
+def test_every_setting_has_a_meaning_and_a_source(file: SettingsFile) -> None:
+    states = {state.id: state for state in file.states()}
+    assert set(states) == {setting.name for setting in all_settings()}
+    assert all(setting.meaning for setting in all_settings())
+    assert (states["engine.enabled"].value, states["engine.enabled"].source) == ("false", "config.toml, line 4")
+    assert (states["hooks.start_tokens"].value, states["hooks.start_tokens"].source) == ("1000", "default")
+    assert states["review.rules.promotion"].source == "config.toml, line 11"
+    assert states["review.rules.skip"].source == "preset guarded"
+
+
+def test_a_value_is_changed_in_its_place_and_comments_stay(file: SettingsFile) -> None:
+    file.set("engine.enabled", "true")
+    assert text(file) == WRITTEN.replace("enabled = false  #", "enabled = true  #")
+
+
+def test_a_value_is_added_to_its_section_or_to_a_new_one(file: SettingsFile) -> None:
+    file.set("hooks.remind", "no")
+    file.set("app.theme", "nord # light")
+    changed = text(file)
+    assert "prompt_tokens = 200\nremind = false\n\n[review.rules]" in changed
+    assert changed.endswith('\n\n[app]\ntheme = "nord # light"\n')
+    assert load_config(file.path).app.theme == "nord # light"
+
+
+def test_a_value_goes_back_to_its_default_and_the_comment_above_it_stays(file: SettingsFile) -> None:
+    state = file.reset("hooks.prompt_tokens")
+    assert (state.value, state.source) == ("300", "default")
+    assert text(file) == WRITTEN.replace("prompt_tokens = 200\n", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "said"),
+    [
+        ("hooks.prompt_tokens", "many", "must be a whole number, not 'many'"),
+        ("hooks.prompt_tokens", "-1", "prompt_tokens"),
+        ("engine.enabled", "perhaps", "must be true or false"),
+        ("review.preset", "loose", "cannot be 'loose'; it is open, guarded, strict"),
+        ("review.rules.new_external", "draft", "contradicts"),
+        ("app.theme", "two\nlines", "must be one line of text"),
+    ],
+)
+def test_a_wrong_value_is_said_and_nothing_is_written(file: SettingsFile, name: str, typed: str, said: str) -> None:
+    if name == "review.rules.new_external":
+        file.set("review.rules.new_memory", "propose")
+    before = text(file)
+    with pytest.raises(InvalidInput, match=said):
+        file.check(name, typed)
+    with pytest.raises(InvalidInput, match=said):
+        file.set(name, typed)
+    assert text(file) == before
+
+
+@pytest.mark.parametrize("written", ["hooks = { prompt_tokens = 200 }\n", "hooks.prompt_tokens = 200\n"])
+def test_a_file_in_another_form_is_refused(tmp_path: Path, written: str) -> None:
+    (tmp_path / "config.toml").write_text(written)
+    file = SettingsFile(DataPaths(tmp_path))
+    with pytest.raises(InvalidInput, match="in a form that memento does not change"):
+        file.set("hooks.prompt_tokens", "100")
+    assert text(file) == written
+
+
+def test_the_former_name_of_a_section_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('[upkeep]\ndecay = "bank"\n')
+    file = SettingsFile(DataPaths(tmp_path))
+    file.set("maintenance.run_when_idle", "false")
+    assert text(file) == '[upkeep]\ndecay = "bank"\nsleep_when_idle = false\n'
+    assert load_config(file.path).maintenance.decay == "bank"
+    assert file.state("maintenance.run_when_idle").value == "false"
+
+
+def test_changes_are_undone_one_by_one_unless_somebody_else_wrote(file: SettingsFile) -> None:
+    file.set("engine.enabled", "true")
+    file.set("hooks.remind", "false")
+    assert file.undo()
+    assert "remind" not in text(file)
+    assert file.undo()
+    assert text(file) == WRITTEN
+    assert not file.undo()
+    file.set("engine.enabled", "true")
+    file.path.write_text("# another program\n")
+    with pytest.raises(InvalidInput, match="changed by another program"):
+        file.undo()
+    assert text(file) == "# another program\n"
+
+
+def test_a_link_stays_one_and_permissions_stay(tmp_path: Path) -> None:
+    kept = tmp_path / "dotfiles.toml"
+    kept.write_text(WRITTEN)
+    kept.chmod(0o640)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "config.toml").symlink_to(kept)
+    SettingsFile(DataPaths(tmp_path / "data")).set("hooks.remind", "false")
+    assert (tmp_path / "data" / "config.toml").is_symlink()
+    assert "remind = false" in kept.read_text()
+    assert kept.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_secret_in_a_value_is_not_shown(file: SettingsFile) -> None:
+    file.set("language_model.url", "https://me:hunter2secret99@models.example/v1")
+    assert "hunter2secret99" not in file.state("language_model.url").value
+
+
+def test_read_only_nothing_is_written(file: SettingsFile) -> None:
+    with pytest.raises(ReadOnlyMode):
+        SettingsFile(DataPaths(file.path.parent), read_only=True).set("engine.enabled", "true")
+    assert text(file) == WRITTEN
+
+
+def test_the_plain_form_is_found_whatever_stands_around_it() -> None:
+    toml = '[a]\nx = "#1" # one\n  y=2\n[a.b]\n"x" = 3\n\n# the end\n'
+    assert (line_of(toml, "a", "x"), line_of(toml, "a", "y"), line_of(toml, "a.b", "x")) == (2, 3, 5)
+    assert line_of(toml, "b", "x") is None
+    assert with_value(toml, "a", "x", "9").splitlines()[1] == "x = 9 # one"
+    assert without_value(toml, "a.b", "x") == toml.replace('"x" = 3\n', "")
+
+
+def test_commands_list_set_and_reset(tmp_path: Path) -> None:
+    program = Program(tmp_path / "data")
+    program.data_dir.mkdir(mode=0o700)
+    listed = {one["name"]: one for one in program.json("settings")["items"]}
+    assert listed["review.preset"]["takes"] == ["open", "guarded", "strict"]
+    assert "review.preset: strict; it was guarded." in program.run("settings", "set", "review.preset", "strict").out
+    assert program.json("settings", "reset", "review.preset")["value"] == "guarded"
+    assert program.run("settings", "set", "review.nothing", "1").code == 3
+    assert program.run("settings", "set", "review.burst", "-2").code == 2
+    with pytest.raises(NotFound):
+        SettingsFile(DataPaths(program.data_dir)).check("no.such", "1")
