@@ -9,6 +9,7 @@ import click
 
 from memento_tui.cli.command import current_session, group
 from memento_tui.cli.output import emit, safe, table
+from memento_tui.errors import DataDirectoryError
 
 __all__ = ["commands"]
 
@@ -20,6 +21,8 @@ def _file() -> SettingsFile:
     from memento_tui.api.configuration import SettingsFile  # noqa: PLC0415 - a command's help is shown without it
 
     session = current_session()
+    if not session.paths.root.is_dir():
+        raise DataDirectoryError(f"There is no directory {session.paths.root}.", "Check the path.")
     return SettingsFile(session.paths, read_only=session.read_only)
 
 
