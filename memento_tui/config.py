@@ -133,6 +133,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     app: AppConfig = AppConfig()
     keys: dict[str, str] = {}
     """Keys of the app that differ from the built-in ones, by command: ``"review.approve" = "Y"``."""
+    sections: Any = {}
+    """Searches as sections of the app, each in a table ``[sections.NAME]`` with ``query``, ``title`` and ``key``."""
+    commands: Any = {}
+    """Programs run on a row, each in a table ``[commands.NAME]`` with ``run``, ``key``, ``help`` and ``terminal``."""
 
 
 def load_config(path: Path) -> Config:

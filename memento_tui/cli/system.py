@@ -314,8 +314,9 @@ def keys(ctx: click.Context, place: str | None, markdown: bool) -> None:  # noqa
 
     To approve with Y instead of a, add to config.toml a section [keys] with the line "review.approve" = "Y".
     """
-    from memento_tui.config import load_config  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.config import load_config, read_config_text  # noqa: PLC0415 - a command's help is shown without it
     from memento_tui.tui.commands import COMMANDS, KEY_SCOPES, KeyMap, key_names, markdown_table  # noqa: PLC0415
+    from memento_tui.tui.own import own_entries  # noqa: PLC0415 - same
 
     if place is not None and place not in KEY_SCOPES:
         known = ", ".join(KEY_SCOPES)
@@ -323,8 +324,11 @@ def keys(ctx: click.Context, place: str | None, markdown: bool) -> None:  # noqa
     if markdown:
         click.echo(markdown_table(), nl=False)
         return
-    config = load_config(current_session().paths.config)
+    path = current_session().paths.config
+    config = load_config(path)
     set_by_person = KeyMap(config.keys, config.app.keymap)
+    own = own_entries(config, read_config_text(path), set_by_person)
+    own_keys = own.keys() if place is None else {}
     chosen = [command for command in COMMANDS if place in (None, command.scope)]
     items = [
         {
@@ -335,9 +339,15 @@ def keys(ctx: click.Context, place: str | None, markdown: bool) -> None:  # noqa
         }
         for command in chosen
     ]
+    items += [
+        {"command": name, "place": "own", "keys": [key_names(key)], "help": own.help()[name]}
+        for name, key in own_keys.items()
+    ]
     rows = [[key_names(set_by_person.of(command)), command.id, command.help] for command in chosen]
-    problems = "".join(f"\n{problem}" for problem in set_by_person.problems)
-    found = {"items": items, "next": None, "problems": list(set_by_person.problems)}
+    rows += [[key_names(key), name, safe(own.help()[name])] for name, key in own_keys.items()]
+    said = [*set_by_person.problems, *own.problems]
+    problems = "".join(f"\n{safe(problem)}" for problem in said)
+    found = {"items": items, "next": None, "problems": said}
     emit(found, lambda: table(["KEY", "COMMAND", "WHAT IT DOES"], rows) + problems)
 
 

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 
-__all__ = ["line_of", "toml_value", "with_value", "without_value"]
+__all__ = ["line_of", "line_of_section", "toml_value", "with_value", "without_value"]
 
 _HEADER = re.compile(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _STRING = r'"(?:[^"\\\n]|\\.)*"' + r"|'[^'\n]*'"
@@ -26,6 +26,12 @@ def line_of(text: str, section: str, key: str) -> int | None:
     """Return the number of the line, from 1, on which a value is set; ``None`` where it is not in the plain form."""
     place = _place(text.splitlines(), section, key)
     return None if place is None else place + 1
+
+
+def line_of_section(text: str, section: str) -> int | None:
+    """Return the number of the line, from 1, with the header of a section; ``None`` where there is none."""
+    headers = ((number, _HEADER.match(line)) for number, line in enumerate(text.splitlines(), 1))
+    return next((number for number, header in headers if header and header[1] == section), None)
 
 
 def with_value(text: str, section: str, key: str, value: str) -> str:

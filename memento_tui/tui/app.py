@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import ClassVar
@@ -25,10 +23,10 @@ from textual.widgets import ContentSwitcher
 
 from memento_tui import clock
 from memento_tui.api import Workspace
-from memento_tui.api.activity import ActivityLog
 from memento_tui.api.overview import mark_seen
 from memento_tui.api.types import Entry
 from memento_tui.app_sections import SECTIONS
+from memento_tui.config import read_config_text
 from memento_tui.errors import MementoError, ReadOnlyMode
 from memento_tui.known_workspaces import note_opened
 from memento_tui.meaning import describe_installation, installation, is_installed
@@ -37,94 +35,16 @@ from memento_tui.tui import garbage
 from memento_tui.tui.commands import COMMANDS, Command, KeyMap, KeyScope, bindings, is_writing, key_names
 from memento_tui.tui.display import cells
 from memento_tui.tui.input_order import InputOrder
+from memento_tui.tui.journal_watcher import JournalWatcher
 from memento_tui.tui.key_sequences import survive_unknown_keys
+from memento_tui.tui.own import OwnEntries, own_entries
 from memento_tui.tui.palette import legible
-from memento_tui.tui.section import ErrorBoundary, Section, reportable_error
+from memento_tui.tui.section import ErrorBoundary, Section, in_thread, reportable_error
 from memento_tui.tui.sections.catalogue import make_section, section_showing
 from memento_tui.tui.terminal_filter import TerminalFilter
 from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
 
-__all__ = ["JournalWatcher", "MementoApp", "run"]
-
-_STALE_SECONDS = 3.0
-"""Seconds without a successful poll after which the view is called old."""
-
-_MOST_WRITERS_NAMED = 3
-"""Writers and their actions that one line can name."""
-
-
-@dataclass(frozen=True)
-class JournalUpdate:
-    """The result of one poll: whether anything was written, and a summary of the entries of others."""
-
-    changed: bool = False
-    summary: str = ""
-
-
-class JournalWatcher:
-    """Follows the journal of a workspace. Entries of ``session``, the app's own, are left out of summaries."""
-
-    def __init__(self, journal: ActivityLog, session: str) -> None:
-        self._journal = journal
-        self._session = session
-        self._seen, self._mark = journal.position()
-        self._behind = 0
-        self._paused_at: float | None = None
-        self._polled_at = monotonic()
-        self._problem = ""
-
-    def catch_up(self) -> None:
-        """Count the present journal as seen."""
-        self._seen, self._mark = self._journal.position()
-
-    def poll(self) -> JournalUpdate:
-        """Read the entries since the last poll. While paused, only the number of entries behind changes."""
-        try:
-            head, mark = self._journal.position()
-            if self._paused_at is not None:
-                self._behind = max(head - self._seen, 0)
-                return JournalUpdate()
-            entries = self._journal.entries_after(self._seen) if head > self._seen else []
-        except MementoError as error:
-            summary, self._problem = ("" if self._problem else str(error)), str(error)
-            return JournalUpdate(summary=summary)
-        self._polled_at, self._problem = monotonic(), ""
-        changed = mark != self._mark
-        self._seen, self._mark = head, mark
-        return JournalUpdate(
-            changed, _summary_of_entries([entry for entry in entries if entry.session != self._session])
-        )
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether the person stopped the view."""
-        return self._paused_at is not None
-
-    def toggle_pause(self) -> None:
-        """Pause, or follow again."""
-        self._paused_at = monotonic() if self._paused_at is None else None
-        self._behind = 0
-
-    def status_text(self) -> str:
-        """Return the state of the view in a few words: live, paused for how long and how far behind, or how old."""
-        if self._paused_at is not None:
-            behind = f", {self._behind:,} behind" if self._behind else ""
-            return f"PAUSED {_elapsed(self._paused_at)}{behind} (p)"
-        if monotonic() - self._polled_at > _STALE_SECONDS:
-            return f"NOT LIVE, as it was {_elapsed(self._polled_at)} ago"
-        return "live"
-
-
-def _elapsed(since: float) -> str:
-    seconds = int(monotonic() - since)
-    return f"{seconds}s" if seconds < 60 else f"{seconds // 60}m"  # noqa: PLR2004 - seconds in a minute
-
-
-def _summary_of_entries(entries: Sequence[Entry]) -> str:
-    """Return one sentence with the writers of entries and their actions."""
-    done = Counter((entry.agent or entry.channel, entry.action) for entry in entries)
-    parts = [f"{who}: {action}" + (f" x{number}" if number > 1 else "") for (who, action), number in done.items()]
-    return "; ".join(parts[:_MOST_WRITERS_NAMED]) + (" ..." if len(parts) > _MOST_WRITERS_NAMED else "")
+__all__ = ["MementoApp", "run"]
 
 
 _SHARED_SCOPES: tuple[KeyScope, ...] = ("list", "rows", "everywhere")
@@ -211,6 +131,8 @@ class MementoApp(ErrorBoundary, App[None]):
         """The data directory that the person leaves for; ``None`` where they quit."""
         self.next_section = "home"
         """The section in which it opens there."""
+        self.own = _read_own(workspace, self.keys)
+        """The person's own sections and commands."""
         self._start = start
         self._live = JournalWatcher(workspace.activity, workspace.author.session)
         self._last_key = 0.0
@@ -221,7 +143,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self._undone: tuple[str, str] | None = None
         """The kind and the id of the record that was undone or redone last."""
         self._terminal_filter = TerminalFilter()
-        self._top_bar = TopBar(SECTIONS, start, self._data_folder_label())
+        self._top_bar = TopBar([*SECTIONS, *self.own.tabs()], start, self._data_folder_label())
         self._switcher = ContentSwitcher(initial=start)
         self._sections: dict[str, Section] = {}
         """The sections that were shown, by their names."""
@@ -259,12 +181,20 @@ class MementoApp(ErrorBoundary, App[None]):
         self.section.focus_content()
         self.show_counts(review=self.workspace.inbox.count())
         self._show_live_state()
-        for problem in self.keys.problems[:1]:
-            self.show_status(f"config.toml: {problem}", problem=True)
+        for name, key in self.own.keys().items():
+            self.bind(key, f"own('{name}')", show=False)
+        self._report_settings()
         self.call_after_refresh(self._enable_collection)
         self.set_interval(_POLL_SECONDS, self._poll_journal)
         self.set_timer(_WARM_UP_DELAY_SECONDS, self._after_first_frame)
         self.set_interval(_MAINTENANCE_CHECK_SECONDS, self._start_maintenance)
+
+    def _report_settings(self) -> None:
+        """Show the first entry of the settings that cannot be used."""
+        problems = [*(f"config.toml: {problem}" for problem in self.keys.problems), *self.own.problems]
+        if problems:
+            more = f" {len(problems) - 1} more: memento keys lists them." if len(problems) > 1 else ""
+            self.show_status(f"{problems[0]}{more}", problem=True)
 
     def _enable_collection(self) -> None:
         if garbage.enable_collection():
@@ -296,6 +226,7 @@ class MementoApp(ErrorBoundary, App[None]):
 
     def _after_first_frame(self) -> None:
         self.run_worker(self._warm_up, thread=True, group="warm up")
+        self._count_own()
         from memento_tui.tui.screens.unsaved import offer_unsaved  # noqa: PLC0415 - the first frame does without it
 
         if not self.workspace.is_read_only and not offer_unsaved(self):
@@ -454,6 +385,7 @@ class MementoApp(ErrorBoundary, App[None]):
             section.is_stale = True
         self._refresh_if_stale(self.section)
         self.show_counts(review=self.workspace.inbox.count())
+        self._count_own()
 
     def _refresh_if_stale(self, section: Section) -> None:
         if section.is_stale:
@@ -495,7 +427,37 @@ class MementoApp(ErrorBoundary, App[None]):
 
     @on(TopBar.Chosen)
     async def _tab_clicked(self, event: TopBar.Chosen) -> None:
-        await self.action_section(event.name)
+        if event.name in self.own.sections:
+            await self.go_own(event.name)
+        else:
+            await self.action_section(event.name)
+
+    # The person's own sections and commands
+
+    @work(exclusive=True, group="own")
+    async def action_own(self, name: str) -> None:
+        """Go to an own section, or run an own command."""
+        await self.go_own(name)
+
+    async def go_own(self, name: str) -> None:
+        """Go to an own section, or run an own command; this must run in a worker of the app."""
+        if name in self.own.sections:
+            await self.open_section("memories", self.own.sections[name].query)
+            self._top_bar.show(active=name)
+        else:
+            from memento_tui.tui.own_run import run_own_command  # noqa: PLC0415 - seldom needed
+
+            await run_own_command(self, name, self.own.commands[name])
+
+    @work(exclusive=True, group="own counts")
+    async def _count_own(self) -> None:
+        """Count what the own sections hold, and show it in their tabs."""
+        if self.own.sections:
+            from memento_tui.tui.screens.saved_searches import count_results  # noqa: PLC0415 - few have own sections
+
+            for name, own in self.own.sections.items():
+                count = await in_thread(self.section, count_results, self.workspace, own.query)
+                self.show_counts(**{name: count})
 
     @on(events.DescendantFocus)
     def _focus_moved(self) -> None:
@@ -630,7 +592,7 @@ class MementoApp(ErrorBoundary, App[None]):
         """Show the keys of the active scopes."""
         from memento_tui.tui.screens.help import HelpScreen  # noqa: PLC0415 - when it is first shown
 
-        self.push_screen(HelpScreen(active_scopes(self.focused, self.section), self.keys))
+        self.push_screen(HelpScreen(active_scopes(self.focused, self.section), self.keys, self.own))
 
     @work(exclusive=True, group="command line")
     async def action_command_line(self) -> None:
@@ -654,6 +616,11 @@ class MementoApp(ErrorBoundary, App[None]):
             yield SystemCommand(
                 tab.title, f"Go to {tab.subject}", self._palette_callback(f"section('{tab.name}')", "everywhere")
             )
+        own_keys = self.own.keys()
+        for name, about in self.own.help().items():
+            key = f"key {key_names(own_keys[name])}" if name in own_keys else f":{name}"
+            go = self._palette_callback(f"own('{name}')", "everywhere")
+            yield SystemCommand(f"Own: {name}", f"{about}  {key}", go)
         yield from (
             command for command in super().get_system_commands(screen) if command.title in ("Theme", "Screenshot")
         )
@@ -663,6 +630,14 @@ class MementoApp(ErrorBoundary, App[None]):
             await self._run_command(action, scope)
 
         return act
+
+
+def _read_own(workspace: Workspace, keys: KeyMap) -> OwnEntries:
+    """Return the person's own sections and commands; most have none, and do not wait for them."""
+    config = workspace.config
+    if not config.sections and not config.commands:
+        return OwnEntries()
+    return own_entries(config, read_config_text(workspace.paths.config), keys)
 
 
 def run(data_dir: Path | None, start: str = "home", *, read_only: bool = False) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -69,7 +69,8 @@ class TypedLine(NamedTuple):
 class CommandWords:
     """The commands that can be typed at one place of the app.
 
-    ``scopes`` are the key scopes of that place; ``themes``, ``searches`` and ``workspaces`` return names to complete.
+    ``scopes`` are the key scopes of that place; ``themes``, ``searches`` and ``workspaces`` return names to complete;
+    ``own`` says what the person's own sections and commands do, by their names.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class CommandWords:
         themes: Callable[[], Iterable[str]],
         searches: Callable[[], Iterable[str]],
         workspaces: Callable[[], Iterable[str]],
+        own: Mapping[str, str],
     ) -> None:
         self.keyed: dict[str, Command] = {}
         """The commands that have keys, by the name that they are typed by."""
@@ -90,6 +92,7 @@ class CommandWords:
                 if command.scope == scope not in _MOVING_SCOPES and command.action and command.id not in _UNNAMED:
                     self.keyed.setdefault(name, command)
         self._on_memories = "memories" in scopes
+        self._own = own
         self._helper = helper
         self._names = {"theme": themes, "saved": searches, "workspace": workspaces}
 
@@ -101,7 +104,7 @@ class CommandWords:
             del typed["purge"]
         takes = {name: f"{argument}  {about}" for name, (argument, about) in typed.items()}
         keyed = {name: command.help for name, command in self.keyed.items() if name not in ALIASES}
-        return {**keyed, **takes, **{tab.name: f"Go to {tab.subject}" for tab in SECTIONS}}
+        return {**keyed, **takes, **self._own, **{tab.name: f"Go to {tab.subject}" for tab in SECTIONS}}
 
     def check_name(self, name: str) -> None:
         """Raise `InvalidInput` for a name that is none, with the one that was probably meant."""

@@ -20,6 +20,7 @@ __all__ = [
     "bindings",
     "commands_in_scopes",
     "is_writing",
+    "key_code",
     "key_names",
     "markdown_table",
 ]
@@ -463,7 +464,7 @@ class KeyMap:
         self.remapped: dict[str, str] = {}
         problems = []
         for name, keys in remapped.items():
-            codes = ",".join(_key_code(key) for key in keys.replace(",", " ").split())
+            codes = ",".join(key_code(key) for key in keys.replace(",", " ").split())
             if name not in known:
                 problems.append(f"There is no command {name}; `memento keys` lists them.")
             elif not codes:
@@ -484,7 +485,7 @@ class KeyMap:
         return next((c for c in rivals if set(self.of(c).split(",")) & set(keys.split(","))), None)
 
 
-def _key_code(key: str) -> str:
+def key_code(key: str) -> str:
     """Return Textual's name of a key that a person wrote, such as ``?`` or ``^p``."""
     names = {shown: code for code, shown in _KEY_NAMES.items()}
     if key in names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textual.app import App, SuspendNotSupported
 
@@ -14,11 +14,11 @@ from memento_tui.paths import DataPaths
 __all__ = ["edit_in_external_editor", "run_in_terminal"]
 
 
-def run_in_terminal(app: App[None], command: Sequence[str]) -> int:
+def run_in_terminal(app: App[None], command: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
     """Run another program in the terminal and return its exit status. Raises `InvalidInput` in a browser."""
     try:
         with app.suspend():
-            return subprocess.run(command, check=False).returncode  # noqa: S603 - the person's own program
+            return subprocess.run(command, check=False, env=environment).returncode  # noqa: S603 - the person's own program
     except SuspendNotSupported:
         raise InvalidInput(
             "Another program cannot be opened from here.", "Use e to edit in place, or memento in a terminal."

@@ -54,6 +54,7 @@ class TypedCommands:
             themes=lambda: sorted(app.available_themes),
             searches=lambda: [saved.name for saved in workspace.saved_searches.list()],
             workspaces=lambda: [known.name for known in KnownWorkspaces().list()],
+            own=app.own.help(),
         )
 
     async def ask_and_run(self) -> None:
@@ -77,7 +78,7 @@ class TypedCommands:
         return ("" if row is None else row.id, getattr(row, "version", 0), frozenset(section.rows.marks))
 
     def _acts_on_rows(self, name: str) -> bool:
-        return name in CHANGES or name == "purge" or name in self._words.keyed
+        return name in CHANGES or name == "purge" or name in self._words.keyed or name in self._app.own.commands
 
     def _is_writing_key(self, name: str) -> bool:
         return name in self._words.keyed and self._words.keyed[name].writes
@@ -104,7 +105,7 @@ class TypedCommands:
         elif typed.name in APP_COMMANDS and not typed.argument:
             takes, about = APP_COMMANDS[typed.name]
             raise InvalidInput(f":{typed.name} takes {takes}. {about}.", "Type it behind the name.")
-        elif typed.name in self._words.keyed and typed.argument:
+        elif typed.argument and (typed.name in self._words.keyed or typed.name in self._app.own.help()):
             raise InvalidInput(f":{typed.name} takes nothing behind its name.", "Leave it out.")
         elif typed.name == "open":
             _section_and_query(typed.argument)
@@ -123,6 +124,8 @@ class TypedCommands:
             app.theme = argument
         elif name == "export":
             await self._export(argument)
+        elif name in app.own.help():
+            await app.go_own(name)
         elif name in (*SECTION_NAMES, *_GOING):
             await self._go(name, argument)
         else:

@@ -24,6 +24,7 @@ def words(workspace: Workspace, *scopes: str) -> CommandWords:
         themes=lambda: ["nord", "dracula"],
         searches=lambda: ["my decisions"],
         workspaces=lambda: ["default", "work"],
+        own={"rules": "Go to Rules"},
     )
 
 

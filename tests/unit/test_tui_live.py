@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memento_tui.api import Workspace
-from memento_tui.tui import app
-from memento_tui.tui.app import JournalWatcher
+from memento_tui.tui import journal_watcher
+from memento_tui.tui.journal_watcher import JournalWatcher
 
 
 class FakeClock:
@@ -24,7 +24,7 @@ class FakeClock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
     made = FakeClock()
-    monkeypatch.setattr(app, "monotonic", made)
+    monkeypatch.setattr(journal_watcher, "monotonic", made)
     return made
 
 
@@ -39,7 +39,7 @@ def test_what_others_write_is_told_and_counted_by_writer_and_deed(view: JournalW
     agent.remember("two")
     news = view.poll()
     assert (news.changed, news.summary) == (True, "claude: remember x2")
-    assert view.poll() == app.JournalUpdate()
+    assert view.poll() == journal_watcher.JournalUpdate()
     assert view.status_text() == "live"
 
 
@@ -48,7 +48,7 @@ def test_nothing_is_told_of_what_the_app_itself_writes(data_dir: Path, clock: Fa
     with Workspace(data_dir, channel="tui", session="me") as mine:
         view = JournalWatcher(mine.activity, "me")
         mine.remember("one")
-        assert view.poll() == app.JournalUpdate(changed=True)
+        assert view.poll() == journal_watcher.JournalUpdate(changed=True)
 
 
 def test_a_paused_view_tells_for_how_long_and_how_far_behind(
@@ -57,7 +57,7 @@ def test_a_paused_view_tells_for_how_long_and_how_far_behind(
     view.toggle_pause()
     agent.remember("one")
     clock.now += 130
-    assert view.poll() == app.JournalUpdate()
+    assert view.poll() == journal_watcher.JournalUpdate()
     assert view.status_text() == "PAUSED 2m, 1 behind (p)"
     view.toggle_pause()
     assert view.poll().changed

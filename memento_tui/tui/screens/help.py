@@ -15,6 +15,7 @@ from memento_tui.search.query_language import FIELDS
 from memento_tui.tui.commands import KEY_SCOPES, KeyMap, KeyScope, commands_in_scopes, key_names
 from memento_tui.tui.display import literal
 from memento_tui.tui.memory_text import GLYPH_LEGEND
+from memento_tui.tui.own import OwnEntries
 from memento_tui.tui.screens.dialogs import Dialog
 
 __all__ = ["HelpScreen"]
@@ -31,8 +32,9 @@ class HelpScreen(Dialog[None]):
         Binding("up", "scroll(-1)", show=False),
     ]
 
-    def __init__(self, scopes: Sequence[KeyScope], keys: KeyMap) -> None:
+    def __init__(self, scopes: Sequence[KeyScope], keys: KeyMap, own: OwnEntries) -> None:
         super().__init__()
+        self._own = own
         self._scopes = scopes
         self._keys = keys
         self._shown = Static(self._text(""), id="keys")
@@ -59,6 +61,9 @@ class HelpScreen(Dialog[None]):
         for scope in self._scopes:
             rows = [(key_names(self._keys.of(c)), c.help) for c in commands_in_scopes([scope])]
             parts += _section(KEY_SCOPES[scope], rows, filter_text)
+        own_keys = self._own.keys()
+        own = [(key_names(own_keys.get(name, "")) or f":{name}", text) for name, text in self._own.help().items()]
+        parts += _section("Your own", own, filter_text)
         parts += _section("Fields of the search", [(f"{name}:", text) for name, text in FIELDS.items()], filter_text)
         parts += _section("Glyphs", [("", GLYPH_LEGEND)], filter_text)
         return Content("\n").join(parts) if parts else Content("No key or field matches.")
@@ -68,5 +73,5 @@ def _section(title: str, rows: Sequence[tuple[str, str]], filter_text: str) -> l
     kept = [row for row in rows if filter_text.lower() in f"{row[0]} {row[1]}".lower()]
     if not kept:
         return []
-    lines = [Content.styled(f"  {left:<{_KEYS_WIDTH}}", "bold") + Content(right) for left, right in kept]
+    lines = [literal(f"  {left:<{_KEYS_WIDTH}}", "bold") + literal(right) for left, right in kept]
     return [literal(title, "$text-accent bold"), *lines, Content("")]

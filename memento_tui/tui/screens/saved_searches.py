@@ -23,7 +23,7 @@ from memento_tui.tui.section import app_of, in_thread
 from memento_tui.tui.views.view import FixedRows, ViewList
 from memento_tui.tui.widgets.record_list import Line
 
-__all__ = ["SearchesScreen"]
+__all__ = ["SearchesScreen", "count_results"]
 
 if TYPE_CHECKING:
     from memento_tui.api import Workspace
@@ -112,7 +112,7 @@ class SearchesScreen(Dialog[str | None]):
         for saved in self._saved:
             if saved.query not in self._counts:
                 try:
-                    self._counts[saved.query] = await in_thread(self, _count_results, self.workspace, saved.query)
+                    self._counts[saved.query] = await in_thread(self, count_results, self.workspace, saved.query)
                 except MementoError as error:
                     self._show_note(literal(str(error), "$text-error"))
                     return
@@ -174,7 +174,7 @@ def _search_line(row: _SearchRow, width: int) -> list[Line]:
     ]
 
 
-def _count_results(workspace: Workspace, query: str) -> int:
+def count_results(workspace: Workspace, query: str) -> int:
     """Return how many memories a query finds: by its filters, or by its words; none with a part that is wrong."""
     parsed = parse(query)
     if parsed.error:

@@ -1,0 +1,112 @@
+"""Run a command of the person's own on the row under the cursor.
+
+What the row says may be an agent's: it never becomes part of the command's text. It is in the environment, with what
+acts on a terminal made visible, and the ids of the chosen rows are the arguments ``"$@"``.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from memento_tui.errors import InvalidInput
+from memento_tui.tui.display import cells, shown
+from memento_tui.tui.external_editor import run_in_terminal
+from memento_tui.tui.own import OwnCommand
+from memento_tui.tui.section import in_thread
+from memento_tui.tui.sections.list_section import ListSection
+
+if TYPE_CHECKING:
+    from memento_tui.api import Workspace
+    from memento_tui.tui.app import MementoApp
+
+__all__ = ["run_own_command"]
+
+_SHELL = "/bin/sh"
+_MAX_SECONDS = 120
+"""Seconds after which a command that has not the terminal is ended."""
+
+_MAX_VALUE_BYTES = 100_000
+"""Bytes of one variable; Linux takes 131,072."""
+
+_MAX_SHOWN_CELLS = 200
+
+
+async def run_own_command(app: MementoApp, name: str, own: OwnCommand) -> None:
+    """Run a command and show how it ended; must run in a worker of the app."""
+    environment, ids = _about_rows(app)
+    words = [_SHELL, "-c", own.run, f"memento-{name}", *ids]
+    if own.terminal:
+        code = run_in_terminal(app, words, {**os.environ, **environment})
+        app.show_status(_ended(name, code, ""), problem=code != 0)
+    else:
+        app.show_status(f"{name} runs ...")
+        code, last = await in_thread(app.section, _run, words, {**os.environ, **environment})
+        app.show_status(_ended(name, code, last), problem=code != 0)
+    app.refresh_after_write()
+
+
+def _about_rows(app: MementoApp) -> tuple[Mapping[str, str], Sequence[str]]:
+    """Return the environment that describes the row under the cursor, and the ids of the chosen rows."""
+    workspace, section = app.workspace, app.section
+    about = {"HOME": str(workspace.paths.root), "SECTION": section.SCOPE}
+    if workspace.is_read_only:
+        about["READ_ONLY"] = "1"
+    ids: Sequence[str] = ()
+    if isinstance(section, ListSection) and section.rows.current is not None:
+        row = section.rows.current
+        about |= {name.upper(): text for name, text in section.texts_to_copy(row).items()}
+        about |= _memory_fields(workspace, row.id)
+        ids = section.selection.ids()
+    return {f"MEMENTO_{name}": _safe(value) for name, value in about.items()}, ids
+
+
+def _memory_fields(workspace: Workspace, row_id: str) -> Mapping[str, str]:
+    memory = workspace.find(row_id)
+    if memory is None:
+        return {}
+    return {
+        "KIND": memory.kind,
+        "NAMESPACE": memory.namespace,
+        "TAGS": ",".join(memory.tags),
+        "STATUS": memory.status,
+        "CERTAINTY": str(memory.certainty),
+        "URL": memory.source.url or "",
+        "AGENT": memory.source.agent or "",
+    }
+
+
+def _safe(value: str) -> str:
+    """Return a text for the environment: nothing in it acts on a terminal, and it is not too long for a program."""
+    return shown(value, multiline=True).encode()[:_MAX_VALUE_BYTES].decode(errors="ignore")
+
+
+def _run(words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:
+    """Run a program without a terminal; return its status and its last line."""
+    try:
+        program = subprocess.Popen(  # noqa: S603 - the person's own command
+            words,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise InvalidInput(f"{words[0]} cannot be started: {error.strerror}.") from error
+    try:
+        output, _ = program.communicate(timeout=_MAX_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(program.pid, signal.SIGKILL)
+        program.communicate()
+        return 1, f"it was ended after {_MAX_SECONDS} seconds"
+    lines = [line for line in output.decode(errors="replace").splitlines() if line.strip()]
+    return program.returncode, lines[-1].strip() if lines else ""
+
+
+def _ended(name: str, code: int, last: str) -> str:
+    how = "done" if code == 0 else f"ended with status {code}" if code > 0 else f"was ended by signal {-code}"
+    return f"{name}: {how}. {cells(last, _MAX_SHOWN_CELLS).rstrip()}".rstrip()
