@@ -5,25 +5,42 @@ from __future__ import annotations
 import logging
 import shutil
 import sys
+from pathlib import Path
 
+from memento_tui import clock
 from memento_tui.processes import forget_ended, start_detached
 
 __all__ = ["show_notice"]
 
 _log = logging.getLogger(__name__)
 
+_LEAST_SECONDS_BETWEEN = 600
+"""The time between two notices of a data directory: what an agent writes in a burst is one interruption."""
 
-def show_notice(count: int) -> None:
-    """Say on the desktop that so many risky items more wait; nothing where no program can show it."""
+
+def show_notice(last_shown: Path, count: int) -> None:
+    """Say on the desktop that so many risky items wait; nothing where no program can show it, or one was shown lately.
+
+    The file ``last_shown`` holds when the last notice was shown, in seconds since 1970, whichever process did it.
+    """
     what = "Something risky waits" if count == 1 else f"{count:,} risky things wait"
     command = _command("memento", f"{what} for your decision. It can do nothing until then.")
-    if command is None:
+    if command is None or not _is_due(last_shown):
         return
     forget_ended()
     try:
+        last_shown.write_text(f"{clock.now().timestamp()}\n", encoding="utf-8")
         start_detached(command)
     except OSError as error:  # the write is acknowledged already; a notice is no part of it
         _log.warning("The desktop shows no notice: %s", error)
+
+
+def _is_due(last_shown: Path) -> bool:
+    try:
+        last = float(last_shown.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # none was shown yet, or the file holds something else
+        return True
+    return not 0 <= clock.now().timestamp() - last < _LEAST_SECONDS_BETWEEN
 
 
 def _command(title: str, text: str) -> list[str] | None:

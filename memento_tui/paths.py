@@ -71,6 +71,11 @@ class DataPaths(NamedTuple):
         return self.root / "sleep.lock"
 
     @property
+    def last_notice(self) -> Path:
+        """When a notice was shown on the desktop last."""
+        return self.root / "last-notice.txt"
+
+    @property
     def maintenance_log(self) -> Path:
         """What runs of maintenance say that nobody started by hand."""
         return self.root / "maintenance.log"

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -89,10 +89,10 @@ class Workspace:
         self.is_read_only = read_only
         """Whether nothing is written to the data directory: every change raises `ReadOnlyMode`."""
         self._store = Store(self.paths.database, create=create, read_only=read_only)
-        if self.config.review.notify:
+        if self.config.review.notify and actor != "person":  # a person sees what their own change or undo brings back
             from memento_tui.desktop_notice import show_notice  # noqa: PLC0415 - off unless a person wants it
 
-            self._store.when_risk_rises = show_notice
+            self._store.when_risk_rises = partial(show_notice, self.paths.last_notice)
         self.gate = Gate(self._store, Author(actor, channel, agent, session), rules)
         self.author = self.gate.author
 

@@ -12,6 +12,7 @@ from memento_tui.cli.author import require_own_terminal
 from memento_tui.cli.command import current_session, open_workspace
 from memento_tui.cli.output import bold, safe
 from memento_tui.errors import InvalidInput, MementoError
+from memento_tui.model.review import RISKY_KINDS
 
 if TYPE_CHECKING:
     from memento_tui.api import Workspace
@@ -53,17 +54,22 @@ def review_inline(item_text: Callable[[PendingProposal | ContradictionWithSides]
     current_session().author.require_person("memento review --inline")
     with open_workspace() as workspace:
         found, _ = workspace.inbox.list(limit=_MOST_ITEMS)
+        if not found:
+            _show("Nothing waits for a decision.")
+            return
+        total = workspace.inbox.count()
+        if total > len(found):
+            _show(f"{total:,} wait for a decision. These are the {len(found)} riskiest.")
         decided = 0
         for number, row in enumerate(found, 1):
-            total = workspace.inbox.count()
-            _show(bold(f"\n{number} of {len(found)}  {row.kind}  ({total:,} in all)"))
+            _show(bold(f"\n{number} of {len(found)}  {row.kind}"))
             answer = _decide(workspace, row, item_text)
             if answer is None:
                 break
             decided += answer
         left = workspace.inbox.count()
     undo = " memento undo takes back the last one." if decided else ""
-    _show(f"\n{decided:,} decided, {left:,} left.{undo}" if found else "Nothing waits for a decision.")
+    _show(f"\n{decided:,} decided, {left:,} {'waits' if left == 1 else 'wait'} still.{undo}")
 
 
 def _decide(
@@ -78,6 +84,9 @@ def _decide(
     verb = _ask(keys)
     if verb in (_SKIP, _QUIT):
         return None if verb == _QUIT else False
+    if verb == "approve" and row.kind in RISKY_KINDS and not _is_sure():
+        _show("Left as it is.")
+        return False
     reason = ""
     if verb == "reject":
         reason = click.prompt("Why (the agent reads it; Enter for no reason)", default="", show_default=False, err=True)
@@ -92,6 +101,18 @@ def _decide(
         return False
     _show(f"{state.replace('_', ' ')}.")
     return True
+
+
+def _is_sure() -> bool:
+    """Ask whether something risky is approved; only y says so."""
+    _show("It is marked as risky: agents would be told it. Approve it all the same?  y yes   n no")
+    while True:
+        try:
+            pressed = click.getchar()
+        except (KeyboardInterrupt, EOFError):
+            return False
+        if pressed in ("y", "n", _SKIP, _QUIT, *_ENDS):
+            return pressed == "y"
 
 
 def _show(text: str) -> None:

@@ -25,6 +25,7 @@ __all__ = [
     "OPEN_PROPOSAL_STATES",
     "PROPOSAL_STATES",
     "RESOLUTIONS",
+    "RISKY_KINDS",
     "Contradiction",
     "Proposal",
     "make_contradiction",
@@ -163,6 +164,9 @@ def make_contradiction(fields: Mapping[str, Any], *, now: datetime | None = None
         raise InvalidField("resolution", "belongs to a contradiction that is resolved, and to no other")
     return found
 
+
+RISKY_KINDS = ("orders", "secret", "quarantined", "burst")
+"""The kinds of what waits that could do harm, and that a person is told of in red."""
 
 INBOX_KINDS: tuple[str, ...] = (
     "orders",

@@ -230,6 +230,8 @@ class InboxRow(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime
     state: str
     version: int
+    changes_verified: bool = False
+    """Whether it would change, delete or merge a memory that is verified, stable or essential now."""
 
 
 def _has_reason(code: str) -> str:
@@ -297,6 +299,7 @@ _PROPOSAL_SOURCE = (
     "coalesce(nullif(json_extract(memory.source, '$.url'), ''), json_extract(proposal.evidence, '$.transcript'),"
     " nullif(json_extract(memory.source, '$.transcript'), ''), memory.source_type, '')"
 )
+_CHANGES_VERIFIED = "(action <> 'create' AND coalesce(memory.stability IN ('verified', 'stable') OR memory.pinned, 0))"
 _PROPOSALS_WITH_TARGETS = (
     "proposal LEFT JOIN memory ON target = 'memory' AND memory.id = target_id"
     " LEFT JOIN skip ON target = 'skip' AND skip.id = target_id"
@@ -307,7 +310,7 @@ _PROPOSALS_WITH_TARGETS = (
 )
 _SELECT_PROPOSAL_ROWS = (
     f"SELECT proposal.id, action, target, {_PROPOSAL_HEADLINE}, proposed_by, state, proposal.version,"
-    f" proposal.session, {_PROPOSAL_SOURCE} FROM {_PROPOSALS_WITH_TARGETS}"
+    f" proposal.session, {_PROPOSAL_SOURCE}, {_CHANGES_VERIFIED} FROM {_PROPOSALS_WITH_TARGETS}"
     " WHERE proposal.id IN (SELECT value FROM json_each(:ids))"
 )
 _SELECT_CONTRADICTION_ROWS = (
@@ -465,4 +468,5 @@ def _inbox_row(place: Row, row: Row) -> InboxRow:
         version=row[6],
         session=row[7],
         source=row[8],
+        changes_verified=place[0] == "proposal" and bool(row[9]),
     )

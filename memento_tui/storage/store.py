@@ -113,10 +113,9 @@ class Store:
         self.hub = HubState(self.database)
         self.settings = Settings(self.database)
         self.when_risk_rises: Callable[[int], object] = lambda _count: None
-        """Called with how many more risky items wait than before."""
-        if (
-            database is None and not read_only
-        ):  # another database is a copy or the past, and says nothing of what waits now
+        """Called with how many risky items wait, where there are more of them than before."""
+        # Another database is a copy or the past, and says nothing of what waits now.
+        if database is None and not read_only:
             self.database.after_entry = self._note_waiting
             note_waiting(path.parent, self.inbox.counts(clock.now()))
 
@@ -124,9 +123,9 @@ class Store:
         """Note beside the database how many items wait, where the entries after ``before`` may have changed that."""
         if connection.execute(_WAITING_CHANGED, (before,)).fetchone() is None:
             return
-        risen = note_waiting(self.database.path.parent, self.inbox.counts(clock.now()))
-        if risen > 0:
-            self.when_risk_rises(risen)
+        risky, noted = note_waiting(self.database.path.parent, self.inbox.counts(clock.now()))
+        if risky > noted:
+            self.when_risk_rises(risky)
 
     def close(self) -> None:
         """Close the database."""

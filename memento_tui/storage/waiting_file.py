@@ -12,11 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from memento_tui.locations import waiting_location
+from memento_tui.model.review import RISKY_KINDS
 
-__all__ = ["RISKY_KINDS", "note_waiting", "read_waiting"]
-
-RISKY_KINDS = ("orders", "secret", "quarantined", "burst")
-"""The kinds of what waits that could do harm, and that a person is told of in red."""
+__all__ = ["note_waiting", "read_waiting"]
 
 _BYTES = 32
 """The length of the file: always the same, so that it is written over in one piece."""
@@ -29,8 +27,8 @@ def read_waiting(root: Path) -> tuple[int, int]:
     return waiting(os.fspath(root))
 
 
-def note_waiting(root: Path, counts: Mapping[str, int]) -> int:
-    """Note how many of each kind wait; return how many more risky ones there are than were noted before.
+def note_waiting(root: Path, counts: Mapping[str, int]) -> tuple[int, int]:
+    """Note how many of each kind wait; return how many risky ones there are, and how many were noted before.
 
     The write is acknowledged already: where the file cannot be written, it stays behind.
     """
@@ -41,12 +39,12 @@ def note_waiting(root: Path, counts: Mapping[str, int]) -> int:
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
         except OSError:
-            return 0
+            return noted[1], noted[1]
         try:
             os.pwrite(descriptor, f"{f'{found[0]} {found[1]}':{_BYTES - 1}}\n".encode(), 0)
             os.ftruncate(descriptor, _BYTES)  # where something else stood there
         except OSError:
-            return 0
+            return noted[1], noted[1]
         finally:
             os.close(descriptor)
-    return found[1] - noted[1]
+    return found[1], noted[1]

@@ -474,7 +474,7 @@ class MementoApp(ErrorBoundary, App[None]):
         await self._run_command(event.command.action, event.command.scope)
 
     def _is_available(self, command: Command) -> bool:
-        """Return whether a command can act here and now; the key bar dims those that cannot."""
+        """Return whether a command can act here and now; the key bar shows only those that can."""
         refused = command.writes and self.workspace.is_read_only
         return not refused and self.section.is_available(command.id)
 

@@ -14,6 +14,7 @@ __all__ = [
     "COMMANDS",
     "KEYMAPS",
     "KEY_SCOPES",
+    "SCREEN_SCOPES",
     "Command",
     "KeyMap",
     "KeyScope",
@@ -100,6 +101,17 @@ COMMANDS: tuple[Command, ...] = (
     Command("command.down", "command", "down", "go(1)", "The suggestion below, or a later command", first=True),
     Command("command.erase", "command", "backspace", "erase", "Erase a letter; with none left, leave", first=True),
     Command("command.leave", "command", "escape", "leave", "Leave the line", first=True),
+    Command(
+        "past.entry_back", "past", "left_square_bracket", "step(-1)", "To the journal's entry before", "An entry back"
+    ),
+    Command("past.entry_on", "past", "right_square_bracket", "step(1)", "To the journal's next entry", "On"),
+    Command("past.day_back", "past", "left_curly_bracket", "day(-1)", "A day back", "A day back"),
+    Command("past.day_on", "past", "right_curly_bracket", "day(1)", "A day on", "On"),
+    Command("past.search", "past", "slash", "search", "Search in the memories of then", "Search"),
+    Command("past.moment", "past", "at", "moment", "Another moment", "Moment"),
+    Command("past.scroll_down", "past", "J", "scroll(3)", "Scroll the text"),
+    Command("past.scroll_up", "past", "K", "scroll(-3)", "Scroll it back"),
+    Command("past.leave", "past", "escape", "leave", "Back to the present", "The present"),
     Command("home.go", "home", "enter", "go", "Go to the list that a number counts", "Go there"),
     Command("home.decide", "home", "a,x", "decide", "Open the card of what waits: read it, and decide there", "Decide"),
     Command("home.down", "home", "down,j", "move('down')", "To the number below"),
@@ -229,16 +241,14 @@ COMMANDS: tuple[Command, ...] = (
         "Merge",
         writes=True,
     ),
-    Command("review.lines", "review", "c", "lines", "Choose the lines of a change: take some, leave others"),
-    Command("review.group", "review", "F", "group", "Gather what waits by kind, agent, session or source"),
-    Command("review.fold", "review", "left", "fold(True)", "Fold the group"),
-    Command("review.unfold", "review", "right", "fold(False)", "Unfold the group"),
+    Command("review.lines", "review", "c", "lines", "Choose the lines of a change: take some, leave others", "Lines"),
     Command(
         "review.approve_group",
         "review",
         "A",
         "decide_group('approve')",
         "Approve all of a group, or all that is found",
+        "Approve all",
         writes=True,
     ),
     Command(
@@ -247,15 +257,30 @@ COMMANDS: tuple[Command, ...] = (
         "X",
         "decide_group('reject')",
         "Reject all of a group, or all that is found",
+        "Reject all",
         writes=True,
     ),
+    Command("review.group", "review", "F", "group", "Gather what waits by kind, agent, session or source", "Group"),
+    Command("review.fold", "review", "left", "fold(True)", "Fold the group", "Fold"),
+    Command("review.unfold", "review", "right", "fold(False)", "Unfold the group", "Unfold"),
     Command("review.split", "review", "s", "split", "Differences side by side, or one below the other"),
     Command("review.kind", "review", "f", "kind", "Show one kind of item, then the next"),
     Command("review.external", "review", "E", "edit_outside", "Decide the whole queue in $EDITOR", writes=True),
-    Command("lines.take", "lines", "space", "take", "Take the line, or leave it, and go on", "Take"),
+    Command("lines.take", "lines", "space", "take", "Take or leave the line, with the one it replaces; go on", "Take"),
     Command("lines.part", "lines", "enter", "take_part", "Take, or leave, all lines that change together", "Together"),
+    Command("lines.single", "lines", "s", "take_single", "Take or leave this line without the other of its pair"),
     Command("lines.all", "lines", "u", "take_all", "Take all lines, or none", "All"),
-    Command("lines.approve", "lines", "a", "approve", "Approve with the lines that are taken", "Approve", writes=True),
+    Command(
+        "lines.approve",
+        "lines",
+        "a",
+        "approve",
+        "Approve the text that is shown below the lines",
+        "Approve",
+        writes=True,
+    ),
+    Command("lines.scroll_down", "lines", "J", "scroll(3)", "Scroll the text that would hold"),
+    Command("lines.scroll_up", "lines", "K", "scroll(-3)", "Scroll it back"),
     Command("lines.leave", "lines", "escape", "preview", "Back to the change", "Back"),
     Command("working.new", "working", "n", "new", "Add an item", "New", writes=True),
     Command("working.edit", "working", "e,enter", "edit", "Edit the item here", "Edit", writes=True),
@@ -349,6 +374,7 @@ KEY_SCOPES: dict[KeyScope, str] = {
     "rows": "Moving and marking",
     "search": "In the search box",
     "command": "In the : line",
+    "past": "In the past",
     "editor": "In the editor",
     "everywhere": "Everywhere",
 }
@@ -361,6 +387,10 @@ def is_writing(action: str, scope: KeyScope) -> bool:
 
 
 _WRITING = frozenset((command.action, command.scope) for command in COMMANDS if command.writes)
+
+
+SCREEN_SCOPES: frozenset[KeyScope] = frozenset(("past",))
+"""Scopes of screens that cover the app: the keys of everywhere do not reach them."""
 
 
 def commands_in_scopes(scopes: Iterable[KeyScope]) -> list[Command]:
@@ -394,6 +424,9 @@ _KEY_NAMES = {
     "equals_sign": "=",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "at": "@",
     "pagedown": "PgDn",
     "pageup": "PgUp",
     "escape": "Esc",
@@ -437,8 +470,11 @@ KEYMAPS: Mapping[str, Mapping[str, str]] = {
         "list.filter": "ctrl+s, slash",
         "list.clear": "ctrl+g, escape",
         "list.copy": "alt+w, y",
-        "search.leave": "ctrl+g, escape",
-        "command.leave": "ctrl+g, escape",
+        **{
+            command.id: f"ctrl+g, {command.keys.replace(',', ', ')}"
+            for command in COMMANDS
+            if command.id.endswith((".leave", ".leave_range")) or command.id == "editor.cancel"
+        },
         "command.up": "alt+p, up",
         "command.down": "alt+n, down",
     },
@@ -481,7 +517,8 @@ class KeyMap:
 
     def _command_with_keys(self, command: Command, keys: str) -> Command | None:
         """Return a command of the same scope, or of everywhere, that has one of these keys."""
-        rivals = (c for c in COMMANDS if c is not command and c.scope in (command.scope, "everywhere"))
+        scopes = (command.scope,) if command.scope in SCREEN_SCOPES else (command.scope, "everywhere")
+        rivals = (c for c in COMMANDS if c is not command and c.scope in scopes)
         return next((c for c in rivals if set(self.of(c).split(",")) & set(keys.split(","))), None)
 
 

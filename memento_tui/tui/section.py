@@ -176,7 +176,7 @@ class Section(ErrorBoundary, Vertical):
         raise NotImplementedError
 
     def is_available(self, command: str) -> bool:  # noqa: ARG002 - for sections to answer
-        """Return whether a command, by its id, can act on the row in focus; the key bar dims those that cannot."""
+        """Return whether a command, by its id, can act on the row in focus; the key bar shows only those."""
         return True
 
     def note_undone(self, entries: Sequence[Entry]) -> None:

@@ -1,13 +1,15 @@
-"""The pane beside a list: the record under the cursor, or the editor that is open over it."""
+"""The pane beside a list: the record under the cursor, or the editor that is open over it; the line between the two."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.content import Content
+from textual.widget import Widget
 
 from memento_tui.api.drafts import UnsavedTextFile
 from memento_tui.tui.section import ErrorBoundary, app_of
@@ -16,7 +18,7 @@ from memento_tui.tui.widgets.text_draft import EditorLeft, EditorSaved, TextDraf
 if TYPE_CHECKING:
     from memento_tui.tui.widgets.editor import Editor
 
-__all__ = ["SaveText", "SidePane"]
+__all__ = ["Divider", "SaveText", "SidePane"]
 
 SaveText = Callable[[TextDraft, TextDraft], Awaitable[bool]]
 """Stores a text, given the stored draft and the new one; reports it, and returns whether the editor is done."""
@@ -98,3 +100,36 @@ class SidePane(ErrorBoundary, Container):
         if self._save is not None and await self._save(event.before, event.draft):
             self.close()
             app_of(self).refresh_after_write()
+
+
+class Divider(Widget):
+    """A line between two panes. ``dragged`` is called with the column and row of the screen that it is dragged to."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    Divider { width: 1fr; height: 1; color: $panel; text-wrap: nowrap; }
+    Divider:hover { color: $accent; }
+    """
+
+    def __init__(self, dragged: Callable[[int, int], None]) -> None:
+        super().__init__()
+        self._dragged = dragged
+
+    def render(self) -> Content:
+        """Return the line, as long as it is high or wide."""
+        if self.size.width > 1:
+            return Content("\N{BOX DRAWINGS LIGHT HORIZONTAL}" * self.size.width)
+        return Content("\n".join("\N{BOX DRAWINGS LIGHT VERTICAL}" * self.size.height))
+
+    def on_mouse_down(self) -> None:
+        """Follow the mouse."""
+        self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Move with the mouse while it is held."""
+        if self.app.mouse_captured is self:
+            self._dragged(event.screen_x, event.screen_y)
+
+    def on_mouse_up(self) -> None:
+        """Stay where the mouse was let go."""
+        self.release_mouse()

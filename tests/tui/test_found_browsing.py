@@ -370,4 +370,4 @@ async def test_what_is_compared_is_told_whole_in_eighty_columns(data_dir: Path) 
     async with opened(data_dir, size=(80, 24), start="identity") as driver:
         await driver.until(lambda: driver.app.section.is_available("identity.compare"), "the present one")
         await driver.press("c")
-        assert "c here ends it." in driver.told
+        await driver.until(lambda: "c here ends it." in driver.told, "it is told whole")

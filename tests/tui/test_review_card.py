@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
+from memento_tui.api.review import PendingProposal
 from memento_tui.model import make_exposure
+from memento_tui.tui.commands import KeyMap
 from memento_tui.tui.screens.dialogs import AskLine, Confirm
+from memento_tui.tui.sections.review.evidence import heading, read_focused_item
 from memento_tui.tui.widgets.bars import KeyBar
 from tests.made import always, edit
 from tests.tui.app_driver import Driver, opened
@@ -77,16 +81,17 @@ async def test_what_waits_is_gathered_folded_and_approved_together_without_what_
         assert "This is a group" in app.told
         await app.press("A")
         await app.until(lambda: isinstance(app.app.screen, Confirm), "it is asked")
-        assert "Approve all 3 of claude?" in app.text(".dialog-title")
+        assert "Approve all 2 of claude?" in app.text(".dialog-title")
         assert "1 risky left out" in app.text(".dialog-text")
+        assert "1 change of what you verified left out" in app.text(".dialog-text")
         await app.press("enter")
         assert isinstance(app.app.screen, Confirm)
         await app.press("y")
         await app.until(lambda: workspace.get("one").status == "active", "they are approved")
         await app.until(lambda: "▓" in app.text("#review-head"), "the progress is shown")
-        assert "3 of 5" in app.text("#review-head")
+        assert "2 of 5" in app.text("#review-head")
         assert [workspace.get(name).status for name in ("two", "odd", "three")] == ["active", "pending", "pending"]
-        assert workspace.get("deploy").content == AFTER
+        assert workspace.get("deploy").content == BEFORE
         await app.press("z")
         await app.until(lambda: workspace.get("one").status == "pending", "one undo takes all of it back")
         await app.until(lambda: "▓" not in app.text("#review-head"), "nothing is decided any more")
@@ -99,13 +104,13 @@ async def test_a_kind_that_was_gathered_as_risky_is_approved_and_any_group_rejec
         await app.until(lambda: app.review.rows.total == 5, "the queue is read")
         await app.press("F", "g", "A")
         await app.until(lambda: isinstance(app.app.screen, Confirm), "it is asked")
-        assert "Approve all 1 of orders?" in app.text(".dialog-title")
+        assert "Approve the one of orders?" in app.text(".dialog-title")
         await app.press("n")
         await app.press("u", "F")
         await app.until(lambda: "by agent" in app.told, "in groups by agent")
         await app.press("G", "X")
         await app.until(lambda: isinstance(app.app.screen, Confirm), "it is asked")
-        assert "Reject all 1 of codex?" in app.text(".dialog-title")
+        assert "Reject the one of codex?" in app.text(".dialog-title")
         await app.press("y")
         await app.until(lambda: isinstance(app.app.screen, AskLine), "the reason is asked")
         await app.type("no")
@@ -156,19 +161,62 @@ async def test_single_lines_of_a_change_are_taken_and_the_rest_is_left(waiting: 
     assert workspace.get("deploy").content == "Deploy with make.\nWarm the cache.\nTell the channel."
 
 
-async def test_the_line_under_the_cursor_is_left_and_escape_decides_nothing(
+async def test_a_line_is_left_together_with_the_one_that_it_replaces_and_the_outcome_is_shown_before(
     waiting: Path, workspace: Workspace
 ) -> None:
     async with opened(waiting, start="review") as app:
         await _at(app, "deploy")
-        await app.press("c", "space", "space")
-        assert "2 of 4 changed lines taken" in str(app.review.lines.head.render())
+        await app.press("c")
+        view = app.review.lines
+        assert "Deploy with make." in str(view.result.render())
+        await app.press("space")
+        assert "2 of 4 changed lines taken" in str(view.head.render())
+        shown = str(view.result.render())
+        assert "Deploy by hand." in shown
+        assert "Deploy with make." not in shown
+        assert "Tell nobody." in shown
         await app.press("escape")
         assert app.review.evidence.display
         assert app.review.rows.has_focus
+        assert workspace.get("deploy").content == BEFORE, "Escape decides nothing"
         await app.press("c")
-        assert "4 of 4" in str(app.review.lines.head.render())
-    assert workspace.get("deploy").content == BEFORE
+        assert "4 of 4" in str(view.head.render())
+        await app.press("space", "a")
+        await app.until(lambda: workspace.get("deploy").version == 2, "it is decided")
+    assert workspace.get("deploy").content == "Deploy by hand.\nWarm the cache.\nTell nobody."
+
+
+async def test_a_pair_of_lines_is_split_on_purpose_and_both_are_shown_to_hold(
+    waiting: Path, workspace: Workspace
+) -> None:
+    async with opened(waiting, start="review") as app:
+        await _at(app, "deploy")
+        await app.press("c", "s")
+        shown = str(app.review.lines.result.render())
+        assert "Deploy by hand.\nDeploy with make." in shown
+        await app.press("a")
+        await app.until(lambda: workspace.get("deploy").version == 2, "it is decided")
+    assert workspace.get("deploy").content.startswith("Deploy by hand.\nDeploy with make.\n")
+
+
+def test_the_effect_of_a_promotion_speaks_of_what_changes_and_not_of_a_text(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    workspace.remember(BEFORE, id="deploy", stability="verified")
+    edit(agent, "deploy", tags=["release"])
+    (row,) = workspace.inbox.list()[0]
+    focused = read_focused_item(workspace, "trust", row.id)
+    assert isinstance(focused.item, PendingProposal)
+    assert "Effect: its tags change; its text stays. No session was told" in str(heading(focused, KeyMap({})))
+    for payload, effect in (
+        ({"stability": "stable", "certainty": 4}, "it counts as stable from then on, and agents are told so, and its"),
+        ({"tier": "long_term"}, "it is kept longer: as long-term memory; its text stays."),
+    ):
+        proposal = msgspec.structs.replace(focused.item.proposal, payload=payload)
+        item = msgspec.structs.replace(focused.item, proposal=proposal)
+        shown = str(heading(msgspec.structs.replace(focused, item=item), KeyMap({})))
+        assert f"Effect: {effect}" in shown
+        assert "new text" not in shown
 
 
 async def test_the_card_of_an_undone_decision_comes_back_under_the_cursor(waiting: Path, workspace: Workspace) -> None:

@@ -49,7 +49,7 @@ def test_the_riskiest_comes_first_and_each_key_decides_one(queue: Path, keys: Ca
     assert ended.code == 0, ended
     assert ended.err.index(ATTACK) < ended.err.index("port is 8080")
     assert any(line.startswith("why asked") for line in ended.err.splitlines()), "each field stands on its line"
-    assert "2 decided, 1 left. memento undo takes back the last one." in ended.err
+    assert "2 decided, 1 waits still. memento undo takes back the last one." in ended.err
     assert states(queue) == ["active", "pending", "rejected"]
 
 
@@ -59,15 +59,39 @@ def test_a_key_that_was_meant_for_the_item_before_decides_nothing(
     keys("axaq")
     monkeypatch.setattr("memento_tui.cli.inline_review._READING_SECONDS", 3_600.0)
     ended = Program(queue).run("review", "--inline")
-    assert "0 decided, 3 left." in ended.err
+    assert "0 decided, 3 wait still." in ended.err
     assert states(queue) == ["pending", "pending", "pending"]
+
+
+def test_what_is_risky_is_approved_only_after_a_second_yes(queue: Path, keys: Callable[[str], None]) -> None:
+    keys("anq")
+    ended = Program(queue).run("review", "--inline")
+    assert "It is marked as risky" in ended.err
+    assert "0 decided, 3 wait still." in ended.err
+    keys("aysq")
+    ended = Program(queue).run("review", "--inline")
+    assert "1 decided, 2 wait still." in ended.err
+    assert states(queue) == ["active", "pending", "pending"]
+
+
+def test_the_number_of_what_is_shown_and_of_what_waits_are_told_apart(
+    data_dir: Path, keys: Callable[[str], None]
+) -> None:
+    with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude", session="s") as agent:
+        for number in range(7):
+            agent.remember(f"Page {number} says so.", source_type="external")
+    keys("aaq")
+    err = Program(data_dir).run("review", "--inline").err
+    assert "7 wait for a decision. These are the 5 riskiest." in err
+    assert [line for line in err.splitlines() if " of 5" in line] == ["1 of 5  new", "2 of 5  new", "3 of 5  new"]
+    assert "2 decided, 5 wait still." in err
 
 
 def test_q_escape_and_control_c_leave_without_a_decision(queue: Path, keys: Callable[[str], None]) -> None:
     for key in ("q", "\x1b", "\x03"):
         keys(key)
         ended = Program(queue).run("review", "--inline")
-        assert "0 decided, 3 left." in ended.err
+        assert "0 decided, 3 wait still." in ended.err
     assert states(queue) == ["pending", "pending", "pending"]
 
 
@@ -81,7 +105,7 @@ def test_a_side_of_a_contradiction_is_chosen_by_its_key(
     keys("an")
     ended = Program(data_dir).run("review", "--inline")
     assert "n the newer holds   o the older holds   x no contradiction   s skip   q quit" in ended.err
-    assert "1 decided, 0 left." in ended.err
+    assert "1 decided, 0 wait still." in ended.err
 
 
 def test_an_item_that_changes_while_it_is_looked_at_is_not_decided(
@@ -94,7 +118,8 @@ def test_an_item_that_changes_while_it_is_looked_at_is_not_decided(
             riskiest = workspace.inbox.list(limit=1)[0][0]
             workspace.review.later(riskiest.id, "1h")
             workspace.undo()
-        monkeypatch.setattr("click.getchar", lambda: "q")
+        answers = iter("yq")
+        monkeypatch.setattr("click.getchar", lambda: next(answers))
         return "a"
 
     monkeypatch.setattr("click.getchar", change_then_approve)

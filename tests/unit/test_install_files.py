@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from memento_tui.errors import Conflict, InvalidInput
+from memento_tui.hosts.layouts import ClaudeCommand
 from memento_tui.hosts.plan import apply_changes, plan_installation, plan_removal
+from memento_tui.hosts.programs import BARE_PROGRAMS, Programs
 from tests.unit.installing import PROGRAMS, Home, contents
 
 MINE = '{\n  "theme": "dark"\n}\n'
@@ -28,6 +32,41 @@ def test_a_copy_of_what_was_there_is_kept_beside_it_with_its_mode(home: Home) ->
     assert copy == path.with_name("settings.json.before-memento-1")
     assert copy.read_text() == MINE
     assert [stat.S_IMODE(one.stat().st_mode) for one in (path, copy)] == [0o640, 0o640]
+
+
+def _queue_command(data_dir: str) -> str:
+    programs = Programs("/bin/memento", "/bin/memento-hook", Path(data_dir))
+    return ClaudeCommand(programs).add("")
+
+
+def test_the_command_that_shows_the_queue_may_run_that_and_nothing_behind_it() -> None:
+    text = _queue_command("/home/me/data")
+    (rule,) = _frontmatter(text)["allowed-tools"]
+    command = "/bin/memento --data-dir /home/me/data review list --fenced --limit 20"
+    assert rule == f"Bash({command})"
+    assert f"!`{command}`" in text
+
+
+@pytest.mark.parametrize("name", ["it's: a #dir", 'a "quoted", one', "a b", "{x}", "- x", "\N{SNOWMAN}"])
+def test_whatever_the_data_directory_is_called_its_command_is_what_may_run(name: str) -> None:
+    text = _queue_command(f"/home/{name}")
+    (rule,) = _frontmatter(text)["allowed-tools"]
+    (found,) = ClaudeCommand(BARE_PROGRAMS).find_commands(text)
+    assert found.words[2] == f"/home/{name}"
+    assert rule == f"Bash({shlex.join(found.words)})"
+
+
+def test_a_name_that_a_rule_cannot_hold_is_asked_about_and_one_that_a_command_cannot_is_refused() -> None:
+    assert "allowed-tools" not in _frontmatter(_queue_command("/home/a (copy)"))
+    assert "allowed-tools" not in _frontmatter(_queue_command("/home/*"))
+    for name in ("a`id`", "$1", "a\nb"):
+        with pytest.raises(InvalidInput, match="cannot hold the path"):
+            _queue_command(f"/home/{name}")
+
+
+def _frontmatter(text: str) -> dict[str, list[str]]:
+    fields: dict[str, list[str]] = YAML(typ="safe").load(text.split("---\n")[1])
+    return fields
 
 
 def test_going_back_leaves_no_copy_and_no_file_that_was_not_there(home: Home) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 import memento_tui
-from memento_tui import desktop_notice
+from memento_tui import clock, desktop_notice
 from memento_tui.api import Workspace
 from memento_tui.locations import waiting_location
 from memento_tui.status_line import run, status_text, waiting
@@ -116,8 +117,46 @@ def test_a_notice_is_shown_once_for_each_risky_item_where_the_person_wants_that(
     assert ATTACK not in " ".join(shown[0]), "no text of a memory leaves the data directory"
 
 
-def test_no_program_for_notices_and_one_that_does_not_start_are_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_risky_writes_are_one_notice_and_a_later_one_names_all_that_wait(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[list[str]] = []
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(desktop_notice, "start_detached", shown.append)
+    (data_dir / "config.toml").write_text("[engine]\nenabled = false\n[review]\nnotify = true\n")
+    start = clock.now()
+    for seconds in (0, 1, 599):
+        monkeypatch.setattr(clock, "now", lambda seconds=seconds: start + timedelta(seconds=seconds))
+        with agent(data_dir) as writer:
+            writer.remember(f"{ATTACK} {seconds} times.")
+    assert [command[-1].partition(".")[0] for command in shown] == ["Something risky waits for your decision"]
+    monkeypatch.setattr(clock, "now", lambda: start + timedelta(seconds=600))
+    with agent(data_dir) as writer:
+        writer.remember(f"{ATTACK} For ever.")
+    assert shown[1][-1].startswith("4 risky things wait")
+
+
+def test_what_the_persons_own_undo_brings_back_is_no_reason_for_a_notice(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[list[str]] = []
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(desktop_notice, "start_detached", shown.append)
+    with agent(data_dir) as writer:
+        writer.remember(ATTACK)
+    (data_dir / "config.toml").write_text("[engine]\nenabled = false\n[review]\nnotify = true\n")
+    with memento_tui.open(data_dir) as person:
+        person.review.reject(person.review.list()[0][0].proposal.id)
+        person.undo()
+        assert person.review.count() == 1
+    assert shown == []
+
+
+def test_no_program_for_notices_and_one_that_does_not_start_are_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
-    desktop_notice.show_notice(1)
+    desktop_notice.show_notice(tmp_path / "last", 1)
     monkeypatch.setattr("shutil.which", lambda _: "/nowhere/notify-send")
-    desktop_notice.show_notice(2)
+    desktop_notice.show_notice(tmp_path / "last", 2)

@@ -9,7 +9,15 @@ import pytest
 
 from memento_tui.__main__ import _parse_app_options
 from memento_tui.app_sections import SECTIONS
-from memento_tui.tui.commands import COMMANDS, KEY_SCOPES, KEYMAPS, KeyMap, commands_in_scopes, key_names
+from memento_tui.tui.commands import (
+    COMMANDS,
+    KEY_SCOPES,
+    KEYMAPS,
+    SCREEN_SCOPES,
+    KeyMap,
+    commands_in_scopes,
+    key_names,
+)
 from memento_tui.tui.sections.catalogue import make_section
 from tests.unit.cli_program import Program
 
@@ -28,7 +36,8 @@ def test_no_key_means_two_things_in_one_place() -> None:
 
 def test_no_key_of_a_section_hides_one_that_works_everywhere() -> None:
     everywhere = {key for command in commands_in_scopes(["everywhere"]) for key in command.keys.split(",")}
-    hidden = [c.id for c in COMMANDS if c.scope != "everywhere" and everywhere & set(c.keys.split(","))]
+    below = [c for c in COMMANDS if c.scope not in {"everywhere", *SCREEN_SCOPES}]
+    hidden = [c.id for c in below if everywhere & set(c.keys.split(","))]
     assert hidden == []
 
 
@@ -79,7 +88,14 @@ def test_a_keymap_has_no_key_for_two_things_and_hides_none_that_works_everywhere
     for place in KEY_SCOPES:
         taken = [key for command in commands_in_scopes([place]) for key in keys.of(command).split(",")]
         assert [key for key, number in Counter(taken).items() if number > 1] == [], place
-        assert place in ("everywhere", "command") or not everywhere & set(taken), place
+        assert place in {"everywhere", "command", *SCREEN_SCOPES} or not everywhere & set(taken), place
+
+
+def test_what_escape_leaves_is_left_by_control_g_too_where_the_keys_are_those_of_emacs() -> None:
+    keys = KeyMap({}, "emacs")
+    leaving = [command for command in COMMANDS if "escape" in command.keys.split(",")]
+    assert {"history.leave", "lines.leave", "past.leave", "editor.cancel"} <= {command.id for command in leaving}
+    assert [command.id for command in leaving if "ctrl+g" not in keys.of(command).split(",")] == []
 
 
 def test_a_single_key_of_ones_own_goes_before_the_keymap() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
@@ -21,6 +21,7 @@ from memento_tui.model import Memory
 from memento_tui.model.filters import with_default_statuses
 from memento_tui.moments import format_moment
 from memento_tui.search.query_language import Query
+from memento_tui.tui.commands import KeyMap, KeyScope, bindings, commands_in_scopes, key_names
 from memento_tui.tui.display import literal
 from memento_tui.tui.memory_text import memory_line
 from memento_tui.tui.row_sources import summary_of
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from memento_tui.api import Workspace
     from memento_tui.api.past import Past
 
-_KEYS = "Esc the present   [ ] an entry   { } a day   / search   @ moment   J K scroll"
 _HINT = "A date, a time, 3 days ago, or entry 512. Enter goes there, Escape stays"
 _MOST_HITS = 500
 _WIDE_COLUMNS = 100
@@ -64,17 +64,8 @@ class _Shown(msgspec.Struct, frozen=True):
 class PastScreen(Dialog[None]):
     """The memories as they were, with a search box and the preview of the one under the cursor."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left_square_bracket", "step(-1)", "An entry back"),
-        Binding("right_square_bracket", "step(1)", "An entry on"),
-        Binding("left_curly_bracket", "day(-1)", "A day back"),
-        Binding("right_curly_bracket", "day(1)", "A day on"),
-        Binding("slash", "search", "Search"),
-        Binding("at", "moment", "Another moment"),
-        Binding("J", "scroll(3)", "Scroll the text"),
-        Binding("K", "scroll(-3)", "Scroll it back"),
-        Binding("escape", "leave", "Back to the present"),
-    ]
+    SCOPE: ClassVar[KeyScope] = "past"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("past")]
 
     DEFAULT_CSS = """
     PastScreen { align: left top; background: $background; }
@@ -115,7 +106,7 @@ class PastScreen(Dialog[None]):
             with Horizontal(id="past-panes"):
                 yield self.rows
                 yield self.preview
-            yield Static(Content(_KEYS), id="past-keys")
+            yield Static(_key_line(app_of(self).keys), id="past-keys")
 
     @property
     def workspace(self) -> Workspace:
@@ -245,6 +236,16 @@ class PastScreen(Dialog[None]):
         given = await self.app.push_screen_wait(AskLine("See the memory as it was", proposed, hint=_HINT))
         if given:
             self._go(given)
+
+
+def _key_line(keys: KeyMap) -> Content:
+    """Return the keys of this screen as a line."""
+    parts = [
+        Content.styled(key_names(keys.of(command).split(",")[0]), "bold") + Content(f" {command.label}  ")
+        for command in commands_in_scopes(["past"])
+        if command.label
+    ]
+    return Content("").join(parts)
 
 
 def _select(past: Past, source: str) -> _Shown:

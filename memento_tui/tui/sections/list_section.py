@@ -22,10 +22,9 @@ from memento_tui.tui.display import cells, shown
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.section import Section
 from memento_tui.tui.selection import Selection
-from memento_tui.tui.side_pane import SidePane
+from memento_tui.tui.side_pane import Divider, SidePane
 from memento_tui.tui.stale_guard import StaleGuard
 from memento_tui.tui.widgets.completion import CompletingInput
-from memento_tui.tui.widgets.divider import Divider
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, Row, RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList
 

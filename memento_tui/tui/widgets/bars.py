@@ -181,7 +181,7 @@ class KeyBar(Widget):
     ) -> None:
         """Show the keys of some scopes; while the person types into a text, keys that are letters are left out.
 
-        A command is dimmed where ``is_available`` returns false for its id: it has nothing to act on.
+        A command is left out where ``is_available`` returns false for its id: it has nothing to act on.
         """
         self._scopes, self._keys, self._is_available, self._typing = scopes, keys, is_available, typing
         self.refresh()
@@ -189,7 +189,7 @@ class KeyBar(Widget):
     def render(self) -> Content:
         """Return as many keys as fit, always with the one that undoes and the one that lists all keys."""
         line, self._spans = Content(""), []
-        shown = [command for command in self._reachable() if command.label]
+        shown = [command for command in self._reachable() if command.label and self._is_available(command)]
         shown.sort(key=lambda command: command.id == _ALL_KEYS)  # it stands last
         room = self.size.width - sum(len(self._label(command)) for command in shown if command.id in _ALWAYS_SHOWN)
         for command in shown:
@@ -199,8 +199,7 @@ class KeyBar(Widget):
             if line.cell_length + len(words) > room:
                 continue
             self._spans.append((line.cell_length, line.cell_length + len(words), command))
-            style = "bold $footer-key-foreground" if self._is_available(command) else "dim"
-            line += Content(words).stylize(style, 1, 1 + len(self._key(command)) if style != "dim" else None)
+            line += Content(words).stylize("bold $footer-key-foreground", 1, 1 + len(self._key(command)))
         return line
 
     def _reachable(self) -> Iterator[Command]:

@@ -305,6 +305,11 @@ class PagedRows(ScrollView, Generic[RowT]):
         """The cursor's row; ``None`` where there is none or it is still being read."""
         return self._current
 
+    @property
+    def source(self) -> RowSource[RowT] | None:
+        """The source of the rows that are shown; ``None`` before the first."""
+        return self._source
+
     def at_hand(self, ids: Collection[str]) -> Sequence[RowT]:
         """Return the rows with these ids that are in memory, as they are shown."""
         return self._pages.found(ids)

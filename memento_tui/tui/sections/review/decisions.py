@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memento_tui.api.inbox import Decision, DecisionOutcome, DecisionVerb, InboxItem
 from memento_tui.errors import MementoError
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memento_tui.tui.sections.list_section import ListSection
     from memento_tui.tui.sections.review.evidence import FocusedItem
 
-__all__ = ["CANNOT_APPROVE_CONTRADICTION", "DecisionRunner"]
+__all__ = ["CANNOT_APPROVE_CONTRADICTION", "ChosenTogether", "DecisionRunner"]
 
 _DECISION_WORDS: Mapping[str, tuple[str, str]] = {
     "approve": ("Approve", "Approved"),
@@ -45,6 +45,16 @@ def _why_not_applicable(verb: DecisionVerb, kinds: set[str]) -> str:
 
 _DECISIONS_PER_PROGRESS = 50
 """Decisions between two reports of progress: often enough to be seen, seldom enough to cost nothing."""
+
+
+class ChosenTogether(NamedTuple):
+    """Items that are decided together: all of one group, or all that a filter finds, as they are shown."""
+
+    name: str
+    items: Sequence[InboxItem]
+    grouping: Grouping
+    kind: str
+    """The kind that the filter names; empty where it names none."""
 
 
 class DecisionRunner:
@@ -105,16 +115,23 @@ class DecisionRunner:
         self._section.rows.clear_marks()
 
     async def decide_group(
-        self, name: str, items: Sequence[InboxItem], verb: DecisionVerb, grouping: Grouping, kind: str
+        self, together: ChosenTogether, verb: DecisionVerb, waiting_now: Callable[[], Container[str]]
     ) -> None:
-        """Ask, and approve or reject all items of a group as they are listed; must run in a worker."""
+        """Ask, and approve or reject items together as they were shown; must run in a worker.
+
+        ``waiting_now`` returns the ids of what belongs to them by then: what came since is mentioned, and waits on.
+        """
         section = self._section
-        chosen, left = approvable(items, grouping, kind) if verb == "approve" else (list(items), "")
+        name, items = together.name, together.items
+        chosen, left = list(items), ""
+        if verb == "approve":
+            chosen, left = approvable(items, together.grouping, together.kind)
         if not chosen:
             section.memento.show_status(f"There is nothing here to approve together. {left}".rstrip(), problem=True)
             return
         doing, done = _DECISION_WORDS[verb]
-        question = f"{doing} all {len(chosen):,} of {cells(name, 50).rstrip()}?"
+        number = "the one" if len(chosen) == 1 else f"all {len(chosen):,}"
+        question = f"{doing} {number} of {cells(name, 50).rstrip()}?"
         lines = section.describe_rows([item.id for item in chosen[:MAX_ROWS_NAMED]])
         if not await section.bulk.confirm(question, lines, len(chosen), note=left):
             return
@@ -125,11 +142,22 @@ class DecisionRunner:
             if answer is None:
                 return
             reason = answer
-        await self.decide_many([Decision(id=i.id, verb=verb, seen=i.version, reason=reason) for i in chosen], done)
-        section.rows.clear_marks()
+        known = {item.id for item in items}
 
-    async def decide_many(self, decisions: Sequence[Decision], done: str) -> int:
-        """Carry several decisions out on a thread, report each that failed, and return how many did."""
+        def newcomers() -> str:
+            number = sum(name not in known for name in waiting_now())
+            return f"{number:,} came since and {'waits' if number == 1 else 'wait'} on." if number else ""
+
+        decisions = [Decision(id=i.id, verb=verb, seen=i.version, reason=reason) for i in chosen]
+        await self.decide_many(decisions, done, also=newcomers)
+
+    async def decide_many(
+        self, decisions: Sequence[Decision], done: str, *, also: Callable[[], str] = lambda: ""
+    ) -> int:
+        """Carry several decisions out on a thread, report each that failed, and return how many did.
+
+        ``also`` returns a sentence for the report when they are carried out.
+        """
         app = self._section.memento
         headlines = {row.id: row.headline for row in app.workspace.inbox.rows([d.id for d in decisions])}
 
@@ -149,18 +177,19 @@ class DecisionRunner:
         if row is not None and (row.id in decided or row.id.startswith(GROUP_PREFIX)):
             self._section.guard.moved_by_person()
         app.refresh_after_write()
-        return self._report(outcomes, done, headlines)
+        return self._report(outcomes, done, headlines, also())
 
-    def _report(self, outcomes: Sequence[DecisionOutcome], done: str, headlines: Mapping[str, str]) -> int:
+    def _report(self, outcomes: Sequence[DecisionOutcome], done: str, headlines: Mapping[str, str], also: str) -> int:
         app = self._section.memento
         failed = [outcome for outcome in outcomes if outcome.state == "failed"]
         worked = len(outcomes) - len(failed)
         undo = f"z takes {'all of it' if worked > 1 else 'it'} back." if worked else ""
         if not failed:
-            app.show_status(f"{done}: {worked:,}. {undo}")
+            app.show_status(" ".join(filter(None, [f"{done}: {worked:,}.", also, undo])))
             return 0
         summary = f"{done}: {worked:,}." if worked else "Nothing was decided."
-        app.show_status(f"{summary} {len(failed):,} failed. {undo}".rstrip(), problem=True)
+        parts = [summary, f"{len(failed):,} failed.", also, undo]
+        app.show_status(" ".join(filter(None, parts)), problem=True)
         failures = [(headlines.get(outcome.id, outcome.id), outcome.error) for outcome in failed]
         self._section.bulk.show_failures(f"{worked:,} decided, {len(failed):,} could not be", failures, undo)
         return len(failed)

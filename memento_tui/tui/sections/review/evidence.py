@@ -18,7 +18,6 @@ from memento_tui.model import Contradiction, Crystal, Memory
 from memento_tui.tui.commands import COMMANDS, KeyMap, key_names
 from memento_tui.tui.display import ago, has_hidden, literal, more_characters, shown, time_ago
 from memento_tui.tui.memory_text import FACT_NAMES, memory_facts
-from memento_tui.tui.sections.review.effect import effect_line
 from memento_tui.tui.text_diff import TextRun, compare_lines, draw_runs, draw_side_by_side, draw_unified, two_columns
 
 __all__ = ["FocusedItem", "evidence", "heading", "marked_lines", "read_focused_item", "size_of"]
@@ -370,8 +369,7 @@ def heading(focus: FocusedItem, keys: KeyMap) -> Content:
         if isinstance(item, ContradictionWithSides)
         else _proposal_heading(focus, item)
     )
-    sources = () if isinstance(item, ContradictionWithSides) else item.proposal.evidence.get("sources", ())
-    effect = effect_line(item, len(sources), focus.told)
+    effect = _effect(focus)
     answers = [_choices(focus, keys)] if focus.is_contradiction else []
     return Content("\n").join([*lines, *([effect] if effect is not None else []), *answers])
 
@@ -414,3 +412,67 @@ def _choices(focus: FocusedItem, keys: KeyMap) -> Content:
         parts = [(approve, "as suggested"), *parts[:4], (parts[4][0], "reject")]
     line = [Content.styled(f"{key} ", "bold $text-accent") + Content(f"{answer}   ") for key, answer in parts]
     return Content("").join(line)
+
+
+_EFFECTS = {
+    ("create", "memory"): "it becomes active and verified, and agents are told it.",
+    ("edit", "memory"): "the new text replaces the old one, which stays in the history.",
+    ("delete", "memory"): "agents are told it no longer; it can be restored.",
+    ("merge", "memory"): "one text holds, and the other memory is superseded.",
+    ("create", "skip"): "agents leave it alone from then on.",
+    ("create", "crystal"): "agents begin with this identity; the present one stays in the history.",
+}
+"""The effect of approving, by action and kind of record."""
+
+_FIELD_EFFECTS = {
+    "stability": "it counts as {} from then on, and agents are told so",
+    "tier": "it is kept longer: as {} memory",
+    "certainty": "its certainty becomes {} of 5",
+    "status": "it becomes {}",
+}
+"""The effect of changing one field and no text."""
+
+
+def _effect(focus: FocusedItem) -> Content | None:
+    """Return the line about the effect of a decision; ``None`` where it goes without saying."""
+    item = focus.item
+    if isinstance(item, ContradictionWithSides):
+        older, newer = (focus.told.get(side, 0) for side in (item.contradiction.older, item.contradiction.newer))
+        told = f"{_sessions(older)} told the older this week, {_sessions(newer).lower()} the newer."
+        return _effect_line("the side that does not hold is superseded.", told)
+    proposal = item.proposal
+    effect = _EFFECTS.get((proposal.action, proposal.target), "")
+    sources = len(proposal.evidence.get("sources", ()))
+    if sources and proposal.action == "create":
+        effect = f"it becomes active, and stands for {sources:,} memories, which stay."
+    elif proposal.action == "edit" and proposal.target == "memory":
+        effect = _effect_of_fields(proposal.payload) or effect
+    if not effect:
+        return None
+    told = (
+        "" if proposal.action == "create" else f"{_sessions(focus.told.get(proposal.target_id, 0))} told it this week."
+    )
+    return _effect_line(effect, told)
+
+
+def _effect_of_fields(payload: Mapping[str, object]) -> str:
+    """Return the effect of an edit that changes no text; empty for one that does."""
+    if not payload or not payload.keys().isdisjoint({"title", "content"}):
+        return ""
+    parts = [
+        text.format(value_text(payload[name]).replace("_", "-"))
+        for name, text in _FIELD_EFFECTS.items()
+        if name in payload
+    ]
+    others = [name.replace("_", " ") for name in payload if name not in _FIELD_EFFECTS]
+    is_one = len(others) == 1 and not others[0].endswith("s")
+    parts += [f"its {', '.join(others)} {'changes' if is_one else 'change'}"] if others else []
+    return f"{', and '.join(parts)}; its text stays."
+
+
+def _sessions(number: int) -> str:
+    return "No session was" if not number else "1 session was" if number == 1 else f"{number:,} sessions were"
+
+
+def _effect_line(effect: str, told: str) -> Content:
+    return Content.styled("Effect: ", "bold") + literal(f"{effect} {told}".rstrip())

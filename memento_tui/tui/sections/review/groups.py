@@ -9,15 +9,18 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 from textual.content import Content
 
-from memento_tui.api.inbox import InboxItem
+from memento_tui.api.inbox import KIND_NAMES, InboxItem
+from memento_tui.model.review import RISKY_KINDS
 from memento_tui.tui.display import literal
 from memento_tui.tui.sections.review.rows import kind_word
+from memento_tui.tui.widgets.record_list import RecordList
 
 __all__ = [
     "GROUPINGS",
     "GROUP_PREFIX",
     "Grouping",
     "InboxGroup",
+    "QueueList",
     "QueueRow",
     "approvable",
     "group_key",
@@ -32,9 +35,6 @@ GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
 
 GROUP_PREFIX = "group:"
 """The prefix of the id of a group's row."""
-
-_RISKY_KINDS = frozenset(("orders", "secret", "quarantined", "burst"))
-"""Kinds of items that are approved together only where the person has gathered that kind."""
 
 _UNKNOWN: dict[Grouping, str] = {
     "agent": "memento",
@@ -111,7 +111,7 @@ _MOST_HEADLINES = 200
 def group_texts(group: InboxGroup) -> tuple[Content, Content]:
     """Return the heading of a group's text, and the list of what it holds."""
     heading = [
-        literal(f"{len(group.items):,} that wait: {group.key}", "bold"),
+        literal(f"{len(group.items):,} that {'waits' if len(group.items) == 1 else 'wait'}: {group.key}", "bold"),
         Content.styled("A approves all of it, X rejects it, Space marks it, Enter opens or folds it.", "dim"),
     ]
     if left := approvable(group.items, group.by, "")[1]:
@@ -128,18 +128,64 @@ def approvable(items: Sequence[InboxItem], by: Grouping, kind: str) -> tuple[lis
     """Return those items that one key may approve together, and a sentence about those that it leaves.
 
     Contradictions need an answer each, and an identity is read by itself. What is risky is approved together only where
-    it was gathered as such: by a grouping ``by`` kind, or by a filter on its ``kind``.
+    it was gathered as such: by a grouping ``by`` kind, or by a filter on its ``kind``. So is what changes a memory that
+    a person has verified.
     """
     named = by == "kind" or bool(kind)
-    risky = [item for item in items if item.kind in _RISKY_KINDS and not named]
-    open_questions = [item for item in items if item.kind == "contradiction"]
-    identities = [item for item in items if item.kind == "identity"]
-    left = {item.id for item in (*risky, *open_questions, *identities)}
-    notes = []
-    if risky:
-        notes.append(f"{len(risky):,} risky left out: decide them one by one, or group by kind.")
-    if open_questions:
-        notes.append(f"{len(open_questions):,} contradictions left out: each needs its own answer.")
-    if identities:
-        notes.append(f"{len(identities):,} of the identity left out: every session begins with it, so read each.")
-    return [item for item in items if item.id not in left], " ".join(notes)
+    left: dict[str, list[InboxItem]] = {}
+    chosen = []
+    for item in items:
+        if item.kind in ("contradiction", "identity"):
+            left.setdefault(item.kind, []).append(item)
+        elif item.kind in RISKY_KINDS and not named:
+            left.setdefault("risky", []).append(item)
+        elif item.row.changes_verified and not named:
+            left.setdefault("verified", []).append(item)
+        else:
+            chosen.append(item)
+    return chosen, " ".join(_WHY_LEFT[why].format(_number(why, len(found))) for why, found in left.items())
+
+
+_WHY_LEFT = {
+    "risky": "{} left out: read each, or group by kind.",
+    "verified": "{} left out: read each, or group by kind.",
+    "contradiction": "{} left out: each needs its own answer.",
+    "identity": "{} left out: every session begins with it, so read each.",
+}
+"""Why items are not approved together."""
+
+_LEFT_NAMES = {
+    "risky": ("risky", "risky"),
+    "verified": ("change of what you verified", "changes of what you verified"),
+    "contradiction": KIND_NAMES["contradiction"],
+    "identity": ("of the identity", "of the identity"),
+}
+
+
+def _number(why: str, count: int) -> str:
+    return f"{count:,} {_LEFT_NAMES[why][count != 1]}"
+
+
+class QueueList(RecordList[QueueRow], inherit_bindings=False):
+    """A list of items and of their groups: a mark on the row of a group is a mark on each of its items."""
+
+    BINDINGS = RecordList.BINDINGS
+    DEFAULT_CSS = ""
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """The marked items; rows of groups that a range holds are none."""
+        return frozenset(name for name in super().marks if not name.startswith(GROUP_PREFIX))
+
+    def action_mark(self) -> None:
+        """Mark or unmark the item, or all items of the group, and go on."""
+        group = self.current
+        if self.is_ranging or not isinstance(group, InboxGroup):
+            super().action_mark()
+            return
+        names = {item.id for item in group.items}
+        if names <= self.marks:
+            self.unmark(names)
+        else:
+            self.mark(names)
+        self.cursor += 1

@@ -1,19 +1,21 @@
-"""The lines of a proposed change, each of which can be taken or left before it is approved."""
+"""The lines of a proposed change, each of which can be taken or left, and below them the text that would then hold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 import msgspec
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.widgets import Static
 
 from memento_tui.api.review import ContradictionWithSides, proposed_record
 from memento_tui.model import Crystal, Memory
-from memento_tui.text.line_choice import ChangeLine, change_lines, text_of_chosen
+from memento_tui.text.line_choice import ChangeLine, change_lines, is_in_text, text_of_chosen
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.sections.review.evidence import FocusedItem
@@ -27,6 +29,9 @@ _CONTEXT_LINES = 3
 
 _MAX_NOTE_CHARACTERS = 1_000
 """Characters of the line under the cursor that are shown in full below the list."""
+
+_MOST_PREVIEW_LINES = 1_000
+"""Lines of the text that would hold that are shown."""
 
 _TAKEN, _LEFT = "[x] ", "[ ] "
 _STYLES = {"-": "error", "+": "good", " ": "muted"}
@@ -64,6 +69,11 @@ class LineView(View):
     SCOPE: ClassVar[KeyScope] = "lines"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("lines")]
 
+    DEFAULT_CSS = """
+    LineView > ViewList { height: 1fr; }
+    LineView > .view-result { height: 1fr; padding: 0 1; border-top: solid $panel; scrollbar-size-vertical: 1; }
+    """
+
     def __init__(self, approve: Callable[[FocusedItem, str | None], None]) -> None:
         super().__init__("lines")
         self._approve = approve
@@ -71,15 +81,21 @@ class LineView(View):
         """The item whose lines are shown; ``None`` while the view is closed."""
         self._texts = ("", "")
         self._lines: list[ChangeLine] = []
+        self._listed: Sequence[_LineRow] = ()
         self._taken: set[int] = set()
         self.rows: ViewList[_LineRow] = ViewList(self._row_lines)
+        self._scroll = VerticalScroll(classes="view-result", can_focus=False)
+        self.result = Static()
+        """The text that approving would leave, with what is new in it marked."""
         self.display = False
 
     def compose(self) -> ComposeResult:
-        """Show the heading, the lines, and the line under the cursor in full."""
+        """Show the heading, the lines, the line under the cursor in full, and the text that would hold."""
         yield self.head
         yield self.rows
         yield self.note
+        with self._scroll:
+            yield self.result
 
     def show(self, about: FocusedItem) -> None:
         """Show the lines of a change, all of them taken."""
@@ -89,11 +105,12 @@ class LineView(View):
         self.focused, self._texts = about, texts
         self._lines = change_lines(*texts)
         self._taken = self._changed()
-        rows = _rows_around_changes(self._lines)
+        self._listed = rows = _rows_around_changes(self._lines)
         first = next((row.id for row in rows if row.line is not None and row.line.part >= 0), None)
         self.rows.set_rows(rows, len(rows), FixedRows(rows), select=first)
         self.display = True
-        self._draw_head()
+        self._scroll.scroll_home(animate=False)
+        self._draw()
 
     def close(self) -> None:
         """Hide the view, and forget what was chosen."""
@@ -106,10 +123,25 @@ class LineView(View):
     def _changed(self) -> set[int]:
         return {index for index, line in enumerate(self._lines) if line.part >= 0}
 
-    def _draw_head(self) -> None:
+    def _draw(self) -> None:
+        """Show how many lines are taken, which, and the text that they make."""
         taken, all_lines = len(self._taken), len(self._changed())
-        self.set_heading(Content(f"{taken:,} of {all_lines:,} changed lines taken. a approves these, Esc goes back."))
+        words = f"{taken:,} of {all_lines:,} changed lines taken. a approves the text below, Esc goes back."
+        self.set_heading(Content(words))
         self.rows.refresh()
+        self.result.update(Content("\n").join(self._result_lines()))
+
+    def _result_lines(self) -> Iterator[Content]:
+        """Yield the lines of the text that would hold, as far as they are listed above."""
+        yield Content.styled("IT WOULD THEN SAY", "bold $text-accent")
+        for row in self._listed[:_MOST_PREVIEW_LINES]:
+            line = row.line
+            if line is None:
+                yield Content.styled("...", "dim")
+            elif is_in_text(line, is_taken=row.index in self._taken):
+                yield literal(line.text or " ", "$text-success" if line.sign == "+" else "")
+        if len(self._listed) > _MOST_PREVIEW_LINES:
+            yield Content.styled("and more, which J does not reach", "dim")
 
     def _row_lines(self, row: _LineRow, width: int) -> Sequence[Line]:
         line = row.line
@@ -132,21 +164,43 @@ class LineView(View):
     def _toggle(self, chosen: set[int]) -> None:
         """Take lines, or leave them where all are taken."""
         self._taken = self._taken - chosen if chosen <= self._taken else self._taken | chosen
-        self._draw_head()
+        self._draw()
+
+    def _changed_here(self) -> _LineRow | None:
+        """Return the row under the cursor where it is a changed line."""
+        row = self.rows.current
+        return row if row is not None and row.line is not None and row.line.part >= 0 else None
+
+    def _indexes(self, belongs: Callable[[ChangeLine], bool]) -> set[int]:
+        return {index for index, line in enumerate(self._lines) if belongs(line)}
 
     def action_take(self) -> None:
-        """Take the line under the cursor, or leave it, and go on to the next."""
-        row = self.rows.current
-        if row is not None and row.line is not None and row.line.part >= 0:
+        """Take the line under the cursor with the one that it replaces, or leave both, and go on behind them."""
+        row = self._changed_here()
+        if row is None or row.line is None:
+            self.rows.cursor += 1
+            return
+        pair = row.line.pair
+        chosen = self._indexes(lambda line: line.pair == pair)
+        self._toggle(chosen)
+        self.rows.cursor += 1 + max(chosen) - row.index
+
+    def action_take_single(self) -> None:
+        """Take, or leave, the line under the cursor alone, whatever becomes of the other of its pair."""
+        row = self._changed_here()
+        if row is not None:
             self._toggle({row.index})
-        self.rows.cursor += 1
 
     def action_take_part(self) -> None:
         """Take, or leave, all lines that change together with the one under the cursor."""
-        row = self.rows.current
-        if row is not None and row.line is not None and row.line.part >= 0:
+        row = self._changed_here()
+        if row is not None and row.line is not None:
             part = row.line.part
-            self._toggle({index for index, line in enumerate(self._lines) if line.part == part})
+            self._toggle(self._indexes(lambda line: line.part == part))
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll the text that would hold."""
+        self._scroll.scroll_relative(y=lines, animate=False)
 
     def action_take_all(self) -> None:
         """Take all lines, or none."""

@@ -20,21 +20,22 @@ from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
-from memento_tui.tui.sections.review.decisions import CANNOT_APPROVE_CONTRADICTION, DecisionRunner
+from memento_tui.tui.sections.review.availability import can_decide
+from memento_tui.tui.sections.review.decisions import CANNOT_APPROVE_CONTRADICTION, ChosenTogether, DecisionRunner
 from memento_tui.tui.sections.review.evidence import FocusedItem, read_focused_item
 from memento_tui.tui.sections.review.evidence_pane import EvidencePane
 from memento_tui.tui.sections.review.groups import (
     GROUPINGS,
     Grouping,
     InboxGroup,
+    QueueList,
     QueueRow,
     group_key,
     group_texts,
     grouped_rows,
 )
 from memento_tui.tui.sections.review.line_view import LineView, texts_of_change
-from memento_tui.tui.sections.review.proposal_editing import ProposalEditing, why_not_editable
-from memento_tui.tui.sections.review.queue_list import QueueList
+from memento_tui.tui.sections.review.proposal_editing import ProposalEditing
 from memento_tui.tui.sections.review.rows import group_line, kind_word, waiting_line
 from memento_tui.tui.selection import Selection
 from memento_tui.tui.views.view import ViewClosed
@@ -51,10 +52,9 @@ __all__ = ["ReviewSection"]
 _FILTER_WIDTH = 24
 """Cells of the filter box, which holds a few words."""
 
-_NEEDS_TEXT = {"review.both", "review.merge"}
-_SIDE_ANSWERS = {"review.newer", "review.older"}
-_DECISION_COMMANDS = _SIDE_ANSWERS | {"review.approve", "review.reject", "review.later"}
-"""Commands that take words for one contradiction; that answer several; that decide, one or all that are marked."""
+_GROUP_COMMANDS = {"review.approve_group", "review.reject_group"}
+_FOLD_COMMANDS = {"review.fold": False, "review.unfold": True}
+"""Commands for all of a group or a filter; those that fold or unfold, with whether the group is folded before."""
 
 
 _PROGRESS_CELLS = 8
@@ -267,7 +267,9 @@ class ReviewSection(ListSection[QueueRow]):
         self._folded.clear()
         current = self.rows.current
         self._read_groups(current.id if current is not None else None)
-        words = f"In groups by {self._grouping}; A approves one, X rejects it." if self._grouping else "In no groups."
+        words = "In no groups."
+        if self._grouping:
+            words = f"In groups by {self._grouping}: A approves a whole group, X rejects it."
         self.memento.show_status(words)
 
     def action_fold(self, fold: bool) -> None:  # noqa: FBT001 - how a key's action is written
@@ -289,31 +291,57 @@ class ReviewSection(ListSection[QueueRow]):
             self.rows.refresh_rows(source, select=select)
 
     def _group_here(self) -> InboxGroup | None:
-        """Return the group that the cursor is on, or in."""
+        """Return the group that the cursor is on, or in, as it is shown."""
         row = self.rows.current
         if row is None or isinstance(row, InboxGroup) or not self._grouping:
             return row if isinstance(row, InboxGroup) else None
-        view = self.memento.workspace.inbox.view(self.kind, self.words)
         key = group_key(row, self._grouping)
-        rows = grouped_rows(view.page(0, view.total()), self._grouping, self._folded)
-        return next((found for found in rows if isinstance(found, InboxGroup) and found.key == key), None)
+        return next((found for found in self._shown_rows() if isinstance(found, InboxGroup) and found.key == key), None)
+
+    def _shown_rows(self) -> Sequence[QueueRow]:
+        """Return all rows of the list, each as it is shown; those that are not in memory as they are now."""
+        if self.rows.source is None:
+            return ()
+        rows = self.rows.source.page(0, self.rows.total)
+        shown = {row.id: row for row in self.rows.at_hand([row.id for row in rows])}
+        return [shown.get(row.id, row) for row in rows]
+
+    def _waiting_in(self, group: InboxGroup | None) -> set[str]:
+        """Return the ids of what waits now in a group, or of what the filter finds now."""
+        view = self.memento.workspace.inbox.view(self.kind, self.words)
+        items = view.page(0, view.total())
+        return {item.id for item in items if group is None or group_key(item, group.by) == group.key}
 
     @work(group="decide")
     async def action_decide_group(self, verb: str) -> None:
-        """Approve or reject all of a group, or all that the filter finds, after a question with their number."""
-        if not self.check_can_act():
+        """Approve or reject all of a group, or all that the filter finds, after a question with their number.
+
+        It is about what the list shows when the key is pressed: what comes later waits on.
+        """
+        if not self.check_can_act() or not self._check_unmarked("A and X are for a group or a filter"):
             return
         group = self._group_here()
         if group is not None:
-            items, name = group.items, group.key
+            chosen = ChosenTogether(group.key, group.items, self._grouping, self.kind)
         elif self.filter.strip():
-            view = self.memento.workspace.inbox.view(self.kind, self.words)
-            items, name = tuple(view.page(0, view.total())), self.filter.strip()
+            found = [row for row in self._shown_rows() if isinstance(row, InboxItem)]
+            chosen = ChosenTogether(self.filter.strip(), found, self._grouping, self.kind)
         else:
             message = "A and X are for a group, or for what a filter finds: F makes groups, / filters."
             self.memento.show_status(message, problem=True)
             return
-        await self.decisions.decide_group(name, items, cast("DecisionVerb", verb), self._grouping, self.kind)
+        await self.decisions.decide_group(chosen, cast("DecisionVerb", verb), lambda: self._waiting_in(group))
+
+    def _check_unmarked(self, otherwise: str) -> bool:
+        """Return whether nothing is marked; else say what the keys for marks are, and what this key is for."""
+        marks = len(self.rows.marks)
+        if marks:
+            self.memento.show_status(
+                f"{marks:,} {'is' if marks == 1 else 'are'} marked: a approves, x rejects, E edits them; u unmarks. "
+                f"{otherwise}.",
+                problem=True,
+            )
+        return not marks
 
     # What is in focus
 
@@ -343,6 +371,8 @@ class ReviewSection(ListSection[QueueRow]):
 
     def action_lines(self) -> None:
         """Let the person take or leave single lines of the change in focus."""
+        if not self._check_unmarked("c is for a single change"):
+            return
         focused = self._focused_to_decide()
         if focused is None:
             return
@@ -397,23 +427,15 @@ class ReviewSection(ListSection[QueueRow]):
             self.rows.refresh_rows(self.make_source(), select=back[0].id)
 
     def is_available(self, command: str) -> bool:
-        """Return whether a command can decide the item in focus or the marked ones: each kind has its own answers."""
-        focused, marked = self.focused, bool(self.rows.marks)
-        if command in _NEEDS_TEXT:
-            sides = None if focused is None or marked else focused.contradiction
-            both = sides is not None and sides.older is not None and sides.newer is not None
-            return both if command == "review.merge" else sides is not None
-        if marked and command in _DECISION_COMMANDS:
-            return True
-        if command in ("review.edit", "review.lines"):
-            return focused is not None and (
-                not why_not_editable(focused) if command == "review.edit" else texts_of_change(focused) is not None
-            )
-        if command in _SIDE_ANSWERS:
-            return focused is not None and focused.contradiction is not None
-        if command == "review.approve":
-            return focused is not None and focused.record_kind != "contradiction"
-        return focused is not None or command not in _DECISION_COMMANDS
+        """Return whether a command can act on the row under the cursor or the marked ones."""
+        marked, row = bool(self.rows.marks), self.rows.current
+        if command in _FOLD_COMMANDS:
+            return isinstance(row, InboxGroup) and row.is_folded == _FOLD_COMMANDS[command]
+        if command in _GROUP_COMMANDS:
+            return not marked and (isinstance(row, InboxGroup) or bool(row and (self._grouping or self.filter.strip())))
+        if command == "review.group":
+            return row is not None
+        return can_decide(command, self.focused, marked=marked)
 
     def check_can_act(self) -> bool:
         """Return whether a key may decide; if not, say why in the status line."""
@@ -511,8 +533,8 @@ class ReviewSection(ListSection[QueueRow]):
             self.action_fold(not group.is_folded)
         elif self.side_pane.is_editing:
             self.focus_content()
-        elif self.check_can_act() and self.focused is not None:
-            self._editing.edit(self.focused)
+        elif self._check_unmarked("e is for a single item") and (focused := self._focused_to_decide()) is not None:
+            self._editing.edit(focused)
 
     def reopen_unsaved(self, kept: UnsavedText) -> None:
         """Open the editor on a text that was left behind."""
