@@ -38,4 +38,6 @@ def can_decide(command: str, focused: FocusedItem | None, *, marked: bool) -> bo
         return True
     if marked:
         return command in _FOR_MARKED
-    return focused is not None and _FOR_SOME_ITEMS.get(command, lambda _: True)(focused)
+    if focused is None:
+        return False
+    return command in _FOR_ANY_ITEM or _FOR_SOME_ITEMS[command](focused)

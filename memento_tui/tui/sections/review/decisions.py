@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memento_tui.api.inbox import Decision, DecisionOutcome, DecisionVerb, InboxItem
@@ -115,7 +115,7 @@ class DecisionRunner:
         self._section.rows.clear_marks()
 
     async def decide_group(
-        self, together: ChosenTogether, verb: DecisionVerb, waiting_now: Callable[[], Container[str]]
+        self, together: ChosenTogether, verb: DecisionVerb, waiting_now: Callable[[], Collection[str]]
     ) -> None:
         """Ask, and approve or reject items together as they were shown; must run in a worker.
 
