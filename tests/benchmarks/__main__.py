@@ -9,6 +9,7 @@ import compileall
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from memento_tui.api import Workspace
@@ -118,7 +119,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="memento-bench-") as scratch:
         replayed, recalled = replayed_sessions(Path(scratch))
         recalled += tool_tokens(Path(scratch))
-        for row in (*_rows(Path(scratch), quick=quick), *replayed):
+        for row in chain(_rows(Path(scratch), quick=quick), replayed):
             rows.append(row)
             print(f"{row.what}: {row.ours} / {row.bare} = {row.value:.2f} {row.unit}", flush=True)
     table = as_markdown(rows)

@@ -23,6 +23,7 @@ __all__ = ["at_work", "drawn"]
 _TWO_FRAMES_MS = 2 * 1000 / 60
 _ROUNDS, _MOVES, _DECISIONS = 6, 120, 60
 _DEADLINE_SECONDS = 60
+_READING_SECONDS = 0.7
 
 
 def at_work(data: Path, size: str) -> list[Row]:
@@ -128,6 +129,8 @@ async def _deciding(app: MementoApp) -> list[float]:
     assert isinstance(section, ListSection)
     taken = []
     for _ in range(_DECISIONS):
+        # No decision counts on what has just come up: a person reads it first.
+        await asyncio.sleep(_READING_SECONDS)
         before = section.rows.current
         assert before is not None
         taken.append(
