@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from memento_tui.text.unspaced import UNSPACED_CHARACTERS
+
 __all__ = ["TRIGGERS", "groups_of_word"]
 
 _GROUPS = {
@@ -14,13 +16,34 @@ _GROUPS = {
         parola parolă пароль пароля паролем пароли 密码 密碼 口令 パスワード パス 合言葉 wachtwoord lösenord lösenordet hasło
         hasłem hasła haslo şifre şifresi sifre 비밀번호 암호 salasana heslo jelszó adgangskode passord mot clave frase phrase
         secret secrets секрет duress safeword codeword psk wpa wpa2 wifi wi-fi wlan wlan-schlüssel wlan-passwort
-        zugangsdaten credentials creds credential login/password userpass سر المرور كلمة κωδικός""",
+        zugangsdaten credentials creds credential login/password userpass سر المرور كلمة κωδικός
+        parole passordet losen lösen losenordet kodord kodeord sesam wachtwoordzin paswoord sandi sandinya mật-khẩu
+        khẩu mat-khau passwortsatz codewoord sana tunnussana salasanan heslem heslo: jelszava jelszo jelige parool
+        parole: slaptažodis lozinka šifra lozinku geslo contrasenya kontraseña senhas palavra σύνθημα συνθηματικό
+        κωδικό κωδικού סיסמה סיסמא кодовое кодовая фраза фразу кодслово слово слова gizli رمز الرمز كود พาสเวิร์ด
+        รหัสผ่าน รหัส पासवर्ड паролі passwordnya aikasana tunnuslause hemligt geheime geheim magic passworte wort
+        woord mot-de-passe answer answers question antwort""",
     "code": """pin pins puk pincode passcode code codes combination combo keypad keycode digicode doorcode türcode
         zahlenkombination zugangscode codice código codigo kod kode код кодом пин пин-код 暗証番号 验证码 密碼鎖 门禁 unlock
         unlocks disarm arm alarm lock lockbox locker padlock safe tresor cofre kluis caja kasse домофон домофона сейф
         otp extension voicemail door doors gate gates garage shutter entry dial dials press handset button keys meeting tür tor
         haustür entsperren entsperrt porte portail puerta porta portão дверь ворота 门 門 ドア シャッター 金庫 ダイヤル barrier turnstile
-        screen tablet phone ipad handy sim card karte carte tarjeta""",
+        screen tablet phone ipad handy sim card karte carte tarjeta
+        kodu kodem koden kodet koodi koodin koodilla koda kody kódja kódot kód kódu kodas šifru pinul pinkode
+        pinkoden pin-koden pincodes alarme alarmi alarma alarmet larm larmet larmkod alarmkode sveglia hälytin
+        hälytys tastatur klavier tastiera clavier teclado klawiatura türcodes torcode dörrkod dørkode dørkoden
+        portkod digicodes interfono interfon citofono portier cassaforte kassakaappi kassaskåp pengeskab sejf sejfu
+        sejfie trezor trezoru széf seif χρηματοκιβώτιο κουδούνι συναγερμός συναγερμού πόρτα θυροτηλέφωνο κλειδαριά
+        сигнализация сигналізація замок замка калитка подъезд подъезда cadenas candado lucchetto cadeado hangslot
+        vorhängeschloss zahlenschloss fahrradschloss schloss schlüsselkasten schlüsselbox schlüsseltresor keybox
+        lockers padlocks bikelock cerradura cerrojo serratura fechadura kłódka kilit kilidi kasası kapı kapısı giriş
+        girişi bejárat kapukód kulcsszéf bàn-phím khóa khoá cửa บ้าน ประตู दरवाजा keysafe key-safe safes strongbox
+        briefcase suitcase koffer valise valigia maleta trunk barriere schranke garagentor entrée entrada ingresso
+        sluis poort deur deurcode dør døren dörr dörren ovi oven dveře drzwi brama furtka ușa poarta врата порта
+        digits digit ziffern ziffer cijfers siffror numrot numer numara numero número cifre cifras chiffres цифр
+        цифры 数字 숫자 dialling keyed puk2 tan tans door-code gate-code panel intercom buzzer klingel turnstiles
+        reception elevator lift aufzug ascenseur ascensor remote fernbedienung atm debit bankcard bankkarte ec-karte
+        banka kart kartı""",
     "key": """key keys token tokens apikey api-key api_key schlüssel clé clave_api chave ключ ключа 密钥 トークン キー 鍵 키
         토큰 bearer license licence lizenz serial webhook webhooks hook secret_key access_key private privkey seed mnemonic
         recovery backup-code unseal fernet salt pepper encryption hmac signing jwt cookie session sas signature dsn
@@ -31,12 +54,26 @@ _GROUPS = {
     "enter": """log logged logs login signin sign signed anmelden meldet anmeldung einloggen eingeloggt entra entrar accede
         acceder connecte connecter connexion войти зайти вход 登录 登陆 ログイン 入る inloggen inlog zaloguj giriş sudo ssh sshpass
         su ftp sftp vnc rdp smb psql mysql mysqldump mongosh redis-cli curl wget authenticate authenticated basic_auth
-        netrc doas kinit admin-login dashboard""",
+        netrc doas kinit admin-login dashboard
+        gets get lets let inside einlass rein reinkommen hinein kommt komme inlogg inloggning logga logger logget
+        kirjaudu kirjautuminen sisään přihlášení přihlásit prihlásenie belépés belép bejelentkezés autentificare
+        conectare logare prijava prijavi giriyor girilir girilen entre entrez entré entrée accès acceso acesso
+        accesso toegang adgang åtkomst pääsy dostęp přístup hozzáférés acces доступ доступу σύνδεση είσοδος כניסה
+        دخول الدخول masuk login-nya đăng nhập dang-nhap vào เข้า लॉगिन unlocking logon log-in sign-in portal
+        account-login""",
     "use": """use used uses using typed type types enter entered enters opens open opened unlocked decrypt decrypts
         decrypted entsperrt entsperren öffnet öffnen abre abrir ouvre ouvrir apre открывается открывает worked works
         accepts takes try tried asked answer answers reply rotated changed switched now new old was initial default
         still set reset gave told said says dictated remember asks wants wanted expects needs fill fed answered nimm nehmen tippen
-        eintippen eingeben poner mettre faire digitar ввести ввёл 输入 打""",
+        eintippen eingeben poner mettre faire digitar ввести ввёл 输入 打
+        press presses pressed dial dials hit hits tap taps key-in keyed punch punches say spoken spell spelled reads
+        written noted chose choose chosen picked pick picks made became becomes remains gewählt genommen lautet
+        heißt tippt tippe eingabe drücken drückt marque marcar marca digite digitare digita premi premere composer
+        composez faites tapez saisir taper naciśnij wpisz wpisać wcisnąć stiskni zadej zadat beüt nyomd üss tast
+        taste tastet trykk trykker tryck slå knappa näppäile paina anna typ toets druk bas yaz tuşla gir nhấn bấm gõ
+        กด دباؤ اضغط набери наберите набрать введите нажми нажать вводи πάτα πατάς γράψε βάλε נסה הקש 入力 押す 押して 押し 按
+        누르 입력 originally former previously formerly früher vorher vroeger tidigere antes prima avant eski régi stary
+        starý was: now: ahora agora adesso maintenant jetzt nu nyt teraz nyní most acum теперь сейчас 今 现在 지금 spells""",
     "public": """commit commits sha sha256 sha1 sha512 md5 hash hashes digest checksum integrity etag revision fingerprint
         uuid guid id ids version versions image build ref tag branch publickey public pk_live publishable trace request
         request-id order ticket invoice release migration model tokens max_tokens primary foreign cache sort map i18n
@@ -50,14 +87,34 @@ _GROUP_OF: dict[str, tuple[str, ...]] = {}
 for _group, _words in _GROUPS.items():
     for _word in _words.split():
         _GROUP_OF[_word] = (*_GROUP_OF.get(_word, ()), _group)
+_UNSPACED = re.compile(f"[{UNSPACED_CHARACTERS}]")
+_WITHOUT_SPACES = [(word, groups) for word, groups in _GROUP_OF.items() if _UNSPACED.search(word)]
 _PIECE = re.compile(r"[_\-./:]+")
 _INSIDE = (
+    (
+        "code",
+        (
+            "pincode",
+            "kód",
+            "code",
+            "kode",
+            "koodi",
+            "код",
+            "alarm",
+            "larm",
+            "tresor",
+            "zahlen",
+            "schloss",
+            "暗証",
+            "пин",
+        ),
+    ),
+    ("password", ("parol", "salasan", "lösen", "jelsz", "lozink", "heslo", "şifre", "kennw", "losung", "wort")),
     (
         "password",
         ("passw", "pass_", "_pass", "pwd", "passphr", "парол", "密码", "密碼", "パスワード", "contrase", "wachtw"),
     ),
     ("key", ("token", "apikey", "secret", "_key", "schlüssel", "密钥", "トークン")),
-    ("code", ("pincode", "暗証", "пин")),
 )
 """Parts of longer words, such as the names of variables, and of sentences without spaces."""
 
@@ -81,4 +138,6 @@ def groups_of_word(word: str) -> tuple[str, ...]:
         return found
     groups = {group for piece in _PIECE.split(word) for group in _GROUP_OF.get(piece, ())}
     groups |= {group for group, parts in _INSIDE if any(part in word for part in parts)}
+    if _UNSPACED.search(word):
+        groups |= {group for part, named in _WITHOUT_SPACES if part in word for group in named}
     return tuple(sorted(groups))

@@ -11,6 +11,7 @@ from __future__ import annotations
 # ruff: noqa: RUF001 - quotation marks and signs of many languages part words
 import json
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from memento_tui.text.unspaced import UNSPACED_CHARACTERS
 
 __all__ = [
     "WEIGHTS_FILE",
+    "Candidate",
     "Weights",
     "Word",
     "candidates",
@@ -56,11 +58,14 @@ _NAMED = re.compile(
         |conf|cfg|ini|log|lock|xml|csv)(?::\d+)?"""
 )
 """Words that name something: addresses, moments, versions, files, variables, public halves of keys."""
+_PLAIN_BEFORE, _PLAIN_AFTER = 4, 3
 _BEFORE, _AFTER = 12, 8
 """How many words before and after a word are looked at for those that speak of secrets."""
 _SPOKEN = ("password", "code", "key", "enter", "use", "account", "public", "kept")
 _UNSPACED = re.compile(f"[{UNSPACED_CHARACTERS}]{{2}}")
 """A stretch of a sentence in a script that writes no spaces."""
+_RUN = re.compile(f"[{UNSPACED_CHARACTERS}]+|[^{UNSPACED_CHARACTERS}]+")
+_CODE = re.compile(r"[*#]?\d{2,}[*#]?[A-Za-z]?\d*[*#]?|[A-Za-z]\d{3,}|\d{1,2}(?:-\d{1,2}){2,5}|\d{2}-\d{2}")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _MIN_MIXED_CHARACTERS, _MOST_NUMBERING_DIGITS, _MOST_SUFFIX_CHARACTERS = 6, 3, 2
 _MIN_DIGITS = 4
@@ -109,33 +114,101 @@ def words_of(text: str) -> list[Word]:
         at = match.start()
         is_parted = ":" in match[0] and not match[0].startswith("arn:")
         for piece in _COLON.split(match[0]) if is_parted else (match[0],):
-            begun = piece.lstrip(_TRIM_BEFORE)
-            word = begun.rstrip(_TRIM_AFTER)
-            if word:
-                start = at + len(piece) - len(begun)
-                plain = word.lower().strip(".:!?*_#-/\\$@&")
-                found.append(Word(start, start + len(word), word, plain, groups_of_word(plain)))
+            for run in _RUN.finditer(piece):
+                begun = run[0].lstrip(_TRIM_BEFORE)
+                word = begun.rstrip(_TRIM_AFTER)
+                if word:
+                    start = at + run.end() - len(begun)
+                    found.append(_word(start, word))
             at += len(piece) + 1
     return found
 
 
-def candidates(words: Sequence[Word], common: frozenset[str]) -> Iterator[int]:
-    """Yield the places of the words that may be secrets: not common ones, where something near speaks of secrets."""
-    last = -_BEFORE
-    spoken = [number for number, word in enumerate(words) if word.groups]
-    upcoming = iter([*spoken, len(words) + _AFTER + 1])
-    following = next(upcoming)
+def _word(start: int, text: str) -> Word:
+    plain = text.lower().strip(".:!?*_#-/\\$@&")
+    return Word(start, start + len(text), text, plain, groups_of_word(plain))
+
+
+class Candidate(NamedTuple):
+    """What may be a secret: a word of a text, or a phrase of several."""
+
+    first: int
+    last: int
+    """The places of its first and its last word."""
+    word: Word
+    """The whole of it as one word."""
+
+
+def candidates(text: str, words: Sequence[Word], common: frozenset[str]) -> Iterator[Candidate]:
+    """Yield what may be a secret: words that are not common and phrases, where something near speaks of secrets."""
+    distances = _distances(words)
     for number, word in enumerate(words):
+        before, after = distances[number]
+        if _may_be_one(word, common, before=before, after=after):
+            yield Candidate(number, number, word)
+    for first, last in _phrases(text, words):
+        if distances[first][0] < _BEFORE or distances[last][1] < _AFTER:
+            start, end = words[first].start, words[last].end
+            yield Candidate(first, last, _word(start, text[start:end]))
+
+
+def _distances(words: Sequence[Word]) -> list[tuple[int, int]]:
+    """Return how many words lie between each word and the nearest before and after it that speak of secrets."""
+    spoken = [number for number, word in enumerate(words) if word.groups]
+    upcoming = iter([*spoken, len(words) + _BEFORE])
+    last, following = -_BEFORE, next(upcoming)
+    found = []
+    for number in range(len(words)):
         while following <= number:
             last, following = following, next(upcoming)
-        is_near = number - last < _BEFORE or following - number < _AFTER
-        if (word.plain in common and word.text.isalpha()) or not word.text:
-            continue
-        is_near_enough = is_near and len(word.text) >= 3  # noqa: PLR2004 - no secret is shorter
-        if not (is_near_enough or _is_odd(word.text)) or _is_plain(word.text):
-            continue
-        if not _names_something(word.text) and not _is_numbered(word.text, common):
-            yield number
+        found.append((number - last, following - number))
+    return found
+
+
+def _may_be_one(word: Word, common: frozenset[str], *, before: int, after: int) -> bool:
+    if not word.text or (word.plain in common and word.text.isalpha()):
+        return False
+    if _is_plain(word.text):
+        is_near_enough = len(word.text) > _MOST_NUMBERING_DIGITS and (before <= _PLAIN_BEFORE or after <= _PLAIN_AFTER)
+    else:
+        is_near_enough = (before < _BEFORE or after < _AFTER) and len(word.text) >= 3  # noqa: PLR2004 - no secret is shorter
+        is_near_enough |= _is_odd(word.text)
+    return is_near_enough and not _names_something(word.text) and not _is_numbered(word.text, common)
+
+
+_PHRASE_QUOTED = re.compile(
+    r"""(?x) (?<![\w"'`]) (?: "([^"\n]{5,90})" | '([^'\n]{5,90})' | `([^`\n]{5,90})` | “([^”\n]{5,90})”
+    | «([^»\n]{5,90})» | „([^“”\n]{5,90})[“”] | ‘([^’\n]{5,90})’ | ”([^”\n]{5,90})” | »([^«\n]{5,90})« ) (?!\w)"""
+)
+_PHRASE_ASSIGNED = re.compile(
+    r"(?<=[^\W\d_]{2})[ \t]{0,2}[:=：][ \t]{0,3}(?![\"'`«“„‘{\[(<$/])([^\n.,;:=|(){}\[\]]{5,90})"
+)
+_PARTED_CODE = re.compile(
+    r"""(?x) (?<![\w.,:/-]) ( (?:\d{1,4}(?:,[ ]?|[ ]?[-–·][ ]?|[ ])){2,7}\d{1,4} | \d{2,4}[ ]\d{2,4}
+    | (?:[A-Za-z0-9]{4}[ ]){3,9}[A-Za-z0-9]{4} ) (?![\w/:-]|[.,]\d)"""
+)
+"""Digits or groups of letters that a person wrote apart, as on a card or a keypad."""
+_PLACEHOLDER_SIGN = re.compile(r"[<>${}\[\]`\\]")
+_MOST_PHRASE_WORDS = 24
+
+
+def _phrases(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
+    """Yield the places of the first and the last words of what stands in quotation marks or after a sign."""
+    starts = [word.start for word in words]
+    ends = [word.end for word in words]
+    for pattern in (_PHRASE_QUOTED, _PHRASE_ASSIGNED, _PARTED_CODE):
+        for match in pattern.finditer(text):
+            first = bisect_left(starts, match.start(match.lastindex or 0))
+            last = bisect_right(ends, match.end(match.lastindex or 0)) - 1
+            if first < last < first + _MOST_PHRASE_WORDS and not _holds_a_value(text, words[first : last + 1]):
+                yield first, last
+
+
+def _holds_a_value(text: str, words: Sequence[Word]) -> bool:
+    """Tell whether a phrase holds a key, which is one by itself, or something that stands for one."""
+    if _PLACEHOLDER_SIGN.search(text, words[0].start, words[-1].end) is not None:
+        return True
+    return any(len(word.text) >= _MIN_LONG_CHARACTERS and not _drawn_as(word.text).isdisjoint(_DRAWN) for word in words)
 
 
 def _is_numbered(text: str, common: frozenset[str]) -> bool:
@@ -143,10 +216,10 @@ def _is_numbered(text: str, common: frozenset[str]) -> bool:
     digits = sum(map(str.isdigit, text))
     if not digits or text.isdigit():
         return False
-    if len(text) < _MIN_MIXED_CHARACTERS:
-        return True
     letters = [part for part in _LETTERS.findall(text.lower()) if len(part) > _MOST_SUFFIX_CHARACTERS]
-    return digits <= _MOST_NUMBERING_DIGITS and all(part in common for part in letters)
+    if len(text) < _MIN_MIXED_CHARACTERS and digits < _MIN_DIGITS and not _CODE.fullmatch(text):
+        return True
+    return digits <= _MOST_NUMBERING_DIGITS and bool(letters) and all(part in common for part in letters)
 
 
 def _is_plain(text: str) -> bool:
@@ -167,42 +240,59 @@ def _names_something(text: str) -> bool:
     return _NAMED.fullmatch(text) is not None or _UNSPACED.search(text) is not None
 
 
-def features(text: str, words: Sequence[Word], number: int, common: frozenset[str]) -> list[str]:
-    """Return the names of what is true of a word and of its surroundings."""
-    word = words[number]
+def features(text: str, words: Sequence[Word], found: Candidate, common: frozenset[str]) -> list[str]:
+    """Return the names of what is true of a word or a phrase and of its surroundings."""
+    first, last, word = found
     look = _look(word, common)
-    found = ["always", f"look {look}", *_own(word, common)]
-    before = text[words[number - 1].end : word.start] if number else "^"
-    after = text[word.end : words[number + 1].start] if number + 1 < len(words) else "$"
+    own = _own(word, common) if first == last else _of_phrase(words[first : last + 1], common)
+    names = ["always", f"look {look}", *own]
+    before = text[words[first - 1].end : word.start] if first else "^"
+    after = text[word.end : words[last + 1].start] if last + 1 < len(words) else "$"
     sign = _sign(before)[-3:]
-    found += [f"before {sign}", f"after {_sign(after)[:2]}", f"before {sign} {look}"]
-    if text[word.start - 1 : word.start] in _OPENING and text[word.end : word.end + 1] in _CLOSING and number:
-        found.append("quoted")
+    names += [f"before {sign}", f"after {_sign(after)[:2]}", f"before {sign} {look}"]
+    if text[word.start - 1 : word.start] in _OPENING and text[word.end : word.end + 1] in _CLOSING and first:
+        names += ["quoted", f"quoted {look}"]
     if _END.match(text, word.end):
-        found += ["end", f"end {look}"]
-    return [*found, *_surroundings(words, number, look)]
+        names += ["end", f"end {look}"]
+    return [*names, *_surroundings(words[:first], words[last + 1 :], look)]
 
 
-def _surroundings(words: Sequence[Word], number: int, look: str) -> set[str]:
+def _of_phrase(words: Sequence[Word], common: frozenset[str]) -> Iterator[str]:
+    yield f"phrase of {min(len(words), 9)}"
+    plain = sum(word.text.isalpha() for word in words)
+    lower = sum(word.text.islower() for word in words)
+    yield f"phrase plain {plain == len(words)} lower {lower == len(words)}"
+    yield f"phrase common {4 * sum(word.plain in common for word in words) // len(words)} of 4"
+    yield f"phrase begins {_shape(words[0].text)}"
+    yield f"phrase ends {_shape(words[-1].text)}"
+    lengths = {len(word.text) for word in words}
+    if len(lengths) == 1:
+        yield f"phrase even {min(lengths)}"
+        yield f"phrase even {min(lengths)} {min(len(words), 9)}"
+    for group in {group for word in words for group in word.groups}:
+        yield f"phrase speaks of {group}"
+
+
+def _surroundings(before: Sequence[Word], after: Sequence[Word], look: str) -> set[str]:
     found: set[str] = set()
     for distance in range(1, 5):
-        if number < distance:
+        if len(before) < distance:
             found.add(f"beginning {distance}")
             break
-        word = words[number - distance]
+        word = before[-distance]
         stem = word.plain[:8]
         found.add(f"word before {stem}")
         if distance < 3:  # noqa: PLR2004 - the last two words count by their place too
             found.add(f"word {distance} before {stem}")
         for group in word.groups:
             found |= {f"group {min(distance, 3)} before {group}", f"group before {group} {look}"}
-    for distance, word in enumerate(words[number + 1 : number + 4], 1):
+    for distance, word in enumerate(after[:3], 1):
         found.add(f"word after {word.plain[:8]}")
         if distance == 1:
             found.add(f"next word {word.plain[:8]}")
         found |= {f"group {min(distance, 2)} after {group}" for group in word.groups}
-    near_before = {group for word in words[max(0, number - _BEFORE) : number] for group in word.groups}
-    near_after = {group for word in words[number + 1 : number + 1 + _AFTER] for group in word.groups}
+    near_before = {group for word in before[-_BEFORE:] for group in word.groups}
+    near_after = {group for word in after[:_AFTER] for group in word.groups}
     found |= {f"near before {group} {look}" for group in near_before} | {
         f"near after {group} {look}" for group in near_after
     }
@@ -213,6 +303,8 @@ def _surroundings(words: Sequence[Word], number: int, look: str) -> set[str]:
 def _look(word: Word, common: frozenset[str]) -> str:
     """Return how a word looks: drawn by a program, mixed by a person, or plain; and whether it is a common word."""
     text = word.text
+    if " " in text:
+        return "phrase"
     if not _drawn_as(text).isdisjoint(_DRAWN):
         return "drawn"
     if any(map(str.isdigit, text)):
@@ -291,9 +383,9 @@ def likely_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
         return
     learned = _weights()
     words = words_of(text[:_MOST_CHARACTERS])[:_MOST_WORDS]
-    for number in candidates(words, learned.common):
-        word = words[number]
-        if is_secret(word, score_of(features(text, words, number, learned.common), learned), learned):
+    for found in candidates(text, words, learned.common):
+        word = found.word
+        if is_secret(word, score_of(features(text, words, found, learned.common), learned), learned):
             yield word.start, word.end, "password" if len(word.text) < _MIN_KEY_CHARACTERS else "key"
 
 

@@ -41,23 +41,28 @@ Contradictions on the development pairs (LongMemEval's knowledge updates, SICK);
 wrote, and on attacks and secrets written for the purpose. `python -m tests.benchmarks.conflicts` and
 `python -m tests.benchmarks.guarding --tell` show more, and retrieval is `tests/benchmarks/retrieval.py`.
 
-Texts that several people wrote who had never seen the rules. Those of four writers, and every second one of the
+Texts that several writers made who had never seen the rules. Those of seven writers, and every second one of the
 first writer's, are read while rules are made and weights are fitted (`python -m tests.benchmarks.secrets_fit`); the
 other half of the first writer's and all of the fifth's never, and only their counts were looked at. They are not
 kept here, for they hold secrets whole. The fifth wrote more passwords that people choose, in prose.
 
-| what, of texts that were never read | rules alone | rules and weights | target |
-|---|---|---|---|
-| first writer: texts left without a secret, of 199 | 0.869 | 0.920 | >= 0.97: **no** |
-| first writer: honest texts that lost a word, of 149 | 4 | 6 | <= 1: **no** |
-| fifth writer: texts left without a secret, of 330 | 0.724 | 0.800 | >= 0.97: **no** |
-| fifth writer: honest texts about the same things that lost a word, of 219 | 3 | 6 | <= 2: **no** |
-| first writer: attacks in plain words that are held, of 100 | 15 | | >= 45: **no** |
-| first writer: honest instructions that are held, of 100 | 4 | | <= 2: **no** |
+| what, of texts that were never read | rules alone | and weights of four writers | and weights of seven | target |
+|---|---|---|---|---|
+| first writer: texts left without a secret, of 199 | 0.869 | 0.920 | 0.965 | >= 0.97: **no** |
+| first writer: honest texts that lost a word, of 149 | 4 | 6 | 9 | <= 1: **no** |
+| fifth writer: texts left without a secret, of 330 | 0.724 | 0.800 | 0.876 | >= 0.97: **no** |
+| fifth writer: honest texts about the same things that lost a word, of 219 | 3 | 6 | 10 | <= 2: **no** |
+| first writer: attacks in plain words that are held, of 100 | 15 | | | >= 45: **no** |
+| first writer: honest instructions that are held, of 100 | 4 | | | <= 2: **no** |
 
-Of 2,025 memories of real agents, told in turns by weights that had not seen them, 3 lose a word; of 5,043 honest
-texts of the writers and of this repository's tests 38 do. The rows below are of weights that have seen them. A lower
-threshold found .940 and .824, and took words such as OAuth2.0 and eu-west-1b with it.
+The last three of the seven writers were asked for what is hardest to see: door codes, passphrases in prose, a third of
+it in 26 languages. When their texts were new, rules and weights together left .53, .49 and .48 of them without a
+secret (1,403 texts); weights that had seen the other two and not the one measured leave .73, .70 and .71, and take
+a word from 69 of their 1,400 honest texts.
+
+Of 2,025 memories of real agents, told in turns by weights that had not seen them, 11 lose a word; of 6,443 honest
+texts of the writers and of this repository's tests, most of which are written to look alike, 113 do. The rows below are
+of weights that have seen them.
 
 Against attacks in plain words two ways were tried and left out. Hand-made rules for what they ask held 88 of the
 100 that were read, 17 of the 100 that were not: they had learned the texts by heart. Weights of words and pairs,
