@@ -9,9 +9,11 @@ import argparse
 import logging
 import os
 import sys
+import threading
 from pathlib import Path
+from time import sleep
 
-from memento_tui.errors import EngineUnavailable
+from memento_tui.errors import EngineUnavailable, MementoError
 from memento_tui.meaning import check_installed
 from memento_tui.paths import DataPaths
 
@@ -41,6 +43,24 @@ def _usable_cores() -> int:
     return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
+_HUB_CHECK_SECONDS = 30.0
+"""Seconds between two looks at whether somebody keeps the workspace and its hub together."""
+
+
+def _keep_hub_worker(paths: DataPaths) -> None:
+    """Let a process of its own keep the workspace and its hub together, where it is in one, while the engine lives."""
+    from memento_tui.api import Workspace  # noqa: PLC0415 - not before its packages are known to be here
+    from memento_tui.api.hub_worker import start_hub_worker  # noqa: PLC0415 - as above
+
+    while True:
+        sleep(_HUB_CHECK_SECONDS)
+        try:
+            with Workspace(paths.root, create=False) as workspace:
+                start_hub_worker(workspace)
+        except MementoError as error:
+            logging.getLogger(__name__).warning("the hub's worker could not be started: %s", error)
+
+
 def main() -> None:
     """Run the engine, then leave without waiting for threads that are still loading a model."""
     parser = argparse.ArgumentParser(prog="python -m memento_tui.engine")
@@ -55,6 +75,7 @@ def main() -> None:
     from memento_tui.embedding.server import run_engine  # noqa: PLC0415 - not before its packages are known to be here
     from memento_tui.hooks.engine_answers import HookAnswers  # noqa: PLC0415 - as above
 
+    threading.Thread(target=_keep_hub_worker, args=(paths,), daemon=True).start()
     status = run_engine(paths, HookAnswers)
     logging.shutdown()
     sys.stdout.flush()

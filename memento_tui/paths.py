@@ -131,6 +131,16 @@ class DataPaths(NamedTuple):
         return self.root / "hub.lock"
 
     @property
+    def hub_worker_lock(self) -> Path:
+        """Held by the process that keeps this machine and the hub together."""
+        return self.root / "hub.worker.lock"
+
+    @property
+    def hub_log(self) -> Path:
+        """What that process says; nothing of it reaches a terminal."""
+        return self.root / "hub.log"
+
+    @property
     def script_tokens(self) -> Path:
         """The hashes of the tokens with which the person's own scripts decide."""
         return self.root / "tokens.json"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memento_tui.api.activity import MAX_COUNTED_ENTRIES, ActivityQuery
+from memento_tui.api.hub_session import membership_of
 from memento_tui.api.inbox import KIND_NAMES, InboxItem
 from memento_tui.api.maintenance_schedule import describe_maintenance, maintenance_state
 from memento_tui.api.types import ActivityRow, ExposureRow
@@ -269,7 +270,20 @@ def health_signs(workspace: Workspace, now: datetime) -> list[HealthFinding]:
         _semantic(workspace),
         _backup(workspace, now),
         _maintenance(workspace, now),
+        *_hub(workspace),
     ]
+
+
+def _hub(workspace: Workspace) -> list[HealthFinding]:
+    """Return whether this machine and the hub are together; nothing where the workspace is in none."""
+    membership = membership_of(workspace.settings)
+    if membership is None:
+        return []
+    if membership.problem:
+        return [HealthFinding("hub", ok=False, detail=membership.problem, hint="`memento hub status` says more.")]
+    if not membership.namespaces:
+        return [HealthFinding("hub", ok=True, detail="nothing is shared; `memento hub share NS`")]
+    return [HealthFinding("hub", ok=True, detail="in step" if membership.synced_at else "not together yet")]
 
 
 def _database(workspace: Workspace) -> HealthFinding:

@@ -12,7 +12,7 @@ from memento_tui import clock
 from memento_tui.cli.command import current_session, group, open_workspace
 from memento_tui.cli.interaction import confirm, stop_on_signals
 from memento_tui.cli.output import count_of, emit, format_fields, format_time, note, safe, table, write
-from memento_tui.errors import MementoError
+from memento_tui.errors import NotAllowed
 
 __all__ = ["commands"]
 
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from memento_tui.api.hub_session import HubMembership
     from memento_tui.hub.server import HubMember
     from memento_tui.hub.sync import RoundReport
-
-_POLL_SECONDS = 0.3
-"""Seconds between two looks at both sides while `memento hub run` lives."""
-
-_RETRY_SECONDS = 5.0
-"""Seconds until a hub that did not answer is asked again."""
 
 
 @group(
@@ -180,25 +174,17 @@ def run() -> None:
     """
     if current_session().as_json:
         raise click.UsageError("--json prints one value at the end, and this command has none.")
-    from memento_tui.hub.sync import HubLink  # noqa: PLC0415 - as above
+    from memento_tui.hub.sync import HubLink, keep_in_step  # noqa: PLC0415 - as above
+
+    def tell(report: RoundReport) -> None:
+        write(f"{clock.now().astimezone():%H:%M:%S}  {_report_text(report)}\n")
 
     with _open() as workspace, stop_on_signals(signal.SIGINT, signal.SIGTERM) as stopping:
         link = HubLink(workspace)
-        said = ""
+        if not link.has_part:
+            raise NotAllowed("This workspace is in no hub.", "Join one: memento hub join URL.")
         write("In step with the hub until ctrl+c.\n")
-        while not stopping.is_set():
-            pause = _POLL_SECONDS
-            try:
-                if link.is_due():
-                    report = link.synchronize()
-                    if report.pulled or report.pushed:
-                        write(f"{clock.now().astimezone():%H:%M:%S}  {_report_text(report)}\n")
-                said = ""
-            except MementoError as error:
-                if str(error) != said:
-                    note(safe(str(error)))
-                said, pause = str(error), _RETRY_SECONDS
-            stopping.wait(pause)
+        keep_in_step(link, stopping, done=tell, failed=lambda error: note(safe(str(error))))
         link.close()
 
 

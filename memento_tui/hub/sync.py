@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -20,7 +21,7 @@ from memento_tui.hub.outbound import Batch, Outbound
 from memento_tui.hub.server import HubBusy, HubMember, HubServer
 from memento_tui.moments import format_moment
 
-__all__ = ["HubAltered", "HubLink", "RoundReport"]
+__all__ = ["HubAltered", "HubLink", "RoundReport", "keep_in_step"]
 
 _PULLED_AT_ONCE = 200
 """Entries of the hub that are read at once."""
@@ -48,6 +49,13 @@ class RoundReport(msgspec.Struct):
     """What the person is to know, a sentence each."""
 
 
+_POLL_SECONDS = 0.25
+"""Seconds between two looks at both sides: a line on another screen may take this long three times over."""
+
+_RETRY_SECONDS = 5.0
+"""Seconds until a hub that did not answer is asked again."""
+
+
 class HubLink:
     """One machine's connection to its hub, opened when it is needed and again after a failure."""
 
@@ -59,6 +67,11 @@ class HubLink:
         self._key: SigningKey | None = None
         self._seen_here = -1
         self._seen_there = -1
+
+    @property
+    def has_part(self) -> bool:
+        """Whether the workspace is in a hub."""
+        return self._session.membership is not None
 
     def close(self) -> None:
         """Close the connection."""
@@ -254,3 +267,30 @@ def _check_chain(entry: HubEntry, seq: int, previous: bytes) -> None:
             f"Entry {entry.seq} of the hub does not follow from entry {seq}: its journal was altered.",
             "Ask whoever keeps it. Nothing was sent; every machine still has everything.",
         )
+
+
+def keep_in_step(
+    link: HubLink,
+    stopping: threading.Event,
+    *,
+    done: Callable[[RoundReport], object] = lambda _report: None,
+    failed: Callable[[MementoError], object] = lambda _error: None,
+) -> None:
+    """Run a round whenever either side has written, until ``stopping`` is set or the hub was left.
+
+    ``done`` is told each round that moved something, ``failed`` a failure when it is another one than before.
+    """
+    said = ""
+    while not stopping.is_set() and link.has_part:
+        pause = _POLL_SECONDS
+        try:
+            if link.is_due():
+                report = link.synchronize()
+                if report.pulled or report.pushed:
+                    done(report)
+            said = ""
+        except MementoError as error:
+            if str(error) != said:
+                failed(error)
+            said, pause = str(error), _RETRY_SECONDS
+        stopping.wait(pause)

@@ -23,6 +23,7 @@ from textual.widgets import ContentSwitcher
 
 from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.api.hub_session import HUB_SETTING
 from memento_tui.api.overview import mark_seen
 from memento_tui.api.types import Entry
 from memento_tui.app_sections import SECTIONS
@@ -98,6 +99,9 @@ _STEP_CELLS = 40
 
 _MAINTENANCE_CHECK_SECONDS = 3600.0
 """Seconds between two looks at whether a run of maintenance is due: an app may be open for days."""
+
+_HUB_CHECK_SECONDS = 15.0
+"""Seconds between two looks at whether somebody keeps the workspace and its hub together."""
 
 _IDLE_SECONDS = 2.0
 """Seconds without a key after which a pause of some tens of milliseconds is not noticed."""
@@ -188,6 +192,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self.set_interval(_POLL_SECONDS, self._poll_journal)
         self.set_timer(_WARM_UP_DELAY_SECONDS, self._after_first_frame)
         self.set_interval(_MAINTENANCE_CHECK_SECONDS, self._start_maintenance)
+        self.set_interval(_HUB_CHECK_SECONDS, self._start_hub_worker)
 
     def _report_settings(self) -> None:
         """Show the first entry of the settings that cannot be used."""
@@ -240,12 +245,20 @@ class MementoApp(ErrorBoundary, App[None]):
 
         start_maintenance_if_due(self.workspace, "app")
 
+    def _start_hub_worker(self) -> None:
+        """Let a process of its own keep the workspace and its hub together, where it is in one."""
+        if self.workspace.settings.get(HUB_SETTING):
+            from memento_tui.api.hub_worker import start_hub_worker  # noqa: PLC0415 - most are in no hub
+
+            start_hub_worker(self.workspace)
+
     def _warm_up(self) -> None:
         """Open the indexes before the first search."""
         try:
             self.workspace.search_engine.keyword.catch_up()
             self._start_engine()
             self._start_maintenance()
+            self._start_hub_worker()
         except MementoError as error:
             self.call_from_thread(self.show_status, str(error), problem=True)
 

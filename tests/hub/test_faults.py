@@ -11,7 +11,9 @@ from typing import Any
 
 import psycopg
 import pytest
+from filelock import FileLock
 
+from memento_tui.api.hub_worker import start_hub_worker
 from memento_tui.errors import MementoError
 from memento_tui.hub.server import HubServer, HubUnreachable
 from memento_tui.hub.sync import HubAltered, HubLink
@@ -237,3 +239,30 @@ def test_a_hub_that_does_not_answer_stops_nothing(machine: MakeMachine, tmp_path
     assert laptop.texts() == {made.id: "Written offline."}
     assert laptop.sync().pushed == 1
     assert getattr(laptop.hub.membership, "problem", "unset") == ""
+
+
+def test_a_worker_keeps_two_machines_together_while_its_starter_lives_and_then_ends(machine: MakeMachine) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    starters = [start_worker_of(one) for one in (laptop, desktop)]
+    try:
+        made = laptop.remember("Told at once.")
+        until(lambda: desktop.workspace.find(made.id), "the other machine has it")
+        desktop.workspace.update(made.id, content="And back.")
+        until(lambda: laptop.workspace.get(made.id).content == "And back.", "the first machine has the change")
+        assert not start_hub_worker(laptop.workspace)
+    finally:
+        for starter in starters:
+            starter.kill()
+            starter.wait()
+    lock = FileLock(laptop.workspace.paths.hub_worker_lock)
+    lock.acquire(timeout=60)
+    lock.release()
+
+
+def start_worker_of(one: Machine) -> subprocess.Popen[bytes]:
+    """Start a process that starts the worker of a machine, and lives until it is ended."""
+    script = (
+        "import sys, time; from memento_tui.api import Workspace; from memento_tui.api.hub_worker import *\n"
+        "assert start_hub_worker(Workspace(sys.argv[1])); time.sleep(600)"
+    )
+    return subprocess.Popen([sys.executable, "-c", script, str(one.folder)])  # noqa: S603
