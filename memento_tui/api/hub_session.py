@@ -41,6 +41,8 @@ class HubMembership(msgspec.Struct, frozen=True):
     """When this machine and the hub were last together; empty for never."""
     problem: str = ""
     """Why the last attempt failed, as a sentence; empty where it did not."""
+    notes: tuple[str, ...] = ()
+    """What the person is to know and has not read, a sentence each, oldest first."""
 
     def shares(self, namespace: str) -> bool:
         """Tell whether a namespace is shared."""

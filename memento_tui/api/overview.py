@@ -283,7 +283,10 @@ def _hub(workspace: Workspace) -> list[HealthFinding]:
         return [HealthFinding("hub", ok=False, detail=membership.problem, hint="`memento hub status` says more.")]
     if not membership.namespaces:
         return [HealthFinding("hub", ok=True, detail="nothing is shared; `memento hub share NS`")]
-    return [HealthFinding("hub", ok=True, detail="in step" if membership.synced_at else "not together yet")]
+    detail = "in step" if membership.synced_at else "not together yet"
+    if membership.notes:
+        detail += f", {len(membership.notes)} to read: memento hub status"
+    return [HealthFinding("hub", ok=True, detail=detail)]
 
 
 def _database(workspace: Workspace) -> HealthFinding:

@@ -104,15 +104,22 @@ def join(url: str, name: str, namespaces: tuple[str, ...], workspace: str) -> No
     """,
 )
 def status() -> None:
-    """Show what this machine shares, what waits to be sent, and whether the hub answers."""
+    """Show what this machine shares, what waits to be sent, whether the hub answers, and what you have not read yet.
+
+    A note says, for example, that somebody else decided a proposal first.
+    """
     with _machine_hub() as machine:
         membership = machine.membership
         if membership is None:
             emit({"joined": False}, lambda: "This workspace is in no hub. Begin one: memento hub init URL.")
             return
         waiting, problem = machine.waiting(), machine.problem()
-    known = {**_membership_object(membership), "waiting": waiting, "problem": problem or None}
-    emit({"joined": True, **known}, lambda: _status_text(membership, waiting, problem))
+        if membership.notes and not current_session().as_json and current_session().author.actor == "person":
+            machine.notes_read()
+    state = {"waiting": waiting, "problem": problem or None, "notes": list(membership.notes)}
+    emit(
+        {"joined": True, **_membership_object(membership), **state}, lambda: _status_text(membership, waiting, problem)
+    )
 
 
 @hub.command(
@@ -364,7 +371,7 @@ def _status_text(membership: HubMembership, waiting: int, problem: str) -> str:
         "to be sent": count_of(waiting, "entry", "entries"),
         "problem": problem or "none",
     }
-    return format_fields(fields)
+    return "\n".join([format_fields(fields), *map(safe, membership.notes)])
 
 
 def _report_text(report: RoundReport) -> str:

@@ -115,11 +115,21 @@ class Inbound:
         with gate.transaction(action, note=entry.note, source=source) as tx:
             one = _EntryApplied(self._session, self._membership, gate, tx, member.name)
             for change in entry.changes:
+                if entry.action == "purge" and tx.get_named(change.record, change.record_id) is not None:
+                    self.notes.append(_purge_note(change, member))
                 one.take(change)
             self._session.state.put(tx, one.rows)
             self._session.state.take(tx, KnownEntry(entry.id, entry.seq, entry.hash))
         self.notes += one.notes
         self.cards += one.cards
+
+
+def _purge_note(change: HubChange, member: HubMember) -> str:
+    kind = "" if change.record == "memory" else f" --kind {change.record}"
+    return (
+        f"{member.name} purged the {change.record} {change.record_id}: it is gone from the lists here, and its text"
+        f" still stands in this journal. To remove that too: memento purge {change.record_id}{kind} --reason WHY."
+    )
 
 
 class _EntryApplied:
@@ -147,6 +157,11 @@ class _EntryApplied:
             theirs = stated_record(change)
         except (InvalidField, msgspec.DecodeError, UnicodeError) as error:
             self.notes.append(f"The {kind} {record_id:.80} of {self._member} was left out: {error}")
+            return
+        if theirs is None and not change.removed:
+            # Its text was purged at the hub. What is here was taken in before, and its removal is an entry of its own.
+            theirs_known = None if known is None else known.after
+            self.rows.append(HubRecord(kind, record_id, change.version, theirs_known))
             return
         if known is None and (theirs is None or not self._is_shared(theirs)):
             return

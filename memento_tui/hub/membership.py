@@ -104,6 +104,10 @@ class MachineHub:
         """Return how many entries of this journal were not looked at yet for what concerns the hub; 1,000 at most."""
         return len(self._session.state.own_entries_after(self._required().pushed, _MOST_COUNTED))
 
+    def notes_read(self) -> None:
+        """Note that the person has read the notes."""
+        self._session.set_membership(msgspec.structs.replace(self._required(), notes=()))
+
     def problem(self) -> str:
         """Return why this machine and the hub cannot come together now, as a sentence; "" where they can."""
         membership = self._required()

@@ -48,6 +48,8 @@ class Batch(NamedTuple):
     """The number of the newest entry of this journal that is done with once they are appended."""
     left: list[HubRecord]
     """The records of which a field was left out: the hub has another value than this machine knew."""
+    purged: Sequence[tuple[str, str]] = ()
+    """The kind and id of each record whose text is to leave the hub too."""
 
 
 class Outbound:
@@ -64,11 +66,14 @@ class Outbound:
         entries: list[dict[str, Any]] = []
         sent: list[tuple[str, int]] = []
         left: list[HubRecord] = []
+        purged: list[tuple[str, str]] = []
         reached, size = self._membership.pushed, 0
         found = self._session.state.own_entries_after(reached, _MAX_ENTRIES)
         for entry in found:
             changes = self._changes_of(entry, left)
             reached = entry.seq
+            if entry.action == "purge":
+                purged += [(change.record, change.record_id) for change in changes]
             if changes:
                 entries.append(self._signed(_facts_of(entry), changes))
                 sent.append((entry.id, entry.seq))
@@ -77,7 +82,7 @@ class Outbound:
                 break
         if len(found) < _MAX_ENTRIES and size <= _MAX_BYTES:
             reached = max(reached, self._session.head() if not found else reached)
-        return Batch(entries, sent, reached, left)
+        return Batch(entries, sent, reached, left, purged)
 
     def unshared(self) -> Batch:
         """Return one entry with records of the shared namespaces of which the hub knows nothing, if there are any."""

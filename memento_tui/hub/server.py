@@ -233,6 +233,10 @@ class HubServer:
         text = msgspec.json.encode(entries).decode()
         return dict(self._rows("SELECT * FROM memento.append(%s, %s, %s::jsonb)", workspace, member, text))
 
+    def purge(self, workspace: str, member: str, record: str, record_id: str) -> None:
+        """Remove the text of every version of a record from the hub's journal; the digests stay."""
+        self._rows("SELECT memento.purge_record(%s, %s, %s, %s)::text", workspace, member, record, record_id)
+
     def changes_until(self, workspace: str, seq: int) -> Iterator[HubChange]:
         """Yield the last change of each record up to entry ``seq``."""
         for row in self._rows(_LAST_CHANGES, workspace, seq):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import msgspec
@@ -49,6 +49,9 @@ class RoundReport(msgspec.Struct):
     """What the person is to know, a sentence each."""
 
 
+_MAX_NOTES = 20
+"""Notes that are kept until the person has read them."""
+
 _POLL_SECONDS = 0.25
 """Seconds between two looks at both sides: a line on another screen may take this long three times over."""
 
@@ -89,7 +92,7 @@ class HubLink:
                 self.close()
                 self._note(problem=error.message)
                 raise
-            self._note(problem="", synced_at=format_moment(clock.now()))
+            self._note(problem="", synced_at=format_moment(clock.now()), told=report.notes)
         self._seen_here, self._seen_there = self._session.head(), self._session.state.reached()[0]
         return report
 
@@ -151,10 +154,11 @@ class HubLink:
         except Timeout as error:
             raise NotAllowed("Another program is synchronizing with the hub.", "Try again in a minute.") from error
 
-    def _note(self, **values: str) -> None:
+    def _note(self, *, told: Sequence[str] = (), **values: str) -> None:
         membership = self._session.membership
         if membership is not None:
-            changed = msgspec.structs.replace(membership, **values)
+            notes = (*membership.notes, *told)[-_MAX_NOTES:]
+            changed = msgspec.structs.replace(membership, **values, notes=notes)
             if changed != membership:
                 self._session.set_membership(changed)
 
@@ -199,6 +203,8 @@ class HubLink:
         if batch.entries:
             self._session.state.send(batch.sent)
             self._open(membership).append(membership.workspace, membership.member, batch.entries)
+        for kind, record_id in batch.purged:
+            self._open(membership).purge(membership.workspace, membership.member, kind, record_id)
         current = self._membership()
         self._session.set_membership(msgspec.structs.replace(current, pushed=batch.reached))
 

@@ -229,3 +229,80 @@ def test_an_identical_record_on_both_sides_needs_no_decision(machine: MakeMachin
     in_step(laptop, desktop)
     assert isinstance(desktop.workspace.get("note-1"), Memory)
     assert desktop.workspace.get("note-1").content == "Another."
+
+
+def test_a_purge_takes_the_text_out_of_the_hub_and_tells_the_others_what_to_do(
+    machine: MakeMachine, address: str
+) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    made = laptop.remember("The door code is forty-one eleven.")
+    in_step(laptop, desktop)
+    laptop.workspace.update(made.id, content="The door code is forty-one twelve.")
+    in_step(laptop, desktop)
+    laptop.workspace.purge(made.id, "a door code")
+    laptop.sync()
+    report = desktop.sync()
+    assert desktop.workspace.find(made.id) is None
+    assert report.notes[0].startswith(f"laptop purged the memory {made.id}: it is gone from the lists here")
+    membership = desktop.hub.membership
+    assert membership is not None
+    assert membership.notes == tuple(report.notes)
+    with psycopg.connect(address) as hub:
+        assert hub.execute("SELECT 1 FROM memento.change WHERE image LIKE '%forty-one%'").fetchall() == []
+    server = machine("server")
+    in_step(laptop, desktop, server)
+    assert server.texts() == {}
+    assert server.sync().notes == []
+
+
+def test_a_text_that_is_emptied_at_the_hub_without_a_purge_stays_on_the_machines(
+    machine: MakeMachine, address: str
+) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    made = laptop.remember("One.")
+    in_step(laptop, desktop)
+    laptop.workspace.update(made.id, content="Two.")
+    laptop.sync()
+    with psycopg.connect(address) as owner:
+        owner.execute("UPDATE memento.change SET image = NULL, nonce = NULL WHERE version = 2")
+    in_step(laptop, desktop)
+    assert (laptop.texts(), desktop.texts()) == ({made.id: "Two."}, {made.id: "One."})
+
+
+def test_a_machine_that_goes_back_to_its_own_backup_gets_again_what_it_had_sent(machine: MakeMachine) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    kept = laptop.remember("Before the backup.")
+    in_step(laptop, desktop)
+    backup = laptop.workspace.backups.make()
+    lost = laptop.remember("After the backup.")
+    laptop.workspace.update(kept.id, content="Changed after the backup.")
+    in_step(laptop, desktop)
+    laptop.workspace.backups.restore(backup.name)
+    own = laptop.remember("After the restoring.")
+    in_step(laptop, desktop)
+    expected = {kept.id: "Changed after the backup.", lost.id: "After the backup.", own.id: "After the restoring."}
+    assert laptop.texts() == desktop.texts() == expected
+    assert not laptop.cards()
+
+
+def test_a_change_that_was_turned_down_here_and_touched_again_asks_before_it_reaches_others(
+    machine: MakeMachine,
+) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    made = laptop.remember("zero")
+    in_step(laptop, desktop)
+    desktop.workspace.verify(made.id)
+    with laptop.agent() as agent:
+        agent.update(made.id, base_version=1, content="one")
+    in_step(laptop, desktop)
+    (card,) = desktop.cards()
+    assert card.reasons == ("other_member",)
+    desktop.workspace.review.reject(card.id)
+    desktop.workspace.update(made.id, content="two")
+    in_step(laptop, desktop)
+    (asked,) = desktop.cards()
+    assert asked.reasons == ("changed_on_both",)
+    assert laptop.workspace.get(made.id).content == "one"
+    desktop.workspace.review.reject(asked.id)
+    in_step(laptop, desktop)
+    assert laptop.workspace.get(made.id).content == desktop.workspace.get(made.id).content == "two"

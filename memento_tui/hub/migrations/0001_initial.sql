@@ -259,4 +259,20 @@ BEGIN
 END
 $$;
 
+-- Remove the text of every version of a record, for a leaked secret, as somebody who may decide.
+CREATE FUNCTION memento.purge_record(in_workspace text, in_member text, in_record text, in_record_id text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = memento, pg_temp AS $$
+BEGIN
+  IF NOT EXISTS (
+    SELECT 1 FROM login AS l JOIN member AS m ON m.workspace = l.workspace AND m.login = l.name
+    WHERE l.workspace = in_workspace AND l.name = session_user AND l.revoked_at IS NULL
+      AND m.id = in_member AND m.revoked_at IS NULL AND l.role IN ('reviewer', 'owner')
+  ) THEN
+    RAISE EXCEPTION USING ERRCODE = 'MH403', MESSAGE = 'only a reviewer or an owner purges';
+  END IF;
+  UPDATE change SET image = NULL, nonce = NULL
+    WHERE workspace = in_workspace AND record = in_record AND record_id = in_record_id AND NOT removed;
+END
+$$;
+
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA memento FROM PUBLIC;
