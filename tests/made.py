@@ -24,6 +24,16 @@ PERSON = Author("person", "test")
 AGENT = Author("agent", "mcp", "claude", "s1")
 
 
+WITHOUT_PACKED_IMAGES = (
+    "DROP VIEW change",
+    "UPDATE stored_change SET base = NULL, packed = NULL",
+    "ALTER TABLE stored_change RENAME TO change",
+    "ALTER TABLE change DROP COLUMN base",
+    "ALTER TABLE change DROP COLUMN packed",
+)
+"""Statements that give a database in which nothing is packed the format before that."""
+
+
 def without_engine(data_dir: Path, preset: str = "guarded") -> Path:
     """Make a data directory whose engine is switched off; return it."""
     data_dir.mkdir(mode=0o700, parents=True)

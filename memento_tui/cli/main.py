@@ -81,6 +81,7 @@ COMMAND_GROUPS: dict[str, dict[str, CommandEntry]] = {
         "maintain": CommandEntry("maintenance", "Maintain the memories: what ages, repeats or contradicts."),
         "audit": CommandEntry("maintenance", "Find duplicates, stale memories, secrets and other problems."),
         "backup": CommandEntry("maintenance", "Make, check and restore backups."),
+        "compact": CommandEntry("compaction", "Make the database smaller; nothing is lost."),
         "doctor": CommandEntry("system", "Check the installation, the database and the indexes."),
         "engine": CommandEntry("system", "Control the background engine of semantic search."),
         "reindex": CommandEntry("system", "Rebuild the search indexes."),

@@ -408,7 +408,7 @@ def _text_conditions(criteria: JournalFilter) -> list[tuple[str, list[object]]]:
         found.append((sql, [f"%{_like_pattern(word)}%" for word in criteria.words]))
     if criteria.memories is not None:
         sql = (
-            "seq IN (SELECT seq FROM change INDEXED BY change_record"
+            "seq IN (SELECT seq FROM stored_change AS change INDEXED BY change_record"
             " WHERE record = 'memory' AND record_id IN (SELECT value FROM json_each(?)))"
         )
         found.append((sql, [_json_list(criteria.memories)]))

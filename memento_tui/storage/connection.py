@@ -29,8 +29,18 @@ Row = tuple["Any", ...]
 SQLITE_VERSION = apsw.sqlite_lib_version()
 
 
+_READ_AND_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+
+
 class Connection(apsw.Connection):
-    """A connection that commits each statement by itself outside of a transaction."""
+    """A connection that commits each statement by itself outside of a transaction.
+
+    It has the function by which the view of the journal holds every image whole: no statement on that can do without.
+    """
+
+    def __init__(self, filename: str, *, flags: int = _READ_AND_WRITE, vfs: str | None = None) -> None:
+        super().__init__(filename, flags=flags, vfs=vfs)
+        self.create_scalar_function("unpacked", _unpacked, 2, deterministic=True)
 
     if TYPE_CHECKING:
 
@@ -79,3 +89,9 @@ def open_without_writing(path: Path, *, busy_seconds: float) -> Connection:
     made = Connection(f"{path.absolute().as_uri()}?readonly_shm=1", flags=flags)
     made.set_busy_timeout(round(busy_seconds * 1000))
     return made
+
+
+def _unpacked(*values: Any) -> str | None:  # noqa: ANN401 - what is packed, and the image that it is packed against
+    from memento_tui.storage.packing import unpack  # noqa: PLC0415 - most connections read no packed image
+
+    return unpack(*values)

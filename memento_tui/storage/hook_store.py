@@ -37,7 +37,7 @@ __all__ = [
     "SkipRow",
 ]
 
-DATABASE_FORMAT = 10
+DATABASE_FORMAT = 11
 """The schema version (``user_version``) that this module's statements are written for."""
 
 _CURRENT_STATUSES = "('active', 'compacted')"

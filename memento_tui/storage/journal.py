@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from memento_tui.storage.connection import Connection
+from memento_tui.storage.packing import pack
 from memento_tui.storage.statements import NEWEST_ENTRY
 from memento_tui.storage.tables import TABLES
 
@@ -22,6 +23,7 @@ __all__ = [
     "EntryFacts",
     "append_entry",
     "image_digest",
+    "packed_if_smaller",
     "present_hash",
     "select_entries",
     "verify_chain",
@@ -92,6 +94,9 @@ class Change(msgspec.Struct, frozen=True):
     image: str | None
 
 
+_WORTH_PACKING = 0.5
+"""Share of an image's length: one that is packed to more has become so different that it is kept whole."""
+
 REWRITTEN_ENTRY = "entry"
 """The record of a purge's changes that say what an entry is after it: a note or a name was taken out of it."""
 
@@ -142,6 +147,7 @@ def append_entry(
     rows = []
     for ordinal, change in enumerate(changes):
         nonce = nonces[16 * ordinal : 16 * ordinal + 16]
+        image, base, packed = _stored_image(connection, change)
         rows.append(
             (
                 seq,
@@ -150,9 +156,11 @@ def append_entry(
                 change.record_id,
                 change.version,
                 int(change.removed),
-                change.image,
+                image,
                 nonce,
                 image_digest(nonce, change.image),
+                base,
+                packed,
             )
         )
     hashed = _entry_hash(previous, values, [(*row[2:6], row[8].hex()) for row in rows])
@@ -160,8 +168,34 @@ def append_entry(
         f"INSERT INTO entry (seq, {_FACT_COLUMNS}, previous_hash, hash) VALUES ({', '.join('?' * (len(values) + 3))})",
         (seq, *values, previous, hashed),
     )
-    connection.executemany("INSERT INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    connection.executemany("INSERT INTO stored_change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     return seq
+
+
+def _stored_image(connection: Connection, change: Change) -> tuple[str | None, int | None, bytes | None]:
+    """Return what is stored of an image: itself, or the version that it is packed against, and what differs."""
+    if change.image is None or change.version == 1:
+        return change.image, None, None
+    base = whole_image_before(connection, change.record, change.record_id, change.version)
+    packed = None if base is None else packed_if_smaller(change.image, base[1])
+    return (change.image, None, None) if base is None or packed is None else (None, base[0], packed)
+
+
+def whole_image_before(connection: Connection, record: str, record_id: str, version: int) -> tuple[int, str] | None:
+    """Return the newest version of a record before another whose image is stored whole, and that image."""
+    query = "SELECT version, image, base FROM stored_change WHERE record = ? AND record_id = ? AND version {} ?"
+    last = connection.execute(
+        f"{query.format('<')} ORDER BY version DESC LIMIT 1", (record, record_id, version)
+    ).fetchone()
+    if last is not None and last[2] is not None:
+        last = connection.execute(query.format("="), (record, record_id, last[2])).fetchone()
+    return None if last is None or last[1] is None else (last[0], last[1])
+
+
+def packed_if_smaller(image: str, base: str) -> bytes | None:
+    """Return an image packed against another, ``None`` where that is worth nothing: it will be the next ones' base."""
+    packed = pack(image, base)
+    return packed if len(packed) < len(image) * _WORTH_PACKING else None
 
 
 def select_entries(connection: Connection, where: str = "1", parameters: Sequence[object] = ()) -> Iterator[Entry]:

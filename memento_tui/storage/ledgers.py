@@ -210,7 +210,7 @@ def _exposure_of_row(row: Row) -> Exposure:
 
 
 _ADD_CONFIRMATION = (
-    "INSERT OR IGNORE INTO confirmation SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM change"
+    "INSERT OR IGNORE INTO confirmation SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM stored_change AS change"
     " INDEXED BY change_record CROSS JOIN entry ON entry.seq = change.seq"
     " WHERE change.record = 'memory' AND change.record_id = ?1 AND entry.session = ?2 AND entry.actor = 'agent')"
 )

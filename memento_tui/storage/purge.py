@@ -136,7 +136,8 @@ class _Purge:
         if current is not None:
             tx.remove(current, base=current.version)
         tx.connection.execute(
-            "UPDATE change SET image = NULL, nonce = NULL WHERE record = ? AND record_id = ? AND NOT removed",
+            "UPDATE stored_change SET image = NULL, nonce = NULL, base = NULL, packed = NULL"
+            " WHERE record = ? AND record_id = ? AND NOT removed",
             (record, record_id),
         )
         if not tx.connection.changes():
@@ -281,6 +282,14 @@ def _rewrite_notes(tx: Transaction, replacement: _Replacement) -> set[int]:
     return {seq for _, seq in changed}
 
 
+_STORE_WHOLE = (
+    "UPDATE stored_change SET base = NULL, packed = NULL, image = (SELECT image FROM change"
+    " WHERE change.seq = stored_change.seq AND change.ordinal = stored_change.ordinal)"
+    " WHERE record = ? AND record_id = ? AND packed IS NOT NULL"
+)
+"""Stores every image of a record whole."""
+
+
 def _rewrite_images(tx: Transaction, replacement: _Replacement) -> set[int]:
     """Replace a text in the records, as they are and as they were; return the entries that wrote those."""
     written = msgspec.json.encode(replacement.old).decode()[1:-1]
@@ -288,14 +297,17 @@ def _rewrite_images(tx: Transaction, replacement: _Replacement) -> set[int]:
         "SELECT seq, ordinal, record, record_id, version, image FROM change"
         " WHERE image IS NOT NULL AND nonce IS NOT NULL AND instr(image, ?)"
     )
+    found = tx.connection.execute(query, (written,)).fetchall()
+    # An image that is rewritten may be what others are packed against.
+    tx.connection.executemany(_STORE_WHOLE, {(record, record_id) for _, _, record, record_id, _, _ in found})
     touched = set()
-    for seq, ordinal, record, record_id, version, written_image in tx.connection.execute(query, (written,)).fetchall():
+    for seq, ordinal, record, record_id, version, written_image in found:
         before = msgspec.json.decode(written_image)
         if (image := replacement.of(before)) == before:
             continue
         text, nonce = msgspec.json.encode(image).decode(), os.urandom(16)
         tx.connection.execute(
-            "UPDATE change SET image = ?, nonce = ?, digest = ? WHERE seq = ? AND ordinal = ?",
+            "UPDATE stored_change SET image = ?, nonce = ?, digest = ? WHERE seq = ? AND ordinal = ?",
             (text, nonce, image_digest(nonce, text), seq, ordinal),
         )
         touched.add(int(seq))

@@ -63,10 +63,10 @@ SELECT_KEPT_BOTH = (
 """Selects the pairs among a JSON list of ids that a person let stand side by side, each with its condition."""
 
 SELECT_WRITERS = (
-    "SELECT change.record_id, entry.actor, entry.session, entry.agent FROM change INDEXED BY change_record"
-    " CROSS JOIN entry ON entry.seq = change.seq WHERE change.record = ?"
-    " AND change.record_id IN (SELECT value FROM json_each(?)) AND entry.actor IN ('agent', 'person')"
-    " ORDER BY change.version"
+    "SELECT change.record_id, entry.actor, entry.session, entry.agent"
+    " FROM stored_change AS change INDEXED BY change_record CROSS JOIN entry ON entry.seq = change.seq"
+    " WHERE change.record = ? AND change.record_id IN (SELECT value FROM json_each(?))"
+    " AND entry.actor IN ('agent', 'person') ORDER BY change.version"
 )
 """Selects who wrote each version of the records of a kind in a JSON list of ids, oldest first; see `last_writers`."""
 

@@ -26,7 +26,8 @@ IS_UNDONE = (
 )
 
 IS_PURGED = (
-    "(EXISTS (SELECT 1 FROM change INDEXED BY change_purged WHERE change.seq = {0}.seq AND change.nonce IS NULL)"
+    "(EXISTS (SELECT 1 FROM stored_change AS change INDEXED BY change_purged"
+    " WHERE change.seq = {0}.seq AND change.nonce IS NULL)"
     " AND NOT EXISTS (SELECT 1 FROM change WHERE change.seq = {0}.seq AND change.nonce IS NOT NULL"
     " AND NOT EXISTS (SELECT 1 FROM change AS old WHERE old.record = change.record"
     " AND old.record_id = change.record_id AND old.version = change.version - 1 AND old.nonce IS NULL)))"

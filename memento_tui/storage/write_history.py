@@ -133,7 +133,8 @@ class WriteHistoryQueries:
     def versions_by_person(self, record: str, record_id: str, after: int) -> list[int]:
         """Return the versions of a record after one that a person made, other than by a quarantine or its end."""
         query = (
-            "SELECT change.version FROM change INDEXED BY change_record CROSS JOIN entry ON entry.seq = change.seq"
+            "SELECT change.version FROM stored_change AS change INDEXED BY change_record"
+            " CROSS JOIN entry ON entry.seq = change.seq"
             " WHERE change.record = ? AND change.record_id = ? AND change.version > ? AND entry.actor = 'person'"
             " AND entry.action NOT IN ('quarantine', 'release') ORDER BY change.version"
         )
@@ -152,7 +153,7 @@ class WriteHistoryQueries:
     def written_between(self, since: datetime, until: datetime, ids: Iterable[str]) -> list[str]:
         """Return those of the memories that agents wrote between two moments."""
         query = (
-            "SELECT DISTINCT change.record_id FROM change INDEXED BY change_record CROSS JOIN entry"
+            "SELECT DISTINCT change.record_id FROM stored_change AS change INDEXED BY change_record CROSS JOIN entry"
             " ON entry.seq = change.seq WHERE change.record = 'memory'"
             " AND change.record_id IN (SELECT value FROM json_each(?)) AND entry.actor = 'agent'"
             " AND entry.at BETWEEN ? AND ?"

@@ -19,7 +19,7 @@ from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.model.filters import AllOf
 from memento_tui.storage.database import explain_failure
 from memento_tui.storage.store import Store
-from tests.made import note, put, without_engine
+from tests.made import WITHOUT_PACKED_IMAGES, note, put, without_engine
 
 NOBODY = 65534
 
@@ -148,6 +148,8 @@ def test_a_database_of_the_first_format_is_brought_up_to_date_with_its_tags(tmp_
     ):
         connection.execute(f"DROP INDEX {index}")
     connection.execute("ALTER TABLE injection DROP COLUMN why")
+    for statement in WITHOUT_PACKED_IMAGES:
+        connection.execute(statement)
     connection.execute("PRAGMA user_version = 1")
     store.close()
     with memento_tui.open(tmp_path) as workspace:

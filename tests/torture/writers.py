@@ -5,56 +5,29 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import random
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import memento_tui
-from memento_tui import clock
 from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import MementoError
 from memento_tui.formats.import_export import run_import
-from tests.torture.acknowledgements import Acknowledgements
+from tests.torture.programs import keep_mirror, search_by_meaning, use_app, write_by_http
+from tests.torture.writer import ENDED_BY_OTHERS, Writer
 
-__all__ = ["WRITERS", "Writer"]
-
-_PAUSE_SECONDS = 0.02
-"""Seconds between two writes: there are a dozen writers."""
+__all__ = ["WRITERS"]
 
 _NOTES_OF_IMPORT = 120
 """Notes that are imported at once: enough for a backup to be made first."""
 
 
-class Writer:
-    """What every writer knows: where to write, where to note it, and a source of chance of its own."""
-
-    def __init__(self, data: Path, notes: Path, name: str, seed: int) -> None:
-        self.data = data
-        self.name = name
-        self.notes = notes
-        self.random = random.Random(seed)  # noqa: S311 - the same seed does the same
-        self.acknowledged = Acknowledgements(notes / f"{name}.acks")
-
-    def text(self, number: int) -> str:
-        """Return a text that nobody else writes."""
-        words = " ".join(self.random.choices(("port", "deploy", "otter", "night", "build", "token"), k=8))
-        return f"{self.name} wrote number {number}: {words}."
-
-    def pause(self) -> None:
-        """Let the others write."""
-        time.sleep(self.random.random() * _PAUSE_SECONDS)
-
-
 def _write_by_python(writer: Writer) -> None:
-    """Remember, change and delete through the library, by a clock that is days off."""
-    offset = timedelta(days=writer.random.randint(-30, 30))
-    real = clock.now
-    clock.now = lambda: real() + offset
+    """Remember, change and delete through the library."""
     with memento_tui.open(writer.data) as workspace:
         mine: list[str] = []
         for number in itertools.count():
@@ -110,7 +83,7 @@ class _Server:
         while True:
             line = self._process.stdout.readline()  # type: ignore[union-attr]
             if not line:
-                sys.exit("the server has ended")
+                sys.exit(ENDED_BY_OTHERS)
             answer = json.loads(line)
             if answer.get("id") == number:
                 found: dict[str, Any] = answer.get("result", {})
@@ -118,8 +91,11 @@ class _Server:
 
     def _send(self, message: Mapping[str, Any]) -> None:
         stream = self._process.stdin
-        stream.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")  # type: ignore[union-attr]
-        stream.flush()  # type: ignore[union-attr]
+        try:
+            stream.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")  # type: ignore[union-attr]
+            stream.flush()  # type: ignore[union-attr]
+        except BrokenPipeError:
+            sys.exit(ENDED_BY_OTHERS)
 
 
 def _write_by_mcp(writer: Writer) -> None:
@@ -146,7 +122,7 @@ def _call_hooks(writer: Writer) -> None:
         }
         command = [sys.executable, "-m", "memento_tui.hooks.main", event, "--data-dir", str(writer.data)]
         done = subprocess.run(command, input=json.dumps(said).encode(), capture_output=True, check=False)  # noqa: S603
-        if done.returncode:
+        if done.returncode not in (0, -signal.SIGKILL):
             sys.exit(f"a hook ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
 
 
@@ -190,6 +166,10 @@ WRITERS: dict[str, Callable[[Writer], None]] = {
     "hooks": _call_hooks,
     "import": _import_notes,
     "maintenance": _maintain,
+    "http": write_by_http,
+    "mirror": keep_mirror,
+    "app": use_app,
+    "engine": search_by_meaning,
 }
 
 if __name__ == "__main__":

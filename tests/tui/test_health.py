@@ -180,7 +180,7 @@ async def test_the_journal_is_checked_when_it_is_asked_for(folder: Path) -> None
 async def test_a_journal_that_was_altered_needs_care(folder: Path) -> None:
     fill(folder)
     with memento_tui.open(folder) as workspace, workspace._store.database.writing() as connection:
-        connection.execute("UPDATE change SET image = replace(image, '8080', '8081')")
+        connection.execute("UPDATE stored_change SET image = replace(image, '8080', '8081')")
     async with opened(folder, start="health") as driver:
         await looked(driver)
         await driver.press("c")

@@ -21,6 +21,7 @@ from memento_tui.storage import backup_folder
 from memento_tui.storage.backup_folder import KEPT, BackupFolder
 from memento_tui.storage.database import newest_format
 from tests.clocks import START
+from tests.made import WITHOUT_PACKED_IMAGES
 
 
 def _reasons(workspace: Workspace) -> list[str]:
@@ -180,7 +181,8 @@ def _make_older(workspace: Workspace) -> None:
     """Give the database the format before the present one, as an earlier memento left it."""
     workspace.close()
     connection = apsw.Connection(str(workspace.paths.database))
-    connection.execute("ALTER TABLE hook_session DROP COLUMN reminded")
+    for statement in WITHOUT_PACKED_IMAGES:
+        connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {newest_format() - 1}")
     connection.close()
 

@@ -185,7 +185,7 @@ def test_a_damaged_backup_is_told_and_not_restored(workspace: Workspace, damage:
         file.write_bytes(file.read_bytes()[:4096] + b"\xff" * (made.size - 4096))
     else:
         connection = apsw.Connection(str(file))
-        connection.execute("UPDATE change SET image = replace(image, '8080', '8081')")
+        connection.execute("UPDATE stored_change SET image = replace(image, '8080', '8081')")
         connection.close()
     assert workspace.backups.verify(made.name)
     workspace.remember("The port is 9090.")
@@ -198,7 +198,7 @@ def test_a_damaged_backup_is_told_and_not_restored(workspace: Workspace, damage:
 def test_a_database_that_is_out_of_order_makes_no_backup(workspace: Workspace) -> None:
     workspace.remember("The port is 8080.")
     with workspace._store.database.writing() as connection:
-        connection.execute("UPDATE change SET image = replace(image, '8080', '8081')")
+        connection.execute("UPDATE stored_change SET image = replace(image, '8080', '8081')")
     with pytest.raises(DataDirectoryError, match="altered"):
         workspace.backups.make()
     assert workspace.backups.list() == []
@@ -445,10 +445,10 @@ def test_a_log_beside_a_backup_is_checked_and_purged_with_it(workspace: Workspac
     leaked = workspace.remember("The port of marmalade is 8080.")
     made = workspace.backups.make()
     file = workspace.paths.backups / made.name
-    _leave_log(file, "UPDATE change SET image = replace(image, '8080', '8081')")
+    _leave_log(file, "UPDATE stored_change SET image = replace(image, '8080', '8081')")
     assert "altered" in str(workspace.backups.verify(made.name))
     assert workspace.backups.list()[0].problem
-    _leave_log(file, "UPDATE change SET image = replace(image, '8081', '8080')")
+    _leave_log(file, "UPDATE stored_change SET image = replace(image, '8081', '8080')")
     assert workspace.backups.verify(made.name) is None
     assert workspace.purge(leaked.id, "a leak").purged_backups == [made.name]
     for path in workspace.paths.backups.iterdir():

@@ -41,7 +41,7 @@ def test_a_healthy_workspace_has_nothing_to_mend(memento: Program) -> None:
 
 def test_a_journal_that_was_altered_is_found(memento: Program) -> None:
     connection = apsw.Connection(str(memento.data_dir / "memento.db"))
-    connection.execute("UPDATE change SET image = replace(image, '/v2', '/v3')")
+    connection.execute("UPDATE stored_change SET image = replace(image, '/v2', '/v3')")
     connection.close()
     finding = _findings(memento, 6)["journal"]
     assert not finding["ok"]

@@ -74,7 +74,7 @@ def test_a_row_that_the_journal_never_had_is_explained_and_stays(filled: Workspa
 def test_nothing_is_put_back_from_a_journal_that_was_altered_too(filled: Workspace) -> None:
     execute = filled._store.database.connection.execute
     execute("UPDATE memory SET content = 'false' WHERE id = 'm0'")
-    execute("UPDATE change SET image = replace(image, '8080', '9090')")
+    execute("UPDATE stored_change SET image = replace(image, '8080', '9090')")
     with pytest.raises(DataDirectoryError, match="cannot be mended from the journal"):
         repair(filled)
     assert filled.get("m0").content == "false"

@@ -49,7 +49,7 @@ def _altered(value: object) -> object:
     return text[:-1] + ("x" if text[-1:] != "x" else "y") if text else "x"
 
 
-@pytest.mark.parametrize("table", ["entry", "change"])
+@pytest.mark.parametrize("table", ["entry", "stored_change"])
 def test_altering_any_cell_of_the_journal_is_reported(written: Store, table: str) -> None:
     connection = written.database.connection
     cells = list(_cells(written, table))
@@ -73,15 +73,15 @@ def _changed(table: str, column: str, value: object) -> object:
 
 def test_every_byte_of_a_text_and_of_a_hash_counts(written: Store) -> None:
     connection = written.database.connection
-    image = connection.execute("SELECT image FROM change WHERE seq = 2").fetchone()[0]
+    image = connection.execute("SELECT image FROM stored_change WHERE seq = 1").fetchone()[0]
     digest = connection.execute("SELECT hash FROM entry WHERE seq = 2").fetchone()[0]
     for place in range(len(image)):
         connection.execute("BEGIN")
         altered = image[:place] + ("#" if image[place] != "#" else "+") + image[place + 1 :]
-        connection.execute("UPDATE change SET image = ? WHERE seq = 2", (altered,))
+        connection.execute("UPDATE stored_change SET image = ? WHERE seq = 1", (altered,))
         assert (
             written.journal.verify()
-            == f"The text of memory {written.journal.changes(2)[0].record_id} in entry 2 was altered."
+            == f"The text of memory {written.journal.changes(1)[0].record_id} in entry 1 was altered."
         )
         connection.execute("ROLLBACK")
     for place in range(len(digest)):
@@ -97,8 +97,8 @@ def test_an_entry_that_was_deleted_is_reported_wherever_it_stood(written: Store)
     for seq in range(1, written.journal.head() + 1):
         for statements in (
             ["DELETE FROM entry WHERE seq = ?"],
-            ["DELETE FROM change WHERE seq = ?"],
-            ["DELETE FROM entry WHERE seq = ?", "DELETE FROM change WHERE seq = ?"],
+            ["DELETE FROM stored_change WHERE seq = ?"],
+            ["DELETE FROM entry WHERE seq = ?", "DELETE FROM stored_change WHERE seq = ?"],
         ):
             connection.execute("BEGIN")
             for statement in statements:
@@ -109,16 +109,16 @@ def test_an_entry_that_was_deleted_is_reported_wherever_it_stood(written: Store)
 
 def test_entries_cut_off_at_the_end_are_reported(written: Store) -> None:
     connection = written.database.connection
-    for statement in ("DELETE FROM entry WHERE seq > 2", "DELETE FROM change WHERE seq > 2"):
+    for statement in ("DELETE FROM entry WHERE seq > 2", "DELETE FROM stored_change WHERE seq > 2"):
         connection.execute(statement)
     assert "its entry is missing" in str(written.journal.verify())
 
 
 def test_an_entry_that_was_put_in_between_is_reported(written: Store) -> None:
     connection = written.database.connection
-    connection.execute("UPDATE change SET seq = seq + 100 WHERE seq > 2")
+    connection.execute("UPDATE stored_change SET seq = seq + 100 WHERE seq > 2")
     connection.execute("UPDATE entry SET seq = seq + 100 WHERE seq > 2")
-    connection.execute("UPDATE change SET seq = seq - 99 WHERE seq > 100")
+    connection.execute("UPDATE stored_change SET seq = seq - 99 WHERE seq > 100")
     connection.execute("UPDATE entry SET seq = seq - 99 WHERE seq > 100")
     assert written.journal.verify() == "Entry 3 is missing from the journal."
 
@@ -130,12 +130,12 @@ def test_a_row_written_past_the_journal_is_reported(written: Store) -> None:
 
 
 def test_emptying_a_text_without_a_purge_is_reported(written: Store) -> None:
-    written.database.connection.execute("UPDATE change SET image = NULL, nonce = NULL WHERE seq = 1")
+    written.database.connection.execute("UPDATE stored_change SET image = NULL, nonce = NULL WHERE seq = 3")
     assert "was removed, and no purge says so" in str(written.journal.verify())
 
 
 def test_a_text_put_in_place_of_a_purged_one_is_reported(written: Store) -> None:
-    written.database.connection.execute("UPDATE change SET image = '{}' WHERE nonce IS NULL AND NOT removed")
+    written.database.connection.execute("UPDATE stored_change SET image = '{}' WHERE nonce IS NULL AND NOT removed")
     assert "was altered" in str(written.journal.verify())
 
 

@@ -1,0 +1,124 @@
+"""Make the database's file smaller without losing anything: pack images that are stored whole, return free pages."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+
+import msgspec
+
+from memento_tui.errors import DataDirectoryError
+from memento_tui.storage.backup import Progress
+from memento_tui.storage.connection import Connection
+from memento_tui.storage.database import Database, raise_if_stopped
+from memento_tui.storage.journal import packed_if_smaller
+
+__all__ = ["Compaction", "compact_database"]
+
+_RECORDS_AT_ONCE = 200
+"""Records whose images are packed in one write: others wait for it some ten milliseconds."""
+
+_ROOM = 2
+"""How many times the size of the file has to be free: it is written anew, once into the log and once beside it."""
+
+_SELECT_RECORDS = (
+    "SELECT record, record_id FROM stored_change WHERE image IS NOT NULL GROUP BY record, record_id HAVING count(*) > 1"
+)
+_SELECT_VERSIONS = (
+    "SELECT version, image, base, seq, ordinal FROM stored_change WHERE record = ? AND record_id = ?"
+    " AND nonce IS NOT NULL AND NOT removed ORDER BY version"
+)
+_PACK = "UPDATE stored_change SET image = NULL, base = ?, packed = ? WHERE seq = ? AND ordinal = ?"
+
+
+class Compaction(msgspec.Struct, frozen=True):
+    """What making a database smaller came to."""
+
+    before: int
+    """Bytes of the database and its log."""
+    after: int
+    """Bytes afterwards; in a dry run as far as they can be told."""
+    packed: int
+    """Images of earlier versions that were stored whole, and are not any more."""
+    dry_run: bool
+
+
+def compact_database(
+    database: Database, *, dry_run: bool, progress: Progress, stop: threading.Event | None
+) -> Compaction:
+    """Pack what is stored whole beside a version that it hardly differs from, and write the file anew.
+
+    Others go on reading, and writing but while the file is written anew. Nothing that anybody reads changes: every
+    image and every digest of the journal is what it was. What is killed has lost nothing, and can be begun again.
+
+    Raises:
+        DataDirectoryError: there is no room for a second copy of the file, or it cannot be written.
+        StoppedError: ``stop`` was set; what was packed is packed.
+
+    """
+    before = _file_bytes(database)
+    if not dry_run:
+        _check_room(database, before)
+    with database.reading() as connection:
+        records = connection.execute(_SELECT_RECORDS).fetchall()
+    packed, saved = 0, 0
+    for place in range(0, len(records), _RECORDS_AT_ONCE):
+        raise_if_stopped(stop)
+        progress("Packing", place, len(records))
+        batch = records[place : place + _RECORDS_AT_ONCE]
+        with database.reading() if dry_run else database.writing() as connection:
+            rows = [row for record, record_id in batch for row in _packable(connection, record, record_id)]
+            if not dry_run:
+                connection.executemany(_PACK, [row[1:] for row in rows])
+        packed += len(rows)
+        saved += sum(row[0] for row in rows)
+    raise_if_stopped(stop)
+    if dry_run:
+        return Compaction(before, max(0, before - saved - _free_bytes(database)), packed, dry_run=True)
+    progress("Writing the file anew", 0, 1)
+    with database.translated():
+        database.connection.execute("VACUUM")
+        database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    progress("Writing the file anew", 1, 1)
+    return Compaction(before, _file_bytes(database), packed, dry_run=False)
+
+
+def _packable(connection: Connection, record: str, record_id: str) -> Iterator[tuple[int, int, bytes, int, int]]:
+    """Yield for each image of a record that is worth packing the bytes saved, and the values of `_PACK`."""
+    versions = connection.execute(_SELECT_VERSIONS, (record, record_id)).fetchall()
+    needed = {base for _, _, base, _, _ in versions}
+    whole: tuple[int, str] | None = None
+    for version, image, _, seq, ordinal in versions:
+        if image is None:
+            continue
+        packed = None if whole is None or version in needed else packed_if_smaller(image, whole[1])
+        if whole is None or packed is None:
+            whole = (version, image)
+        else:
+            yield len(image.encode()) - len(packed), whole[0], packed, seq, ordinal
+
+
+def _file_bytes(database: Database) -> int:
+    files = (database.path, database.path.with_name(f"{database.path.name}-wal"))
+    return sum(file.stat().st_size for file in files if file.exists())
+
+
+def _free_bytes(database: Database) -> int:
+    """Return the bytes of pages that hold nothing, and of the log."""
+    with database.reading() as connection:
+        free, size, count = (
+            int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+            for name in ("freelist_count", "page_size", "page_count")
+        )
+    return _file_bytes(database) - (count - free) * size
+
+
+def _check_room(database: Database, size: int) -> None:
+    free = shutil.disk_usage(database.path.parent).free
+    if free < _ROOM * size:
+        raise DataDirectoryError(
+            f"There is no room to write {database.path} anew: that takes {_ROOM * size / 1e6:,.0f} MB for a while, and"
+            f" {free / 1e6:,.0f} are free. Nothing was changed.",
+            "Free some space; `memento backup rm` removes older backups.",
+        )

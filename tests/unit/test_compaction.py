@@ -1,0 +1,171 @@
+"""What is stored of earlier versions: little, and all of it comes back, also after the file was written anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import memento_tui
+from memento_tui.api import Workspace
+from memento_tui.api.compaction import compact
+from memento_tui.api.integrity import check_rows
+from memento_tui.errors import DataDirectoryError, NotAllowed
+from memento_tui.model import Memory
+from memento_tui.storage import compaction
+from tests.made import WITHOUT_PACKED_IMAGES, edit
+from tests.unit.cli_program import Program, without_engine
+
+_LONG = "".join(f"Sentence {number} is about port {number * 7919 % 9973}. " for number in range(1_000))
+
+
+def _sizes(workspace: Workspace) -> list[tuple[int, bool]]:
+    """Return for each image of memories, oldest first, the bytes stored and whether it is stored whole."""
+    query = (
+        "SELECT coalesce(length(packed), length(image)), packed IS NULL FROM stored_change WHERE record = 'memory'"
+        " AND nonce IS NOT NULL AND NOT removed ORDER BY seq, ordinal"
+    )
+    with workspace._store.reading() as connection:
+        return [(int(size), bool(whole)) for size, whole in connection.execute(query)]
+
+
+def _contents(workspace: Workspace, memory_id: str) -> list[str]:
+    history = workspace._store.journal.history(Memory, memory_id)
+    return [one.record.content for one in history if one.record is not None]
+
+
+@pytest.fixture
+def older(workspace: Workspace) -> Workspace:
+    """A workspace whose versions are all stored whole, as an earlier memento did, and that has free pages."""
+    long = workspace.remember(_LONG)
+    for number in range(8):
+        edit(workspace, long.id, content=f"{_LONG}Edited {number}.")
+    short = workspace.remember("The port is 8080.")
+    edit(workspace, short.id, content="The port is 9090.")
+    leaked = workspace.remember("Leaked. " * 20_000)
+    workspace.purge(leaked.id, "a leak")
+    with workspace._store.database.writing() as connection:
+        connection.execute(
+            "UPDATE stored_change SET image = (SELECT image FROM change WHERE change.seq = stored_change.seq"
+            " AND change.ordinal = stored_change.ordinal), base = NULL, packed = NULL"
+        )
+    return workspace
+
+
+def test_a_change_stores_what_changed(workspace: Workspace) -> None:
+    memory = workspace.remember(_LONG)
+    edit(workspace, memory.id, title="A title")
+    edit(workspace, memory.id, content=f"Now. {_LONG}")
+    edit(workspace, memory.id, content="Something else, and short: the port is 8080, and nothing of the sentences.")
+    edit(workspace, memory.id, title="Another title")
+    sizes = _sizes(workspace)
+    assert [whole for _, whole in sizes] == [True, False, False, True, False]
+    assert sizes[0][0] > len(_LONG)
+    assert all(size < len(_LONG) / 10 for size, whole in sizes if not whole)
+    assert [len(content) for content in _contents(workspace, memory.id)] == [
+        74,
+        74,
+        len(_LONG.rstrip()) + len("Now. "),
+        *[len(_LONG.rstrip())] * 2,
+    ]
+    assert workspace._store.journal.verify() is None
+
+
+def test_a_packed_version_is_undone_shown_in_the_past_and_purged_like_any(workspace: Workspace) -> None:
+    memory = workspace.remember("The port of marmalade is 8080. " * 9)
+    for port in (9090, 7070):
+        edit(workspace, memory.id, content=f"The port of marmalade is {port}. " * 9)
+    assert not _sizes(workspace)[-1][1]
+    with workspace.at("entry 2") as past:
+        assert "9090" in past.get(memory.id).content
+    workspace.undo()
+    assert "9090" in workspace.get(memory.id).content
+    workspace.undo(workspace._store.journal.head())
+    assert "7070" in workspace.get(memory.id).content
+    assert check_rows(workspace).ok
+    workspace.purge(memory.id, "a leak")
+    assert _sizes(workspace) == []
+    assert workspace._store.journal.verify() is None
+
+
+def test_a_name_is_purged_from_packed_versions(workspace: Workspace) -> None:
+    with memento_tui.open(workspace.paths.root, actor="agent", agent="marmalade", session="s") as agent:
+        memory = agent.remember("The port is 8080. " * 9)
+        edit(agent, memory.id, content="The port is 9090. " * 9)
+    edit(workspace, memory.id, content="The port is 7070. " * 9)
+    workspace.purge("marmalade", "a name", kind="agent")
+    history = workspace._store.journal.history(Memory, memory.id)
+    assert all(one.record is not None and one.record.source.agent == "purged" for one in history)
+    assert b"marmalade" not in b"".join(path.read_bytes() for path in workspace.paths.root.glob("memento.db*"))
+    assert workspace._store.journal.verify() is None
+
+
+def test_compacting_packs_older_versions_and_changes_nothing_that_is_read(older: Workspace) -> None:
+    before = list(older.export_records())
+    history = [(one.entry.seq, one.record) for one in older._store.journal.history(Memory, before[0].id)]
+    planned = compact(older, dry_run=True)
+    assert all(whole for _, whole in _sizes(older))
+    done = compact(older)
+    assert (done.packed, done.dry_run, planned.packed, planned.dry_run) == (9, False, 9, True)
+    assert done.after < done.before / 2
+    assert abs(planned.after - done.after) < done.before / 10
+    assert [whole for _, whole in _sizes(older)].count(True) == 2
+    assert list(older.export_records()) == before
+    assert [(one.entry.seq, one.record) for one in older._store.journal.history(Memory, before[0].id)] == history
+    assert older._store.journal.verify() is None
+    assert check_rows(older).ok
+    assert compact(older).packed == 0
+
+
+def test_a_version_that_others_are_packed_against_stays_whole(older: Workspace) -> None:
+    compact(older)
+    edit(older, next(iter(older.export_records())).id, content=f"{_LONG}At last.")
+    assert compact(older).packed == 0
+    assert older._store.journal.verify() is None
+
+
+def test_another_program_goes_on_over_a_compaction(older: Workspace) -> None:
+    with memento_tui.open(older.paths.root) as other:
+        head = other._store.journal.head()
+        compact(older)
+        other.remember("The port is 6060.")
+        assert other._store.journal.head() == head + 1
+        assert other.search("6060", mode="keyword").results
+    assert older._store.journal.verify() is None
+
+
+def test_without_room_nothing_is_compacted_and_a_sentence_says_so(
+    older: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compaction, "_ROOM", 10**15)
+    with pytest.raises(DataDirectoryError, match="no room to write"):
+        compact(older)
+    assert all(whole for _, whole in _sizes(older))
+
+
+def test_an_agent_compacts_nothing(agent: Workspace) -> None:
+    with pytest.raises(NotAllowed, match="Only a person"):
+        compact(agent, dry_run=True)
+
+
+def test_a_database_of_the_format_before_is_read_and_compacted(older: Workspace) -> None:
+    with older._store.database.writing() as connection:
+        for statement in WITHOUT_PACKED_IMAGES:
+            connection.execute(statement)
+        connection.execute("PRAGMA user_version = 10")
+    before = list(older.export_records())
+    older.close()
+    with memento_tui.open(older.paths.root) as present:
+        assert list(present.export_records()) == before
+        assert compact(present).packed == 9
+        assert present._store.journal.verify() is None
+        (kept,) = present.backups.list()
+        assert (kept.why, present.backups.verify(kept.name)) == ("before migration", None)
+
+
+def test_the_command_says_how_large_the_database_was_and_is(tmp_path: Path) -> None:
+    memento = Program(without_engine(tmp_path / "data"))
+    memento.add("The port is 8080.")
+    planned = memento.json("compact", "--dry-run")
+    assert (planned["packed"], planned["dry_run"], planned["before"] > 0) == (0, True, True)
+    assert "Now it is" in memento.run("compact").out
