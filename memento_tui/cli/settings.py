@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from memento_tui.cli.command import current_session, group
 from memento_tui.cli.output import emit, safe, table
@@ -24,6 +25,22 @@ def _file() -> SettingsFile:
     if not session.paths.root.is_dir():
         raise DataDirectoryError(f"There is no directory {session.paths.root}.", "Check the path.")
     return SettingsFile(session.paths, read_only=session.read_only)
+
+
+def _complete_name(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Return the settings that begin as typed, for a shell."""
+    from memento_tui.api.configuration import all_settings  # noqa: PLC0415 - as above
+
+    return [CompletionItem(one.name, help=one.meaning) for one in all_settings() if one.name.startswith(typed)]
+
+
+def _complete_value(context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Return the values of the setting that was named, where it has a choice of them."""
+    from memento_tui.api.configuration import all_settings  # noqa: PLC0415 - as above
+
+    setting = next((one for one in all_settings() if one.name == context.params.get("name")), None)
+    choices = () if setting is None else ("true", "false") if setting.kind == "bool" else setting.choices
+    return [CompletionItem(choice) for choice in choices if choice.startswith(typed)]
 
 
 def _object(state: SettingState) -> dict[str, Any]:
@@ -83,8 +100,8 @@ def _settings_table(states: Sequence[SettingState]) -> str:
     memento settings set maintenance.backups false
     """,
 )
-@click.argument("name")
-@click.argument("value")
+@click.argument("name", shell_complete=_complete_name)
+@click.argument("value", shell_complete=_complete_value)
 def set_setting(name: str, value: str) -> None:
     """Write the setting NAME into config.toml; a value that it cannot have is refused."""
     file = _file()
@@ -101,7 +118,7 @@ def set_setting(name: str, value: str) -> None:
     memento settings reset hooks.prompt_tokens
     """,
 )
-@click.argument("name")
+@click.argument("name", shell_complete=_complete_name)
 def reset_setting(name: str) -> None:
     """Take the line of the setting NAME out of config.toml."""
     file = _file()

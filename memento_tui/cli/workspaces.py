@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from memento_tui.cli.command import current_session, group
 from memento_tui.cli.output import emit, format_time, safe, table
@@ -21,6 +22,11 @@ def _known() -> KnownWorkspaces:
     from memento_tui.known_workspaces import KnownWorkspaces  # noqa: PLC0415 - a command's help is shown without it
 
     return KnownWorkspaces()
+
+
+def _complete_name(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Return the workspaces whose names begin as typed, for a shell."""
+    return [CompletionItem(one.name, help=one.path) for one in _known().list() if one.name.startswith(typed)]
 
 
 def _object(one: KnownWorkspace) -> dict[str, Any]:
@@ -111,7 +117,7 @@ def add(path: Path, name: str) -> None:
     memento workspace remove work
     """,
 )
-@click.argument("name")
+@click.argument("name", shell_complete=_complete_name)
 def remove(name: str) -> None:
     """Take a workspace off the list. Its files stay as they are."""
     removed = _known().remove(name)
@@ -130,7 +136,7 @@ def remove(name: str) -> None:
     memento workspace use default
     """,
 )
-@click.argument("name")
+@click.argument("name", shell_complete=_complete_name)
 def use(name: str) -> None:
     """Choose the workspace that the app and your commands open where no other is named."""
     used = _known().use(name)

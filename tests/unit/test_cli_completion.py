@@ -28,7 +28,14 @@ def test_commands_are_completed_with_their_summaries_and_without_importing_them(
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 @pytest.mark.parametrize(
     ("line", "expected"),
-    [("memento compl", "completion"), ("memento review li", "list"), ("memento add --ti", "--title")],
+    [
+        ("memento compl", "completion"),
+        ("memento review li", "list"),
+        ("memento add --ti", "--title"),
+        ("memento settings set review.pre", "review.preset"),
+        ("memento settings set review.preset st", "strict"),
+        ("memento workspace use de", "default"),
+    ],
 )
 def test_the_printed_function_completes_in_a_real_bash(tmp_path: Path, line: str, expected: str) -> None:
     script = Program(tmp_path).run("completion", "bash").out

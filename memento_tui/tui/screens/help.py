@@ -65,12 +65,12 @@ class HelpScreen(Dialog[None]):
         own = [(key_names(own_keys.get(name, "")) or f":{name}", text) for name, text in self._own.help().items()]
         parts += _section("Your own", own, filter_text)
         parts += _section("Fields of the search", [(f"{name}:", text) for name, text in FIELDS.items()], filter_text)
-        parts += _section("Glyphs", [("", GLYPH_LEGEND)], filter_text)
+        parts += _section("What the marks of a row mean", [("", GLYPH_LEGEND)], filter_text)
         return Content("\n").join(parts) if parts else Content("No key or field matches.")
 
 
 def _section(title: str, rows: Sequence[tuple[str, str]], filter_text: str) -> list[Content]:
-    kept = [row for row in rows if filter_text.lower() in f"{row[0]} {row[1]}".lower()]
+    kept = [row for row in rows if filter_text.lower() in f"{title} {row[0]} {row[1]}".lower()]
     if not kept:
         return []
     lines = [literal(f"  {left:<{_KEYS_WIDTH}}", "bold") + literal(right) for left, right in kept]
