@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -41,12 +42,18 @@ class HubMembership(msgspec.Struct, frozen=True):
     """When this machine and the hub were last together; empty for never."""
     problem: str = ""
     """Why the last attempt failed, as a sentence; empty where it did not."""
+    keys: dict[str, str] = {}
+    """The key of each member, in hexadecimal digits, as this machine first saw it: another one is not its member's."""
     notes: tuple[str, ...] = ()
     """What the person is to know and has not read, a sentence each, oldest first."""
 
     def shares(self, namespace: str) -> bool:
         """Tell whether a namespace is shared."""
         return any(namespace == one or namespace.startswith(f"{one}/") for one in self.namespaces)
+
+
+def _encode(membership: HubMembership | None) -> str:
+    return "" if membership is None else msgspec.json.encode(membership).decode()
 
 
 _decode = msgspec.json.Decoder(HubMembership).decode
@@ -84,8 +91,12 @@ class HubSession:
 
     def set_membership(self, membership: HubMembership | None) -> None:
         """Write the workspace's part in a hub; ``None`` ends it."""
-        text = "" if membership is None else msgspec.json.encode(membership).decode()
-        self._store.settings.set(HUB_SETTING, text)
+        self._store.settings.set(HUB_SETTING, _encode(membership))
+
+    def change_membership(self, change: Callable[[HubMembership], HubMembership]) -> HubMembership | None:
+        """Change the workspace's part in a hub, without another program coming between; return it, if there is one."""
+        self._store.settings.change(HUB_SETTING, lambda known: _encode(change(_decode(known)) if known else None))
+        return self.membership
 
     def gate(self, author: Author) -> Gate:
         """Return the gate for what another member's person or agent wrote."""

@@ -10,6 +10,7 @@ from filelock import FileLock, Timeout
 from memento_tui.api.hub_session import membership_of
 from memento_tui.api.workspace import Workspace
 from memento_tui.errors import MementoError
+from memento_tui.private_files import PRIVATE_FILE_MODE
 from memento_tui.processes import forget_ended, module_command, start_detached
 
 __all__ = ["start_hub_worker"]
@@ -27,7 +28,7 @@ def start_hub_worker(workspace: Workspace) -> bool:
         if workspace.is_read_only or membership_of(workspace.settings) is None:
             return False
         forget_ended()
-        with FileLock(workspace.paths.hub_worker_lock, timeout=0):
+        with FileLock(workspace.paths.hub_worker_lock, timeout=0, mode=PRIVATE_FILE_MODE):
             pass
         command = module_command("memento_tui.hub.worker", "--data-dir", root)
         start_detached(command, log=os.fspath(workspace.paths.hub_log))

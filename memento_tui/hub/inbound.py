@@ -81,7 +81,8 @@ class Inbound:
             rows = []
             for change in entry.changes:
                 known = state.record(change.record, change.record_id)
-                if known is None and not has_images:
+                is_here = self._session.find(change.record, change.record_id) is not None
+                if known is None and not has_images and not is_here:
                     continue
                 if known is None or known.version < change.version:
                     after = stated_record(change) if has_images else None if known is None else known.after
@@ -160,8 +161,8 @@ class _EntryApplied:
             return
         if theirs is None and not change.removed:
             # Its text was purged at the hub. What is here was taken in before, and its removal is an entry of its own.
-            theirs_known = None if known is None else known.after
-            self.rows.append(HubRecord(kind, record_id, change.version, theirs_known))
+            if known is not None or self._session.find(kind, record_id) is not None:
+                self.rows.append(HubRecord(kind, record_id, change.version, None if known is None else known.after))
             return
         if known is None and (theirs is None or not self._is_shared(theirs)):
             return

@@ -16,6 +16,7 @@ from memento_tui.errors import InvalidInput, MementoError, NotAllowed, NotFound
 from memento_tui.hub.address import check_address
 from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.server import ROLES, HubMember, HubServer, HubWorkspace
+from memento_tui.hub.sync import alone_with_hub
 from memento_tui.model.validation import check_namespace, new_id
 
 __all__ = ["Invitation", "MachineHub"]
@@ -69,9 +70,10 @@ class MachineHub:
             with HubServer(membership.url) as server:
                 server.revoke(membership.workspace, membership.member)
         finally:
-            self._session.set_membership(None)
-            self._session.state.forget()
-            self._session.paths.hub_key.unlink(missing_ok=True)
+            with alone_with_hub(self._session):
+                self._session.set_membership(None)
+                self._session.state.forget()
+                self._session.paths.hub_key.unlink(missing_ok=True)
         return membership
 
     def share(self, namespaces: Sequence[str]) -> HubMembership:
@@ -80,12 +82,14 @@ class MachineHub:
             check_namespace(one)
         membership = self._required()
         added = [one for one in dict.fromkeys(namespaces) if one not in membership.namespaces]
-        changed = msgspec.structs.replace(membership, namespaces=(*membership.namespaces, *added))
         if added:
-            self._session.set_membership(changed)
-            # Entries that were passed over hold what is in them.
-            self._session.state.forget_reached()
-        return changed
+            with alone_with_hub(self._session):
+                self._session.change_membership(
+                    lambda known: msgspec.structs.replace(known, namespaces=(*known.namespaces, *added))
+                )
+                # Entries that were passed over hold what is in them.
+                self._session.state.forget_reached()
+        return self._required()
 
     def keep(self, namespaces: Sequence[str]) -> HubMembership:
         """Share namespaces no longer: what was shared stays where it is, and later changes stay here."""
@@ -96,9 +100,8 @@ class MachineHub:
                     f"{one!r:.80} is not shared.", f"Shared are {', '.join(membership.namespaces) or 'none'}."
                 )
         left = tuple(one for one in membership.namespaces if one not in namespaces)
-        changed = msgspec.structs.replace(membership, namespaces=left)
-        self._session.set_membership(changed)
-        return changed
+        self._session.change_membership(lambda known: msgspec.structs.replace(known, namespaces=left))
+        return self._required()
 
     def waiting(self) -> int:
         """Return how many entries of this journal were not looked at yet for what concerns the hub; 1,000 at most."""
@@ -106,7 +109,7 @@ class MachineHub:
 
     def notes_read(self) -> None:
         """Note that the person has read the notes."""
-        self._session.set_membership(msgspec.structs.replace(self._required(), notes=()))
+        self._session.change_membership(lambda known: msgspec.structs.replace(known, notes=()))
 
     def problem(self) -> str:
         """Return why this machine and the hub cannot come together now, as a sentence; "" where they can."""

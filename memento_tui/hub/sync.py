@@ -20,8 +20,9 @@ from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.outbound import Batch, Outbound
 from memento_tui.hub.server import HubBusy, HubMember, HubServer
 from memento_tui.moments import format_moment
+from memento_tui.private_files import PRIVATE_FILE_MODE
 
-__all__ = ["HubAltered", "HubLink", "RoundReport", "keep_in_step"]
+__all__ = ["HubAltered", "HubLink", "RoundReport", "alone_with_hub", "keep_in_step"]
 
 _PULLED_AT_ONCE = 200
 """Entries of the hub that are read at once."""
@@ -52,11 +53,28 @@ class RoundReport(msgspec.Struct):
 _MAX_NOTES = 20
 """Notes that are kept until the person has read them."""
 
+_ROUND_SECONDS = 60
+"""Seconds for which a round of another program is waited for."""
+
 _POLL_SECONDS = 0.25
 """Seconds between two looks at both sides: a line on another screen may take this long three times over."""
 
 _RETRY_SECONDS = 5.0
 """Seconds until a hub that did not answer is asked again."""
+
+
+@contextmanager
+def alone_with_hub(session: HubSession) -> Iterator[None]:
+    """Hold the lock of whoever synchronizes; a round of another program is waited for. Raises `NotAllowed`."""
+    lock = FileLock(session.paths.hub_lock, timeout=_ROUND_SECONDS, mode=PRIVATE_FILE_MODE)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise NotAllowed("Another program is synchronizing with the hub.", "Try again in a minute.") from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class HubLink:
@@ -85,7 +103,7 @@ class HubLink:
     def synchronize(self) -> RoundReport:
         """Run one round, and note how it went. Raises `MementoError`, such as `HubUnreachable` or `HubAltered`."""
         self._membership()
-        with self._alone():
+        with alone_with_hub(self._session):
             try:
                 report = self._round()
             except MementoError as error:
@@ -103,7 +121,7 @@ class HubLink:
         know. Raises as `synchronize`.
         """
         membership = self._membership()
-        with self._alone():
+        with alone_with_hub(self._session):
             server = self._open(membership)
             state = self._session.state
             common = _common_entry(server, membership.workspace, state.hashes())
@@ -145,22 +163,14 @@ class HubLink:
             raise NotAllowed("This workspace is in no hub.", "Join one: memento hub join URL.")
         return membership
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Hold the lock of whoever synchronizes; a round of another program is waited for."""
-        try:
-            with FileLock(self._session.paths.hub_lock, timeout=60):
-                yield
-        except Timeout as error:
-            raise NotAllowed("Another program is synchronizing with the hub.", "Try again in a minute.") from error
-
     def _note(self, *, told: Sequence[str] = (), **values: str) -> None:
-        membership = self._session.membership
-        if membership is not None:
+        def noted(membership: HubMembership) -> HubMembership:
             notes = (*membership.notes, *told)[-_MAX_NOTES:]
-            changed = msgspec.structs.replace(membership, **values, notes=notes)
-            if changed != membership:
-                self._session.set_membership(changed)
+            return msgspec.structs.replace(membership, **values, notes=notes)
+
+        membership = self._session.membership
+        if membership is not None and noted(membership) != membership:
+            self._session.change_membership(noted)
 
     def _open(self, membership: HubMembership) -> HubServer:
         if self._server is None:
@@ -205,8 +215,7 @@ class HubLink:
             self._open(membership).append(membership.workspace, membership.member, batch.entries)
         for kind, record_id in batch.purged:
             self._open(membership).purge(membership.workspace, membership.member, kind, record_id)
-        current = self._membership()
-        self._session.set_membership(msgspec.structs.replace(current, pushed=batch.reached))
+        self._session.change_membership(lambda known: msgspec.structs.replace(known, pushed=batch.reached))
 
     def _pull(self, report: RoundReport) -> None:
         membership = self._membership()
@@ -227,10 +236,17 @@ class HubLink:
     def _members_of(
         self, server: HubServer, membership: HubMembership, entries: list[HubEntry]
     ) -> dict[str, HubMember]:
-        """Return the members by id, read again where one is not known. A key that this machine knows stays."""
+        """Return the members by id, read again where one is not known; each with the key that it had at first."""
         if any(entry.member not in self._members for entry in entries):
-            fresh = {member.id: member for member in server.members(membership.workspace)}
-            self._members = {**fresh, **self._members}
+            fresh = server.members(membership.workspace)
+            keys = {member.id: member.public_key.hex() for member in fresh} | membership.keys
+            if keys != membership.keys:
+                new = [one for one in fresh if one.id not in membership.keys and one.id != membership.member]
+                self._session.change_membership(lambda known: msgspec.structs.replace(known, keys=keys))
+                self._note(told=[f"{one.name} takes part in the hub as {one.role}." for one in new])
+            self._members = {
+                one.id: msgspec.structs.replace(one, public_key=bytes.fromhex(keys[one.id])) for one in fresh
+            }
         return self._members
 
     @staticmethod

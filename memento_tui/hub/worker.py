@@ -18,7 +18,7 @@ from memento_tui.api.workspace import Workspace
 from memento_tui.hub import require_extra
 from memento_tui.hub.sync import HubLink, keep_in_step
 from memento_tui.paths import DataPaths
-from memento_tui.private_files import use_private_umask
+from memento_tui.private_files import PRIVATE_FILE_MODE, use_private_umask
 
 _WATCH_SECONDS = 1.0
 """Seconds between two looks whether the process that started this one still lives."""
@@ -37,7 +37,7 @@ def main() -> None:
     threading.Thread(target=_watch, args=(os.getppid(), stopping), daemon=True).start()
     try:
         with (
-            FileLock(paths.hub_worker_lock, timeout=0),
+            FileLock(paths.hub_worker_lock, timeout=0, mode=PRIVATE_FILE_MODE),
             Workspace(paths.root, channel="hub", create=False) as workspace,
         ):
             link = HubLink(workspace)

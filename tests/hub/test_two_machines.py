@@ -7,10 +7,11 @@ import pytest
 
 from memento_tui.errors import InvalidInput, NotAllowed
 from memento_tui.hub.address import connection_options
+from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.sync import HubAltered
 from memento_tui.model import Memory
 from tests.hub.conftest import MakeMachine
-from tests.hub.machines import SITE, in_step
+from tests.hub.machines import SITE, Machine, in_step
 
 
 def test_what_was_there_and_what_is_written_later_is_on_both_and_nothing_else(machine: MakeMachine) -> None:
@@ -246,7 +247,7 @@ def test_a_purge_takes_the_text_out_of_the_hub_and_tells_the_others_what_to_do(
     assert report.notes[0].startswith(f"laptop purged the memory {made.id}: it is gone from the lists here")
     membership = desktop.hub.membership
     assert membership is not None
-    assert membership.notes == tuple(report.notes)
+    assert membership.notes[-1:] == tuple(report.notes)
     with psycopg.connect(address) as hub:
         assert hub.execute("SELECT 1 FROM memento.change WHERE image LIKE '%forty-one%'").fetchall() == []
     server = machine("server")
@@ -306,3 +307,24 @@ def test_a_change_that_was_turned_down_here_and_touched_again_asks_before_it_rea
     desktop.workspace.review.reject(asked.id)
     in_step(laptop, desktop)
     assert laptop.workspace.get(made.id).content == desktop.workspace.get(made.id).content == "two"
+
+
+def test_a_member_whose_key_the_hub_exchanged_is_believed_no_more(machine: MakeMachine, address: str) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    laptop.remember("One.")
+    in_step(laptop, desktop)
+    membership, seen = laptop.hub.membership, desktop.hub.membership
+    assert membership is not None
+    assert seen is not None
+    assert seen.notes == ("laptop takes part in the hub as owner.",)
+    key = SigningKey.make(laptop.folder / "hub.key")
+    with psycopg.connect(address) as owner:
+        owner.execute("UPDATE memento.member SET public_key = %s WHERE id = %s", (key.public, membership.member))
+    forged = Machine(laptop.folder, "laptop")
+    with forged:
+        forged.remember("Forged.")
+        forged.sync()
+    desktop.link.close()
+    report = desktop.sync()
+    assert "in the name of laptop, was not signed by its member" in report.notes[0]
+    assert list(desktop.texts().values()) == ["One."]
