@@ -383,6 +383,8 @@ def likely_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
         return
     learned = _weights()
     words = words_of(text[:_MOST_CHARACTERS])[:_MOST_WORDS]
+    if len(words) < 2:  # noqa: PLR2004 - an id, a tag, a name: nothing around it says what it is
+        return
     for found in candidates(text, words, learned.common):
         word = found.word
         if is_secret(word, score_of(features(text, words, found, learned.common), learned), learned):

@@ -12,9 +12,8 @@ beside a digest of each pair, never its text; a pair that changed is to be read 
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,10 +27,11 @@ from memento_tui.maintenance.consolidation.shared_patterns import project_of
 from memento_tui.model import Memory
 from memento_tui.paths import DataPaths
 from tests.benchmarks.guarding import unpacked_archive
-from tests.benchmarks.queue import Output, embedded, import_everything, maintain, outputs, wilson
+from tests.benchmarks.queue import Output, embedded, import_everything, maintain, outputs
+from tests.benchmarks.readings import Readings, numbered
 from tests.made import PERSON, unguarded, without_engine
 
-JUDGEMENTS = Path(__file__).with_name("patterns_judgements.jsonl")
+READINGS = Readings(Path(__file__).with_name("patterns_judgements.jsonl"))
 _PAIRS = 40
 _MOST_PAIRS_A_MEMORY = 2
 _LONGEST = 1_500
@@ -73,26 +73,6 @@ def nearest_pairs(memories: Sequence[Memory]) -> list[Output]:
     return found
 
 
-def _take_reading(pairs: Sequence[Output], file: Path, reader: str) -> None:
-    with JUDGEMENTS.open("a") as kept:
-        for line in file.read_text().splitlines():
-            place, verdict, *why = line.split(maxsplit=2)
-            row = {"digest": pairs[int(place) - 1].digest, "reader": reader, "one_lesson": verdict == "yes"}
-            kept.write(json.dumps({**row, "why": why[0] if why else ""}) + "\n")
-
-
-def _print_readings(pairs: Sequence[Output]) -> None:
-    read: dict[str, dict[str, bool]] = defaultdict(dict)
-    for line in JUDGEMENTS.read_text().splitlines() if JUDGEMENTS.is_file() else ():
-        row = json.loads(line)
-        read[row["reader"]][row["digest"]] = row["one_lesson"]
-    for reader, verdicts in sorted(read.items()):
-        known = [verdicts[pair.digest] for pair in pairs if pair.digest in verdicts]
-        low, high = wilson(sum(known), len(known))
-        print(f"nearest pairs, {reader}: {sum(known)} of {len(known)} teach one lesson [{low:.2f}, {high:.2f}]")
-    print(f"nearest pairs unread: {sum(all(pair.digest not in one for one in read.values()) for pair in pairs)}")
-
-
 def main() -> None:
     """Run maintenance on everything and print the figures."""
     parser = argparse.ArgumentParser()
@@ -120,11 +100,11 @@ def main() -> None:
                 print(output.text())
     pairs = nearest_pairs(memories)
     if arguments.pairs:
-        texts = (f"##### {number} [{pair.digest}]\n{pair.text()}\n" for number, pair in enumerate(pairs, 1))
-        arguments.pairs.write_text("\n".join(texts))
+        arguments.pairs.write_text(numbered(pairs))
     if arguments.read:
-        _take_reading(pairs, arguments.read, arguments.reader)
-    _print_readings(pairs)
+        READINGS.take(pairs, arguments.read.read_text().splitlines(), arguments.reader)
+    for line in READINGS.told(pairs, "of the nearest pairs teach one lesson"):
+        print(line)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import sqrt
 from pathlib import Path
 from unittest.mock import patch
 
@@ -45,12 +44,13 @@ from memento_tui.model import Memory
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.paths import DataPaths
 from tests.benchmarks.guarding import unpacked_archive
+from tests.benchmarks.readings import Readings, numbered
 from tests.made import without_engine
 from tests.unit.made_transcripts import billing_session, uploader_session, write
 
-__all__ = ["Output", "embedded", "import_everything", "maintain", "outputs", "wilson"]
+__all__ = ["Output", "embedded", "import_everything", "maintain", "outputs"]
 
-JUDGEMENTS = Path(__file__).with_name("queue_judgements.jsonl")
+READINGS = Readings(Path(__file__).with_name("queue_judgements.jsonl"))
 SAMPLE_SIZE = 60
 _SEED = 20_26
 _CACHE = Path(os.environ.get("MEMENTO_QUEUE_CACHE", Path(tempfile.gettempdir()) / "memento-queue-vectors"))
@@ -223,62 +223,16 @@ def lessons_of_transcripts(scratch: Path) -> Iterator[Output]:
                 yield Output("transcript", (), f"{one.candidate.target} {fields} <- {one.candidate.quote}")
 
 
-def wilson(right: int, count: int, z: float = 1.96) -> tuple[float, float]:
-    """Return the 95 % interval of a share, after Wilson."""
-    if not count:
-        return 0.0, 1.0
-    share = right / count
-    middle = share + z * z / (2 * count)
-    spread = z * sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    return (middle - spread) / (1 + z * z / count), (middle + spread) / (1 + z * z / count)
-
-
 def _drawn(found: Sequence[Output]) -> list[Output]:
     """Return the sample of a class: the same at every run for the same outputs."""
     ordered = sorted(found, key=lambda output: output.digest)
     return random.Random(_SEED).sample(ordered, min(SAMPLE_SIZE, len(ordered)))
 
 
-def _judgements() -> dict[str, dict[str, bool]]:
-    """Return for each output's digest the verdicts by reader."""
-    read: dict[str, dict[str, bool]] = defaultdict(dict)
-    if JUDGEMENTS.is_file():
-        for line in JUDGEMENTS.read_text().splitlines():
-            row = json.loads(line)
-            read[row["digest"]][row["reader"]] = row["approve"]
-    return read
-
-
-def _take_reading(sample: Sequence[Output], file: Path, reader: str) -> None:
-    verdicts = {}
-    for line in file.read_text().splitlines():
-        place, verdict, *reason = line.split(maxsplit=2)
-        verdicts[int(place)] = (verdict == "yes", reason[0] if reason else "")
-    known = _judgements()
-    with JUDGEMENTS.open("a") as kept:
-        for number, output in enumerate(sample, 1):
-            if number in verdicts and reader not in known[output.digest]:
-                approve, why = verdicts[number]
-                row = {"class": output.name, "digest": output.digest, "reader": reader, "approve": approve, "why": why}
-                kept.write(json.dumps(row) + "\n")
-
-
 def _print_class(name: str, found: Sequence[Output], memories: int) -> None:
     print(f"{name}: {len(found)}, {1000 * len(found) / memories:.1f} for 1,000 memories")
-    known = _judgements()
-    drawn = _drawn(found)
-    readers = sorted({reader for output in drawn for reader in known[output.digest]})
-    for reader in readers:
-        verdicts = [known[output.digest][reader] for output in drawn if reader in known[output.digest]]
-        low, high = wilson(sum(verdicts), len(verdicts))
-        share = sum(verdicts) / len(verdicts)
-        print(f"    {reader}: {sum(verdicts)} of {len(verdicts)} approved, {share:.2f} [{low:.2f}, {high:.2f}]")
-    if len(readers) > 1:
-        apart = sum(len(set(known[output.digest].values())) > 1 for output in drawn)
-        print(f"    the readers disagree on {apart}")
-    unread = sum(not known[output.digest] for output in drawn)
-    if unread:
-        print(f"    {unread} of the sample are unread")
+    for line in READINGS.told(_drawn(found), "approved"):
+        print(f"    {line}")
 
 
 def main() -> None:
@@ -311,12 +265,11 @@ def main() -> None:
         found["transcript"] = list(lessons_of_transcripts(Path(scratch)))
     sample = [output for _, group in sorted(found.items()) for output in _drawn(group)]
     if arguments.read:
-        _take_reading(sample, arguments.read, arguments.reader)
+        READINGS.take(sample, arguments.read.read_text().splitlines(), arguments.reader)
     for name, group in sorted(found.items()):
         _print_class(name, group, count)
     if arguments.sample:
-        parts = [f"##### {number} [{output.digest}]\n{output.text()}\n" for number, output in enumerate(sample, 1)]
-        arguments.sample.write_text("\n".join(parts))
+        arguments.sample.write_text(numbered(sample))
 
 
 if __name__ == "__main__":

@@ -33,10 +33,11 @@ from memento_tui.hooks.scope import RetrievedMemory, SessionScope
 from memento_tui.hooks.settings import HookSettings
 from memento_tui.storage.hook_store import HookStore
 from tests.benchmarks.guarding import unpacked_archive
-from tests.benchmarks.queue import embedded, import_everything, wilson
+from tests.benchmarks.queue import embedded, import_everything
+from tests.benchmarks.readings import Readings, numbered
 from tests.made import without_engine
 
-JUDGEMENTS = Path(__file__).with_name("reads_judgements.jsonl")
+READINGS = Readings(Path(__file__).with_name("reads_judgements.jsonl"))
 _FILES = Path(__file__).with_name("data") / "file_reads.jsonl"
 _SAMPLE, _SEED = 60, 2026
 
@@ -99,20 +100,12 @@ def told_by_reads(workspace: Workspace) -> Iterator[ToldMemory]:
 
 
 def _print_readings(sample: list[ToldMemory]) -> None:
-    read: dict[str, dict[str, bool]] = {}
-    for line in JUDGEMENTS.read_text().splitlines() if JUDGEMENTS.is_file() else ():
-        row = json.loads(line)
-        read.setdefault(row["reader"], {})[row["digest"]] = row["concerns"]
-    for reader, verdicts in sorted(read.items()):
-        known = [one for one in sample if one.digest in verdicts]
-        right = sum(verdicts[one.digest] for one in known)
-        low, high = wilson(right, len(known))
-        share = right / max(1, len(known))
-        print(f"{reader}: {right} of {len(known)} concern the file, {share:.2f} [{low:.2f}, {high:.2f}]")
-        by_way = Counter(one.way for one in known)
-        right_by_way = Counter(one.way for one in known if verdicts[one.digest])
-        print("   ", ", ".join(f"{way} {right_by_way[way]} of {count}" for way, count in sorted(by_way.items())))
-    print("unread:", sum(all(one.digest not in verdicts for verdicts in read.values()) for one in sample))
+    for line in READINGS.told(sample, "concern the file"):
+        print(line)
+    for reader, verdicts in READINGS.by_reader().items():
+        by_way = Counter(one.way for one in sample if one.digest in verdicts)
+        right_by_way = Counter(one.way for one in sample if verdicts.get(one.digest))
+        print(f"{reader}:", ", ".join(f"{way} {right_by_way[way]} of {count}" for way, count in sorted(by_way.items())))
 
 
 def main() -> None:
@@ -141,15 +134,9 @@ def main() -> None:
         samples += sample
         _print_readings(sample)
     if arguments.sample:
-        texts = (f"##### {number} [{one.digest}]\n{one.text()}\n" for number, one in enumerate(samples, 1))
-        arguments.sample.write_text("\n".join(texts))
+        arguments.sample.write_text(numbered(samples))
     if arguments.read:
-        with JUDGEMENTS.open("a") as kept:
-            for line in arguments.read.read_text().splitlines():
-                place, verdict, *why = line.split(maxsplit=2)
-                row = {"digest": samples[int(place) - 1].digest, "reader": arguments.reader}
-                row |= {"concerns": verdict == "yes", "why": why[0] if why else ""}
-                kept.write(json.dumps(row) + "\n")
+        READINGS.take(samples, arguments.read.read_text().splitlines(), arguments.reader)
 
 
 if __name__ == "__main__":

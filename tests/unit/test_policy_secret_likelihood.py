@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memento_tui.model.validation import new_id, new_proposal_id
 from memento_tui.policy.secret_likelihood import WEIGHTS_FILE, likely_spans, words_of
 from memento_tui.policy.secrets import redact_text, secret_marker
 from tests.benchmarks.secrets_fit import texts
@@ -66,3 +68,15 @@ def test_the_weights_name_no_secret() -> None:
     assert not secrets & set(learned["common"].split())
     assert not [name for name in learned["features"] if any(secret in name for secret in secrets)]
     assert not [name for name in learned["features"] if "before " in name and len(name.rsplit(" ", 1)[-1]) > 8]
+
+
+@pytest.mark.parametrize("alone", ["x7k2m9q4w8ez", "Brillenputztuch7", "session-01HQ3Z", "tulip-garden-44"])
+def test_a_word_alone_such_as_an_id_is_judged_by_the_rules_only(alone: str) -> None:
+    assert list(likely_spans(alone)) == []
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_no_id_of_a_record_is_taken_for_a_secret(number: int) -> None:
+    with patch("memento_tui.model.validation.os.urandom", lambda size: number.to_bytes(size, "big")):
+        for made in (new_id(), new_proposal_id()):
+            assert redact_text(made)[0] == made
