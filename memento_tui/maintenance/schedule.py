@@ -18,7 +18,7 @@ Runner = Literal["person", "engine", "session", "command", "app", "timer"]
 """The caller of a maintenance run: the person's own command, or what runs it by itself."""
 RUNNERS: tuple[Runner, ...] = get_args(Runner)
 
-LAST_RUN_SETTING = "last sleep"
+LAST_RUN_SETTING = "last maintenance"
 """The setting that holds the last complete run; of an earlier version its moment alone."""
 _START_SETTING = "maintenance begun"
 """The setting that holds the moment at which a process of its own was last started for a run."""

@@ -241,7 +241,8 @@ def _reason_skip_proposal_is_moot(context: MaintenanceContext, proposal: Proposa
     return "" if unchanged else "The skip was changed since."
 
 
-_COMPARED_BY_WORDS_SETTING, _COMPARED_BY_MEANING_SETTING = "sleep compared words up to", "sleep compared meaning up to"
+_COMPARED_BY_WORDS_SETTING = "maintenance compared words up to"
+_COMPARED_BY_MEANING_SETTING = "maintenance compared meaning up to"
 
 _COMPARISON_PAGE = 200
 _DUPLICATE_SIMILARITY = 0.95

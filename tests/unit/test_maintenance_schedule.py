@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+import memento_tui
 from memento_tui import clock
 from memento_tui.api import Workspace, maintenance_schedule
 from memento_tui.api.maintenance import maintain_workspace
@@ -22,6 +23,7 @@ from memento_tui.api.overview import health_signs
 from memento_tui.hooks.transcript_worker import learn_from_transcript
 from memento_tui.maintenance.schedule import LAST_RUN_SETTING, RUNNERS, LastRun, Runner, last_run
 from memento_tui.moments import format_moment
+from tests.made import WITHOUT_PACKED_IMAGES
 from tests.unit.cli_program import Program
 
 Later = Callable[[float], datetime]
@@ -65,6 +67,19 @@ def test_a_dry_run_is_no_run(workspace: Workspace) -> None:
     maintain_workspace(workspace, dry_run=True)
     assert last_run(workspace._store) is None
     assert describe_maintenance(maintenance_state(workspace), clock.now()) == "has not run yet, next in 20 h"
+
+
+def test_the_last_run_of_a_database_of_an_older_format_is_known_under_its_new_name(
+    workspace: Workspace, data_dir: Path
+) -> None:
+    workspace.settings.set("last sleep", format_moment(clock.now()))
+    with workspace._store.database.writing() as connection:
+        for statement in (*WITHOUT_PACKED_IMAGES, "PRAGMA user_version = 10"):
+            connection.execute(statement)
+    workspace.close()
+    with memento_tui.open(data_dir) as present:
+        assert last_run(present._store) is not None
+        assert present.settings.get("last sleep") is None
 
 
 def test_the_moment_that_an_earlier_version_kept_is_read(workspace: Workspace) -> None:

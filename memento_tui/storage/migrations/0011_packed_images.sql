@@ -11,3 +11,8 @@ CREATE VIEW change AS SELECT
   )) END AS image,
   stored.nonce, stored.digest
 FROM stored_change AS stored;
+
+-- What maintenance notes of itself is named after it.
+UPDATE setting SET name = 'last maintenance' WHERE name = 'last sleep';
+UPDATE setting SET name = 'maintenance compared words up to' WHERE name = 'sleep compared words up to';
+UPDATE setting SET name = 'maintenance compared meaning up to' WHERE name = 'sleep compared meaning up to';
