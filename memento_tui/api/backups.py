@@ -91,7 +91,7 @@ class Backups:
             self._folder.rotate("before repair")
         return made
 
-    def keep_before_import(self) -> Backup | None:
+    def keep_before_import(self, *, progress: Progress | None = None) -> Backup | None:
         """Copy the database as it is, and check the copy; ``None`` where the newest backup holds all of it already.
 
         Raises:
@@ -102,7 +102,7 @@ class Backups:
         with self._folder.locked(wait_seconds=WAIT_SECONDS):
             if not self._folder.is_behind(self._store.journal):
                 return None
-            made = self._add("before import", no_progress, None)
+            made = self._add("before import", progress or no_progress, None)
             self._folder.rotate("before import")
         return made
 

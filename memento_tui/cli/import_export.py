@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memento_tui.cli.command import command, current_session, open_workspace
-from memento_tui.cli.interaction import progress_bar
+from memento_tui.cli.interaction import staged_progress
 from memento_tui.cli.memories import open_past
 from memento_tui.cli.options import past_moment
 from memento_tui.cli.output import count_of, emit, format_time, safe, table, write_bytes
@@ -101,7 +101,7 @@ def import_(
     from memento_tui.formats.import_export import run_import  # noqa: PLC0415 - a command's help is shown without it
 
     name = format if format != "auto" else _REMOTE if isinstance(path, str) else detect_format(path)
-    with open_workspace(create=True) as workspace, progress_bar("Importing") as progress:
+    with open_workspace(create=True) as workspace, staged_progress() as progress:
         report = run_import(workspace, name, path, dry_run=dry_run, hold=hold, progress=progress)
     refused = [{"file": r.file, "line": r.line, "reason": r.reason} for r in report.refused]
     data = {

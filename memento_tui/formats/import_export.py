@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import cast
@@ -12,8 +13,8 @@ import msgspec
 
 from memento_tui.api import Workspace
 from memento_tui.api.past import Past
-from memento_tui.api.types import Author, ImportedRecord, Transaction
-from memento_tui.errors import InvalidInput, MementoError, NotAllowed
+from memento_tui.api.types import Author, ImportedRecord, Progress, Transaction
+from memento_tui.errors import DataDirectoryError, InvalidInput, MementoError, NotAllowed
 from memento_tui.formats.base import ExportRecord, ExportReport, Format, ImportRecord, Refused
 from memento_tui.formats.import_plan import ImportGate, ImportPlanner, PlannedRecord, ledger_key, ledger_row
 from memento_tui.formats.memento_jsonl import write as write_own
@@ -24,7 +25,7 @@ from memento_tui.model import AnyRecord, Memory, Relation
 from memento_tui.model.claims import as_claimed
 from memento_tui.model.validation import new_id
 
-__all__ = ["ImportReport", "ImportRun", "run_export", "run_import"]
+__all__ = ["READING", "ImportReport", "ImportRun", "run_export", "run_import"]
 
 IMPORT_BATCH_SIZE = 2000
 """Records of one transaction: other writers wait for tens of milliseconds."""
@@ -32,6 +33,9 @@ IMPORT_BATCH_SIZE = 2000
 
 _MOST_WITHOUT_BACKUP = 100
 """Records that are imported without a backup of what was there before."""
+
+READING = "Importing"
+"""The step of an import that may be stopped: what was imported until then stays."""
 
 
 class ImportReport(msgspec.Struct):
@@ -56,13 +60,15 @@ class ImportReport(msgspec.Struct):
 class ImportRun:
     """One import under way, batch by batch. A dry run plans each batch and writes nothing."""
 
-    def __init__(self, workspace: Workspace, source: str, *, dry_run: bool, hold: bool) -> None:
+    def __init__(
+        self, workspace: Workspace, source: str, *, dry_run: bool, hold: bool, progress: Progress | None = None
+    ) -> None:
         self.report = ImportReport()
         self.seen = 0
         """How many records, and refusals, were read so far."""
         self._session = workspace.import_session(Author("person", "import", session=workspace.author.session))
         self._gate = ImportGate(self._session.gate, self._session.is_signed, hold=hold)
-        self._keep_before = workspace.backups.keep_before_import
+        self._keep_before = partial(workspace.backups.keep_before_import, progress=progress)
         self._is_kept = dry_run or not workspace.config.maintenance.backups
         self._source = source
         self._dry_run = dry_run
@@ -193,16 +199,18 @@ def run_import(
     *,
     dry_run: bool = False,
     hold: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> ImportReport:
     """Import a file or a folder, or the account on a server whose address is ``path``.
 
     A second run changes nothing; a changed source updates.
 
-    ``hold`` puts every new memory into the review queue. ``progress`` is called with how much was read, and of how
-    much. A record that changed both here and in the source is refused, with the reason, and stays as it is here.
+    ``hold`` puts every new memory into the review queue. ``progress`` is called with the present step, and with how
+    much of how much is done. A record that changed both here and in the source is refused, with the reason, and stays
+    as it is here.
 
-    Before more than a hundred records are imported a backup is made, unless that is switched off.
+    Before more than a hundred records are imported a backup is made, unless that is switched off. Afterwards the
+    keyword index is brought up to date, so that the first search does not wait for it.
 
     Raises:
         InvalidInput: the format is unknown, or there is nothing at the path.
@@ -213,17 +221,27 @@ def run_import(
     if workspace.author.actor != "person":
         raise NotAllowed("Only a person imports.", "Remember what matters, one memory at a time.")
     chosen = _format_named(format_name)
-    run = ImportRun(workspace, f"{format_name}:{source_name(chosen, path)}", dry_run=dry_run, hold=hold)
+    run = ImportRun(
+        workspace, f"{format_name}:{source_name(chosen, path)}", dry_run=dry_run, hold=hold, progress=progress
+    )
     total = chosen.count(path) if progress is not None else 0
     records = run.match_positions(chosen.read(path))
     while batch := list(islice(records, IMPORT_BATCH_SIZE)):
         run.import_batch(batch)
         if progress is not None:
-            progress(min(run.seen, total), total)
+            progress(READING, min(run.seen, total), total)
     run.finish()
     if progress is not None:
-        progress(total, total)
+        progress(READING, total, total)
+    if not dry_run:
+        _index(workspace, progress)
     return run.report
+
+
+def _index(workspace: Workspace, progress: Progress | None) -> None:
+    """Bring the keyword index up to date; where that cannot be done now, the first search does it and says why."""
+    with suppress(DataDirectoryError):
+        workspace.search_engine.keyword.catch_up(None if progress is None else partial(progress, "Indexing"))
 
 
 _UNSIGNED = (

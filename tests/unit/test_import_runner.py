@@ -301,11 +301,11 @@ def test_an_export_that_was_packed_by_gzip_is_read_as_it_is(workspace: Workspace
     packed = tmp_path / "export.jsonl.gz"
     packed.write_bytes(gzip.compress((tmp_path / "export.jsonl").read_bytes()))
     assert detect_format(packed) == "memento"
-    told: list[tuple[int, int]] = []
+    told: list[tuple[str, int, int]] = []
     with memento_tui.open(without_engine(tmp_path / "other")) as other:
-        report = run_import(other, "memento", packed, progress=lambda done, total: told.append((done, total)))
+        report = run_import(other, "memento", packed, progress=lambda *step: told.append(step))
         assert counts(report) == (200, 0, 0, 0, 0)
-        assert told[-1] == (201, 201)
+        assert ("Importing", 201, 201) in told
     packed.write_bytes(packed.read_bytes()[:-1000])
     with memento_tui.open(without_engine(tmp_path / "third")) as third:
         report = run_import(third, "memento", packed)
@@ -462,14 +462,29 @@ def test_a_purge_empties_what_the_ledger_kept_of_the_source(workspace: Workspace
 
 
 def test_progress_is_told_of_what_was_read(workspace: Workspace, source: Source) -> None:
-    told: list[tuple[int, int]] = []
+    told: list[tuple[str, int, int]] = []
     source.write(*({"title": str(number), "content": f"text {number}"} for number in range(4500)))
-    run_import(workspace, "memento", source.path, progress=lambda done, total: told.append((done, total)))
-    assert told[-1] == (4500, 4500)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert len(told) >= 3
+    run_import(workspace, "memento", source.path, progress=lambda *step: told.append(step))
+    read = [done for what, done, _ in told if what == "Importing"]
+    assert (read[-1], read) == (4500, sorted(read))
+    assert len(read) >= 3
     workspace.undo()
     assert workspace._store.memories.count_all() == 0
+
+
+def test_an_import_is_indexed_before_it_ends_so_that_no_search_waits_for_it(
+    workspace: Workspace, source: Source
+) -> None:
+    workspace.remember("what was here before")
+    told: list[str] = []
+    source.write(*({"title": str(number), "content": f"alpha text {number}"} for number in range(150)))
+    run_import(workspace, "memento", source.path, dry_run=True)
+    assert workspace.search_engine.keyword.indexed_seq < workspace.activity.head()
+    run_import(workspace, "memento", source.path, progress=lambda what, _done, _total: told.append(what))
+    assert workspace.search_engine.keyword.indexed_seq == workspace.activity.head()
+    steps = list(dict.fromkeys(told))
+    assert (steps[0], steps[-2:]) == ("Copying", ["Importing", "Indexing"])
+    assert len(workspace.search("alpha", limit=5).results) == 5
 
 
 def test_the_relations_of_a_large_source_come_and_go_with_it(workspace: Workspace, tmp_path: Path) -> None:

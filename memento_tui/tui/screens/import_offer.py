@@ -267,13 +267,13 @@ class FirstRunScreen(Dialog[None]):
 
     def _import_one(self, candidate: ImportSource, *, hold: bool) -> Content:
         """Import one candidate, and return the outcome in words."""
-        from memento_tui.formats.import_export import run_import  # noqa: PLC0415 - only an import needs it
+        from memento_tui.formats.import_export import READING, run_import  # noqa: PLC0415 - only an import needs it
 
         worker = get_current_worker()
 
-        def progress(done: int, total: int) -> None:
-            self.app.call_from_thread(self._show_text, _line(candidate, f"{done:,} of {total:,} read ..."))
-            if done < total and (self._stop.is_set() or worker.is_cancelled):
+        def progress(what: str, done: int, total: int) -> None:
+            self.app.call_from_thread(self._show_text, _line(candidate, f"{what}: {done:,} of {total:,} ..."))
+            if what == READING and done < total and (self._stop.is_set() or worker.is_cancelled):
                 raise _Stopped
 
         self.app.call_from_thread(self._show_text, _line(candidate, "reading ..."))
