@@ -65,8 +65,8 @@ def test_a_change_stores_what_changed(workspace: Workspace) -> None:
     assert [len(content) for content in _contents(workspace, memory.id)] == [
         74,
         74,
-        len(_LONG.rstrip()) + len("Now. "),
-        *[len(_LONG.rstrip())] * 2,
+        len(_LONG) + len("Now. "),
+        *[len(_LONG)] * 2,
     ]
     assert workspace._store.journal.verify() is None
 
