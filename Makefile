@@ -40,7 +40,7 @@ fuzz-keys: $(INSTALLED)
 		$(if $(BURSTS),--bursts $(BURSTS),--seconds $(SECONDS))
 
 torture: $(INSTALLED)
-	$(BIN)/python -m tests.torture --seed $(or $(SEED),1) --seconds $(or $(SECONDS),60)
+	$(BIN)/python -m tests.torture --seed $(or $(SEED),1) --seconds $(or $(SECONDS),60) $(if $(OF_EACH),--of-each $(OF_EACH))
 
 # A PostgreSQL of its own, to try the hub with.
 hub: $(INSTALLED)

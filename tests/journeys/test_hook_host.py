@@ -20,6 +20,7 @@ from memento_tui.paths import DataPaths
 from memento_tui.storage.hook_store import DATABASE_FORMAT, HookStore
 from tests.journeys.engine_house import until
 from tests.journeys.hook_host import HOOK, QUESTION, UNHURRIED, HookHost, host_that_deploys
+from tests.made import WITHOUT_PACKED_IMAGES
 from tests.unit.made_transcripts import ClaudeSession, write
 
 
@@ -161,7 +162,8 @@ def test_an_import_of_thousands_in_few_entries_is_indexed_by_a_process_of_its_ow
 
 def test_a_database_of_the_version_before_is_brought_up_to_date_beside_the_host(host: HookHost) -> None:
     with apsw.Connection(str(host.data_dir / "memento.db")) as connection:
-        connection.execute("ALTER TABLE hook_session DROP COLUMN reminded")
+        for statement in WITHOUT_PACKED_IMAGES:
+            connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {DATABASE_FORMAT - 1}")
     connection.close()
     assert host.prompt(QUESTION) == ""

@@ -6,17 +6,18 @@ The same seed chooses the same torments; what they meet depends on the machine.
 from __future__ import annotations
 
 import argparse
+import os
 import random
+import signal
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import _pytest.outcomes
 
 import memento_tui
-from memento_tui.api.integrity import stop_engine
 from tests.disks import SmallDisk, small_disk
 from tests.torture.findings import faults_of
 from tests.torture.supervisor import Crew, Surroundings, processes_in, torment
@@ -24,20 +25,30 @@ from tests.torture.writers import WRITERS
 
 _MEGABYTES = 600
 _MOST_TOLD = 40
+_ENGINE = "memento_tui.engine"
 _LONGEST_WAIT_SECONDS = 120.0
 """Seconds that processes whose writer was killed may take to end."""
 
 
-def _wait_for_others(data: Path) -> None:
-    """Wait until no process names the directory: servers and commands whose writer was killed end by themselves."""
-    with memento_tui.open(data) as workspace:
-        stop_engine(workspace.search_engine.semantic)
+def _wait_for_others(data: Path) -> list[str]:
+    """Wait until no process names the directory; return a fault for each that goes on.
+
+    An engine is killed. Servers and commands whose writer was killed end by themselves.
+    """
     deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
-    while others := list(processes_in(data)):
-        if time.monotonic() > deadline:
-            said = [Path(f"/proc/{process}/cmdline").read_bytes() for process in others]
-            raise TimeoutError(f"still at work: {said}")
+    while (others := processes_in(data)) and time.monotonic() < deadline:
+        for process, words in others.items():
+            if _ENGINE in words:
+                _kill(process)
         time.sleep(0.2)
+    for process in others:
+        _kill(process)
+    return [f"still at work: {' '.join(words)}" for words in others.values()]
+
+
+def _kill(process: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
 
 
 def _run(folder: Path, disk: SmallDisk | None, seed: int, seconds: float, of_each: int) -> list[str]:
@@ -54,13 +65,13 @@ def _run(folder: Path, disk: SmallDisk | None, seed: int, seconds: float, of_eac
         torment(crew, chance, seconds)
     finally:
         crew.end()
-    _wait_for_others(data)
+    faults = _wait_for_others(data)
     with memento_tui.open(data) as workspace:
-        count, faults = faults_of(workspace, notes)
+        count, found = faults_of(workspace, notes)
         head = workspace.activity.head()
     did = ", ".join(f"{name} {times}" for name, times in crew.did.items())
     _tell(f"{count:,} writes acknowledged in {head:,} entries; {did}")
-    return [*crew.faults, *faults]
+    return [*crew.faults, *faults, *found]
 
 
 def _tell(line: str) -> None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -40,6 +40,10 @@ class Surroundings:
     def __init__(self, data: Path, notes: Path, disk: SmallDisk | None) -> None:
         self.data, self.notes, self.disk = data, notes, disk
         self._clock = notes / "clock"
+        is_root = os.geteuid() == 0
+        self.prefix = _HELD_TO_PERMISSIONS if is_root and _can_be_held() else ()
+        """What stands before a writer's command."""
+        self.can_be_read_only = bool(self.prefix) or not is_root
         self.set_clock(0)
 
     def set_clock(self, days: int) -> None:
@@ -62,6 +66,10 @@ class Surroundings:
         return given | {"PYTHONPATH": path, "HOME": str(self.notes), "TORTURE_CLOCK": str(self._clock)}
 
 
+def _can_be_held() -> bool:
+    return subprocess.run([*_HELD_TO_PERMISSIONS, "true"], capture_output=True, check=False).returncode == 0  # noqa: S603 - fixed words
+
+
 class Crew:
     """The writers that run now, started again under another name when they were killed."""
 
@@ -79,8 +87,7 @@ class Crew:
         name, around = f"{kind}{self._started[kind]}", self.surroundings
         seed = str(self._chance.randrange(2**31))
         command = [sys.executable, "-m", "tests.torture.writers", kind, str(around.data), str(around.notes), name, seed]
-        if os.geteuid() == 0:
-            command = [*_HELD_TO_PERMISSIONS, *command]
+        command = [*around.prefix, *command]
         with (around.notes / f"{name}.log").open("wb") as log:
             started = subprocess.Popen(command, stdout=log, stderr=log, env=around.environment())  # noqa: S603 - the tests themselves
         self.running[started] = name
@@ -119,12 +126,15 @@ def _could_not_begin(said: str) -> bool:
     return any(last in said.rstrip().rpartition("\n")[2] for last in ("DataDirectoryError", "NotAllowed"))
 
 
-def processes_in(data: Path) -> Iterator[int]:
-    """Yield the processes whose command names the directory."""
+def processes_in(data: Path) -> dict[int, list[str]]:
+    """Return the processes whose command names the directory, and its words."""
+    found = {}
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):  # it has ended
-            if os.fsencode(data) in path.read_bytes() and int(path.parent.name) != os.getpid():
-                yield int(path.parent.name)
+            words = os.fsdecode(path.read_bytes()).split("\0")
+            if any(str(data) in word for word in words) and int(path.parent.name) != os.getpid():
+                found[int(path.parent.name)] = words
+    return found
 
 
 def torment(crew: Crew, chance: random.Random, seconds: float) -> None:
@@ -166,7 +176,7 @@ def torment(crew: Crew, chance: random.Random, seconds: float) -> None:
         "killed a program of one": (15, kill_any),
         "stopped a writer": (20, stop),
         "filled the disk": (12 if around.disk else 0, fill),
-        "made it read-only": (10, make_read_only),
+        "made it read-only": (10 if around.can_be_read_only else 0, make_read_only),
         "moved the clock": (8, move_clock),
     }
     ends = time.monotonic() + seconds
