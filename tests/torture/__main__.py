@@ -25,9 +25,21 @@ from tests.torture.writers import WRITERS
 
 _MEGABYTES = 600
 _MOST_TOLD = 40
+_FEWEST_BEGUN = 3
+"""Writers that had something acknowledged when the first torment comes."""
+
 _ENGINE = "memento_tui.engine"
 _LONGEST_WAIT_SECONDS = 120.0
-"""Seconds that processes whose writer was killed may take to end."""
+"""Seconds that writers may take to begin, and processes whose writer was killed to end."""
+
+
+def _wait_for_begun(notes: Path) -> None:
+    """Wait until some of the writers are at work, which on a busy machine takes longer than a short run."""
+    deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
+    while time.monotonic() < deadline:
+        if sum(file.stat().st_size > 0 for file in notes.glob("*.acks")) >= _FEWEST_BEGUN:
+            return
+        time.sleep(0.2)
 
 
 def _wait_for_others(data: Path) -> list[str]:
@@ -62,6 +74,7 @@ def _run(folder: Path, disk: SmallDisk | None, seed: int, seconds: float, of_eac
     for kind in [*WRITERS] * of_each:
         crew.start(kind)
     try:
+        _wait_for_begun(notes)
         torment(crew, chance, seconds)
     finally:
         crew.end()
@@ -69,6 +82,8 @@ def _run(folder: Path, disk: SmallDisk | None, seed: int, seconds: float, of_eac
     with memento_tui.open(data) as workspace:
         count, found = faults_of(workspace, notes)
         head = workspace.activity.head()
+    if not count:
+        found.append("nothing was acknowledged")
     did = ", ".join(f"{name} {times}" for name, times in crew.did.items())
     _tell(f"{count:,} writes acknowledged in {head:,} entries; {did}")
     return [*crew.faults, *faults, *found]
