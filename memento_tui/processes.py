@@ -1,4 +1,7 @@
-"""Start a module of memento in a process of its own. Standard library only: memento-hook uses it."""
+"""Start a module of memento in a process of its own, and tell whether a process runs; memento-hook uses it.
+
+Standard library only.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,14 @@ import contextlib
 import os
 import sys
 
-__all__ = ["engine_command", "forget_ended", "let_others_go_first", "module_command", "start_detached"]
+__all__ = [
+    "engine_command",
+    "forget_ended",
+    "is_process_alive",
+    "let_others_go_first",
+    "module_command",
+    "start_detached",
+]
 
 _LAST_STANDARD_DESCRIPTOR = 2
 
@@ -30,6 +40,17 @@ def let_others_go_first() -> None:
     """Lower the priority of the calling thread, and of threads that it starts; Linux alone has one for each thread."""
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, 0, _BACKGROUND_NICENESS)  # 0 is the calling thread
+
+
+def is_process_alive(process: int) -> bool:
+    """Tell whether a process runs, this one or whoever's it is."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def start_detached(command: list[str], *, log: str = os.devnull) -> int:

@@ -17,6 +17,7 @@ from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.model.validation import new_id
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import make_private_directory
+from memento_tui.processes import is_process_alive
 
 __all__ = [
     "EditorFile",
@@ -177,7 +178,7 @@ def find_unsaved_texts(paths: DataPaths, before: datetime | None = None) -> list
     found = [
         (path, kept)
         for path, kept in _all_unsaved_texts(paths)
-        if not _is_process_alive(kept.process)
+        if not is_process_alive(kept.process)
         or (before is not None and kept.process == os.getpid() and kept.at < before)
     ]
     return sorted(found, key=lambda one: one[1].at, reverse=True)
@@ -227,15 +228,3 @@ def _all_unsaved_texts(paths: DataPaths) -> Iterator[tuple[Path, UnsavedText]]:
             yield path, msgspec.json.decode(path.read_bytes(), type=UnsavedText)
         except (OSError, msgspec.DecodeError):
             continue
-
-
-def _is_process_alive(process: int) -> bool:
-    if process == os.getpid():
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import tempfile
 import weakref
 from pathlib import Path
 
+from memento_tui.errors import DataDirectoryError
 from memento_tui.paths import DataPaths
+from memento_tui.processes import is_process_alive
 
 __all__ = ["copy_index"]
 
 _ATTEMPTS = 3
 """How often the files are copied anew because another program replaced some meanwhile."""
 
+_PREFIX = "memento-read-only-"
+
 
 def copy_index(owner: object, paths: DataPaths) -> Path:
     """Return a temporary data directory with a copy of the keyword index; it goes when ``owner`` does.
 
-    Where there is no index, or it is being replaced, the copy has none, and is built by the search.
+    Where there is no index, or it is being replaced, the copy has none, and is built by the search. Copies of programs
+    that were killed are removed: they hold what memories say.
+
+    Raises:
+        DataDirectoryError: there is no place for temporary files.
+
     """
-    root = Path(tempfile.mkdtemp(prefix="memento-read-only-"))
+    try:
+        folder = Path(tempfile.gettempdir())
+        _remove_left_copies(folder)
+        root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=folder))
+    except OSError as error:
+        raise DataDirectoryError(
+            f"The keyword index cannot be copied to where temporary files are: {error.strerror}.",
+            "Free some space there, or name another folder with TMPDIR.",
+        ) from error
     weakref.finalize(owner, shutil.rmtree, root, ignore_errors=True)
     copy = DataPaths(root).keyword_index
     for _ in range(_ATTEMPTS):
@@ -31,3 +50,10 @@ def copy_index(owner: object, paths: DataPaths) -> Path:
         else:
             break
     return root
+
+
+def _remove_left_copies(folder: Path) -> None:
+    for path in folder.glob(f"{_PREFIX}*"):
+        made_by = re.match(rf"{_PREFIX}(\d+)-", path.name)
+        if made_by is not None and path.lstat().st_uid == os.geteuid() and not is_process_alive(int(made_by[1])):
+            shutil.rmtree(path, ignore_errors=True)

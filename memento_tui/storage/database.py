@@ -276,7 +276,10 @@ class Database:
         """Return the size and time of a file that has no log; ``None`` where another program has it open."""
         if self.path.with_name(f"{self.path.name}-wal").exists():
             return None
-        facts = self.path.stat()
+        try:
+            facts = self.path.stat()
+        except OSError:
+            return None  # opening it says why
         return facts.st_size, facts.st_mtime_ns
 
     @contextmanager

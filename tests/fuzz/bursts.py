@@ -11,6 +11,7 @@ __all__ = ["OPENING_HABITS", "Burst", "bursts"]
 Deed = Literal["keys", "mouse", "resize", "agent", "engine", "leave"]
 
 _ESCAPE, _ENTER, _TAB, _BACKSPACE = "\x1b", "\r", "\t", "\x7f"
+_F2, _F4 = "\x1bOQ", "\x1bOS"
 _ARROWS = ("\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1b[5~", "\x1b[6~", "\x1b[H", "\x1b[F", "\x1b[3~", "\x1b[Z")
 _SECTIONS = "12345678[]"
 _MOVES = "jjjjkkgGJK"
@@ -63,6 +64,12 @@ _HABITS = (
     "2/\x1b[A\x1b[A\x1b[C\t",
     "2/kin\tde\x1b[B\x1b",
     "2t\x1b2t\r",
+    *([f"{_F2}jj\r\x1b"] * 2),
+    f"{_F2}jjjj\rz\x1b\x1b",
+    f"{_F2}G\r\x1b\x1b",
+    *([f"{_F4}j\r"] * 2),
+    f"2n{_F4}\r\x1b",
+    f"{_F4}a\x1bd\x1b",
 )
 """Bursts that a fast person types."""
 

@@ -127,7 +127,7 @@ async def test_text_that_was_typed_before_a_crash_is_offered_and_can_be_saved(
     async with opened(filled) as app:
         await _type_over(app, "rule 4, half writ")
     # The process that typed it is this one; it is taken for dead as after a crash.
-    monkeypatch.setattr(drafts, "_is_process_alive", lambda _: False)
+    monkeypatch.setattr(drafts, "is_process_alive", lambda _: False)
     async with opened(filled) as app:
         await app.until(lambda: isinstance(app.app.screen, UnsavedScreen), "the text is offered")
         await app.press("r")
@@ -142,7 +142,7 @@ async def test_text_for_a_memory_that_changed_meanwhile_leads_to_the_choice_of_t
     filled: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     UnsavedTextFile(DataPaths(filled), "memory", "m1", 1).keep("", ["rule"], "rule 1 as I typed it")
-    monkeypatch.setattr(drafts, "_is_process_alive", lambda process: process != os.getpid())
+    monkeypatch.setattr(drafts, "is_process_alive", lambda process: process != os.getpid())
     workspace.update("m1", content="rule 1 as it stands")
     async with opened(filled) as app:
         await app.until(lambda: isinstance(app.app.screen, UnsavedScreen), "the text is offered")
@@ -159,7 +159,7 @@ async def test_text_that_is_not_wanted_is_dropped_only_after_a_second_key(
     filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     UnsavedTextFile(DataPaths(filled), "memory", "", 0).keep("", [], "a thought")
-    monkeypatch.setattr(drafts, "_is_process_alive", lambda _: False)
+    monkeypatch.setattr(drafts, "is_process_alive", lambda _: False)
     async with opened(filled) as app:
         await app.until(lambda: isinstance(app.app.screen, UnsavedScreen), "the text is offered")
         await app.press("d")
@@ -189,7 +189,7 @@ async def test_a_form_that_was_open_at_a_crash_is_offered_and_can_be_saved(
         await app.until(lambda: isinstance(app.app.screen, FormScreen), "the form opens")
         app.app.screen.query_one("#field-next_action", Input).value = "Read the code"
         await app.until(lambda: any(app.app.workspace.paths.typed_texts()), "what was typed is kept")
-    monkeypatch.setattr(drafts, "_is_process_alive", lambda _: False)
+    monkeypatch.setattr(drafts, "is_process_alive", lambda _: False)
     async with opened(filled) as app:
         await app.until(lambda: isinstance(app.app.screen, UnsavedScreen), "the form is offered")
         await app.press("r")

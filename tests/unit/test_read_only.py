@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 from pathlib import Path
 
@@ -167,6 +168,14 @@ def test_a_log_without_its_shared_index_is_said(data: Path, tmp_path: Path) -> N
         memento_tui.open(killed, read_only=True)
 
 
+def test_a_database_that_goes_away_while_it_is_read_is_said(data: Path) -> None:
+    with memento_tui.open(data, read_only=True) as watching:
+        assert watching.count_all() == 3
+        (data / "memento.db").unlink()
+        with pytest.raises(DataDirectoryError, match=r"memento\.db cannot be opened"):
+            watching.count_all()
+
+
 def test_a_directory_without_a_database_is_said_and_not_made(tmp_path: Path) -> None:
     with pytest.raises(DataDirectoryError, match="There is no memento data"):
         memento_tui.open(tmp_path / "nothing", read_only=True)
@@ -179,3 +188,31 @@ def test_an_index_that_is_missing_is_built_elsewhere(data: Path) -> None:
     with memento_tui.open(data, read_only=True) as watching:
         assert len(watching.search("port", mode="keyword").results) == 1
     assert contents(data) == before
+
+
+def test_the_copy_of_the_index_goes_with_the_workspace_and_those_of_killed_programs_too(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    left = tmp_path / "temporary" / "memento-read-only-999999999-left"
+    left.mkdir(parents=True)
+    workspace = memento_tui.open(data, read_only=True)
+    assert len(workspace.search("port", mode="keyword").results) == 1
+    assert not left.exists()
+    (copy,) = (tmp_path / "temporary").iterdir()
+    assert copy.stat().st_mode & 0o777 == 0o700
+    workspace.close()
+    del workspace
+    gc.collect()
+    assert not copy.exists()
+
+
+def test_a_search_without_a_place_for_the_copy_says_so(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    with (
+        memento_tui.open(data, read_only=True) as watching,
+        pytest.raises(DataDirectoryError, match="cannot be copied to where temporary files are"),
+    ):
+        watching.search("port", mode="keyword")
