@@ -133,6 +133,8 @@ class Outbound:
     # One entry of the journal
 
     def _changes_of(self, entry: Entry, left: list[HubRecord]) -> list[SentChange]:
+        if self._membership.role == "agent" and entry.actor == "person":
+            return []  # such a login speaks for agents alone; what the person does there stays there
         pairs = self._session.state.changes(entry.seq)
         if not all(self._decision_holds(pair) for pair in pairs):
             return []

@@ -210,6 +210,10 @@ class HubServer:
 
     # The journal
 
+    def role(self, workspace: str) -> str:
+        """Return the role of this login in a workspace; "" where it has none."""
+        return str(self._rows("SELECT coalesce(memento.my_role(%s), '')", workspace)[0][0])
+
     def head(self, workspace: str) -> tuple[int, bytes]:
         """Return the number and hash of the newest entry. Raises `NotAllowed` where this login sees no journal."""
         rows = self._rows("SELECT seq, hash FROM memento.head WHERE workspace = %s", workspace)

@@ -182,6 +182,7 @@ class HubLink:
         report = RoundReport()
         races = 0
         self._pull(report)
+        self._note(role=self._open(self._membership()).role(self._membership().workspace))
         while True:
             membership = self._membership()
             if membership.role == "reader":

@@ -196,3 +196,25 @@ def test_an_agents_machine_gives_drafts_that_a_person_elsewhere_decides_about(
     assert server.workspace.get(made.id).stability == "verified"
     entry = owner.workspace.history(made.id)[-1].entry
     assert (entry.actor, entry.agent) == ("agent", "claude-code@server")
+    server.remember("Its person's own.")
+    with server.agent() as agent:
+        agent.remember("The queue is drained at night.", namespace=SITE)
+    in_step(owner, server)
+    assert sorted(owner.texts().values()) == ["The queue holds a million jobs.", "The queue is drained at night."]
+
+
+def test_a_machine_learns_of_its_new_role_and_a_reader_keeps_what_it_writes(
+    owner: Machine, login: MakeLogin, machine: MakeMachine
+) -> None:
+    other = machine("other", url=login(owner.hub, "reviewer"))
+    other.remember("Given.")
+    in_step(owner, other)
+    members = {one.name: one.login for one in owner.hub.members()}
+    owner.hub.invite(members["other"], "reader")
+    other.remember("Kept.")
+    told = owner.remember("Told.")
+    in_step(owner, other)
+    assert sorted(owner.texts().values()) == ["Given.", "Told."]
+    assert sorted(other.texts().values()) == ["Given.", "Kept.", "Told."]
+    assert getattr(other.hub.membership, "role", "") == "reader"
+    assert told.id in other.texts()
