@@ -1,7 +1,8 @@
-"""A change of a text as lines that can be taken or left, each by itself or with the line that it replaces."""
+"""A change of a text as lines and sentences to take or leave, each by itself or with the one that it replaces."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator, Sequence
 from typing import Literal
 
@@ -16,8 +17,12 @@ _MAX_COMPARED_PAIRS = 2_500
 """
 
 
+_NEXT_SENTENCE = re.compile(r"(?<=[.!?]) (?=\S)")
+"""Where a line is divided: at the one space behind the end of a sentence."""
+
+
 class ChangeLine(msgspec.Struct, frozen=True):
-    """One line of both texts, or of one of them."""
+    """One line, or one sentence of it, of both texts or of one of them."""
 
     sign: Literal[" ", "-", "+"]
     """``-`` is removed, ``+`` added; a space stands in both."""
@@ -26,20 +31,35 @@ class ChangeLine(msgspec.Struct, frozen=True):
     """The number of the change that it is of: lines that change together have the same; -1 for a line of both texts."""
     pair: int = -1
     """The number that a removed line shares with the one that replaces it; each other changed line has its own."""
+    begins_line: bool = True
+    """Whether it stands at the beginning of a line, and not behind another sentence."""
 
 
 def change_lines(before: str, after: str) -> list[ChangeLine]:
-    """Return the lines of both texts in order; a line that replaces another follows it."""
-    old, new = before.split("\n"), after.split("\n")
+    """Return the lines of both texts in order, by sentences; one that replaces another follows it."""
+    old, new = _pieces(before), _pieces(after)
     lines: list[ChangeLine] = []
     for part, (tag, a1, a2, b1, b2) in enumerate(diff_steps(old, new)):
         if tag == "equal":
-            lines += [ChangeLine(" ", text, -1) for text in old[a1:a2]]
+            lines += [_line(" ", piece) for piece in old[a1:a2]]
             continue
         for pair, (was, now) in enumerate(_pairs(old[a1:a2], new[b1:b2]), len(lines)):
-            lines += [ChangeLine("-", was, part, pair)] if was is not None else []
-            lines += [ChangeLine("+", now, part, pair)] if now is not None else []
+            lines += [_line("-", was, part, pair)] if was is not None else []
+            lines += [_line("+", now, part, pair)] if now is not None else []
     return lines
+
+
+def _pieces(text: str) -> list[str]:
+    """Return the sentences of all lines, each behind what divides it from the one before: a line feed or a space."""
+    return [
+        ("\n" if number == 0 else " ") + sentence
+        for line in text.split("\n")
+        for number, sentence in enumerate(_NEXT_SENTENCE.split(line))
+    ]
+
+
+def _line(sign: Literal[" ", "-", "+"], piece: str, part: int = -1, pair: int = -1) -> ChangeLine:
+    return ChangeLine(sign, piece[1:], part, pair, begins_line=piece[0] == "\n")
 
 
 def _pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str | None, str | None]]:
@@ -88,7 +108,8 @@ def _likeness(was: frozenset[str], now: frozenset[str]) -> float:
 
 def text_of_chosen(lines: Sequence[ChangeLine], taken: Container[int]) -> str:
     """Return the text with only the changes of the lines at the indexes ``taken`` carried out."""
-    return "\n".join(line.text for index, line in enumerate(lines) if is_in_text(line, is_taken=index in taken))
+    chosen = [line for index, line in enumerate(lines) if is_in_text(line, is_taken=index in taken)]
+    return "".join(("\n" if line.begins_line else " ") + line.text for line in chosen)[1:]
 
 
 def is_in_text(line: ChangeLine, *, is_taken: bool) -> bool:

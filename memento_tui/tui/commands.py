@@ -241,7 +241,14 @@ COMMANDS: tuple[Command, ...] = (
         "Merge",
         writes=True,
     ),
-    Command("review.lines", "review", "c", "lines", "Choose the lines of a change: take some, leave others", "Lines"),
+    Command(
+        "review.lines",
+        "review",
+        "c",
+        "lines",
+        "Choose lines and sentences of a change: take some, leave others",
+        "Lines",
+    ),
     Command(
         "review.approve_group",
         "review",

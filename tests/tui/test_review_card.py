@@ -152,7 +152,7 @@ async def test_single_lines_of_a_change_are_taken_and_the_rest_is_left(waiting: 
         view = app.review.lines
         assert view.rows.has_focus
         assert not app.review.evidence.display
-        assert "4 of 4 changed lines taken" in str(view.head.render())
+        assert "4 of 4 changes taken" in str(view.head.render())
         await app.press("u", "a")
         assert "No line is taken" in app.told
         await app.press("enter", "a")
@@ -170,7 +170,7 @@ async def test_a_line_is_left_together_with_the_one_that_it_replaces_and_the_out
         view = app.review.lines
         assert "Deploy with make." in str(view.result.render())
         await app.press("space")
-        assert "2 of 4 changed lines taken" in str(view.head.render())
+        assert "2 of 4 changes taken" in str(view.head.render())
         shown = str(view.result.render())
         assert "Deploy by hand." in shown
         assert "Deploy with make." not in shown

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memento_tui.text.line_choice import change_lines, text_of_chosen
 
-TEXTS = st.text("ab\n", max_size=30)
+TEXTS = st.text("ab. \n", max_size=30)
 
 
 def test_a_line_that_is_left_stands_as_it_was() -> None:
@@ -28,6 +28,16 @@ def test_a_line_and_the_one_that_replaces_it_are_a_pair_and_stand_beside_each_ot
     lines = change_lines("The port is 80.\nThe host is a.", "The port is 90.\nThe host is b.")
     assert [(line.sign, line.pair) for line in lines] == [("-", 0), ("+", 0), ("-", 1), ("+", 1)]
     assert text_of_chosen(lines, {0, 1}) == "The port is 90.\nThe host is a.", "in their order"
+
+
+def test_the_sentences_of_a_line_are_taken_and_left_each_by_itself() -> None:
+    before = "Build on 16 neighbours: 7 s. Not on all pairs. It keeps one cluster in five."
+    after = "Build on 16 neighbours: 6 s. Not on all pairs. It keeps one in four."
+    lines = change_lines(before, after)
+    assert [line.sign for line in lines] == ["-", "+", " ", "-", "+"]
+    assert text_of_chosen(lines, {0, 1}) == before.replace("7 s", "6 s")
+    assert text_of_chosen(lines, {3, 4}) == after.replace("6 s", "7 s")
+    assert text_of_chosen(lines, {0, 1, 3}) == "Build on 16 neighbours: 6 s. Not on all pairs."
 
 
 def test_of_blocks_of_different_length_the_lines_that_are_most_alike_are_pairs() -> None:

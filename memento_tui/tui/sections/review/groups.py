@@ -69,7 +69,9 @@ class InboxGroup(msgspec.Struct, frozen=True):
 
     @property
     def kinds(self) -> str:
-        """How many items of each kind it has, in words."""
+        """How many items of each kind it has, in words; empty where its name says it."""
+        if self.by == "kind":
+            return ""
         counts = Counter(item.kind for item in self.items)
         return ", ".join(f"{count:,} {kind_word(kind)}" for kind, count in counts.items())
 

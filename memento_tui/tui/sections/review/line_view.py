@@ -1,4 +1,4 @@
-"""The lines of a proposed change, each of which can be taken or left, and below them the text that would then hold."""
+"""The lines and sentences of a proposed change, to take or leave, and below them the text that would then hold."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class LineView(View):
     def _draw(self) -> None:
         """Show how many lines are taken, which, and the text that they make."""
         taken, all_lines = len(self._taken), len(self._changed())
-        words = f"{taken:,} of {all_lines:,} changed lines taken. a approves the text below, Esc goes back."
+        words = f"{taken:,} of {all_lines:,} changes taken. a approves the text below, Esc goes back."
         self.set_heading(Content(words))
         self.rows.refresh()
         self.result.update(Content("\n").join(self._result_lines()))
@@ -134,12 +134,20 @@ class LineView(View):
     def _result_lines(self) -> Iterator[Content]:
         """Yield the lines of the text that would hold, as far as they are listed above."""
         yield Content.styled("IT WOULD THEN SAY", "bold $text-accent")
+        written = Content("")
         for row in self._listed[:_MOST_PREVIEW_LINES]:
             line = row.line
+            if line is not None and not is_in_text(line, is_taken=row.index in self._taken):
+                continue
+            if (line is None or line.begins_line) and written:
+                yield written
+                written = Content("")
             if line is None:
                 yield Content.styled("...", "dim")
-            elif is_in_text(line, is_taken=row.index in self._taken):
-                yield literal(line.text or " ", "$text-success" if line.sign == "+" else "")
+            else:
+                style = "$text-success" if line.sign == "+" else ""
+                written += Content(" " if written else "") + literal(line.text or " ", style)
+        yield written
         if len(self._listed) > _MOST_PREVIEW_LINES:
             yield Content.styled("and more, which J does not reach", "dim")
 

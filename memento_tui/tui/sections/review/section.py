@@ -128,6 +128,7 @@ class ReviewSection(ListSection[QueueRow]):
     def update_head(self) -> None:
         """Write the line above the list; the text of an empty queue has the whole width."""
         super().update_head()
+        self.memento.focus_changed()
         self.side_pane.display = self.divider.display = self.rows.total > 0 or self.side_pane.is_editing
 
     # The queue
@@ -175,7 +176,14 @@ class ReviewSection(ListSection[QueueRow]):
         marked = Content.styled(f"{marks:,} marked  ", "bold $text-accent") if marks else Content("")
         progress = _progress(len(self._decided), total) if self._decided else Content("")
         above = Content(f"{self.new_above:,} new above (g)  ") if self.new_above > 0 else Content("")
-        return progress + marked + above + waiting
+        found = Content(f"{self._number_found():,} found, ") if self.words else Content("")
+        return progress + marked + above + found + waiting
+
+    def _number_found(self) -> int:
+        """Return how many items the list holds, folded ones too, without the rows of groups."""
+        if not self._grouping:
+            return self.rows.total
+        return sum(len(row.items) for row in self._shown_rows() if isinstance(row, InboxGroup))
 
     def empty_text(self) -> str:
         """Return the text of an empty queue."""
@@ -430,7 +438,7 @@ class ReviewSection(ListSection[QueueRow]):
         """Return whether a command can act on the row under the cursor or the marked ones."""
         marked, row = bool(self.rows.marks), self.rows.current
         if command in _FOLD_COMMANDS:
-            return isinstance(row, InboxGroup) and row.is_folded == _FOLD_COMMANDS[command]
+            return isinstance(row, InboxGroup) and row.is_folded == _FOLD_COMMANDS[command] and self.rows.has_focus
         if command in _GROUP_COMMANDS:
             return not marked and (isinstance(row, InboxGroup) or bool(row and (self._grouping or self.filter.strip())))
         if command == "review.group":
