@@ -12,8 +12,8 @@ from memento_tui.storage.settings import Settings
 
 __all__ = ["HistoryPlace", "LineHistory", "forget_lines"]
 
-HistoryPlace = Literal["memories", "command_line"]
-"""A place whose lines are kept."""
+HistoryPlace = Literal["memories", "review", "working", "skips", "identity", "activity", "health", "command_line"]
+"""A place whose lines are kept: the filter of a section, or the line of commands."""
 
 _SETTING = "app.history."
 _MAX_LINES_KEPT = 50

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -62,6 +62,19 @@ def suggest(start: int, typed: str, known: Iterable[tuple[str, str]]) -> Suggest
         return Suggestions()
     options = tuple(Suggestion(_quoted(text), note) for text, note in values[:MAX_SUGGESTIONS])
     return Suggestions(start, start + len(typed), options)
+
+
+def complete_filter(line: str, cursor: int, fields: Mapping[str, Iterable[tuple[str, str]]]) -> Suggestions:
+    """Return what may stand at the cursor of a filter: names of fields, or values of the one that is typed.
+
+    ``fields`` has the values of each field, each with a note; those under an empty name are words that stand alone.
+    """
+    begin = line.rfind(" ", 0, cursor) + 1
+    name, colon, value = line[begin:cursor].partition(":")
+    if colon:
+        return suggest(begin + len(name) + 1, value, fields.get(name.lower(), ()))
+    names = [(f"{field}:", "") for field in fields if field]
+    return suggest(begin, name, [*names, *fields.get("", ())]) if name else Suggestions()
 
 
 def _quoted(value: str) -> str:

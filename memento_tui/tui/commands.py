@@ -82,6 +82,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("list.filter", "list", "slash", "filter", "Search or filter", "Search", first=True),
     Command("list.copy", "list", "y", "copy", "Copy: yy its text, yt its title, yl its link, yi its id"),
     Command("list.unmark", "list", "u", "unmark", "Unmark all"),
+    Command("list.sort", "list", "comma", "sort", "Sort another way; the head of the list says which"),
     Command("list.zoom", "list", "backslash", "zoom", "Show the list alone, then the pane alone, then both"),
     Command("list.scroll_down", "list", "J", "scroll_side(3)", "Scroll the side pane, without leaving the list"),
     Command("list.scroll_up", "list", "K", "scroll_side(-3)", "Scroll it back"),
@@ -152,9 +153,6 @@ COMMANDS: tuple[Command, ...] = (
         "restore",
         "Restore a deleted memory (find them with is:deleted)",
         writes=True,
-    ),
-    Command(
-        "memories.sort", "memories", "comma", "sort", "Sort: last changed, newest, most certain, most used, last used"
     ),
     Command("memories.weak", "memories", "W", "weak", "Show the weak results of a search too, or not"),
     Command("memories.whole", "memories", "O", "whole", "Show all of a long text"),

@@ -63,4 +63,4 @@ async def test_what_an_agent_writes_meanwhile_comes_up(data: Path) -> None:
 
 def test_no_key_for_looking_is_taken_for_one_that_writes() -> None:
     looking = {command.id for command in COMMANDS if not command.writes}
-    assert {"list.filter", "review.lines", "memories.sort", "app.past", "health.refresh", "activity.report"} <= looking
+    assert {"list.filter", "review.lines", "list.sort", "app.past", "health.refresh", "activity.report"} <= looking

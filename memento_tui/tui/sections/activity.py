@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from textual import on, work
 from textual.binding import BindingType
 from textual.content import Content
 
-from memento_tui.api.activity import ActivityLog, ActivityQuery, parse_activity
+from memento_tui.api.activity import ACTIVITY_FILTERS, ActivityLog, ActivityQuery, parse_activity
 from memento_tui.api.types import ActivityRow, ExposureRow
 from memento_tui.errors import MementoError
 from memento_tui.tui.commands import bindings, commands_in_scopes, key_names
@@ -38,6 +38,16 @@ _EXPOSURES_POLL_SECONDS = 1.0
 
 def _changed_record(row: ActivityRow) -> tuple[str, str]:
     return row.record, row.record_id
+
+
+_FILTER_VALUES = {
+    "actor": ("person", "agent", "system"),
+    "channel": ("cli", "tui", "mcp", "http", "hook", "mirror", "api", "import", "maintenance", "engine"),
+    "since": ("1d", "7d", "30d"),
+    "before": ("1d", "7d", "30d"),
+    "is": ("new",),
+}
+"""Values of filters that are the same in every workspace."""
 
 
 class ActivitySection(ListSection[ActivityListRow]):
@@ -289,6 +299,12 @@ class ActivitySection(ListSection[ActivityListRow]):
             self.memento.show_status(gone if kind else "This entry changed no record.", problem=True)
         else:
             await self.memento.open_section(*target)
+
+    def filter_fields(self) -> Mapping[str, Iterable[tuple[str, str]]]:
+        """Return the filters of the journal, with the agents that wrote memories."""
+        agents = [(agent, f"{count:,}") for agent, count in self.memento.workspace.facet_counts("agent")]
+        values = {name: [(value, "") for value in found] for name, found in _FILTER_VALUES.items()}
+        return {name: agents if name == "agent" else values.get(name, []) for name in ACTIVITY_FILTERS}
 
     def action_ledger(self) -> None:
         """Show the exposures, or the journal again."""

@@ -38,6 +38,8 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
 
     SPEC: ClassVar[RecordSpec[Any]]
     """The fields of the records."""
+    ORDER_KEYS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+    """What the records are sorted by, for each of `ORDERS` but the first, which is that of `select`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,7 +84,14 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
 
     def make_source(self) -> ListSource[EntryT]:
         """Return the records that are to be listed now."""
-        self.source = ListSource(lambda: self.select(self._all_entries()))
+        order = self.ORDER_KEYS.get(self.order)
+        self.source = ListSource(
+            lambda: (
+                self.select(self._all_entries())
+                if order is None
+                else sorted(self.select(self._all_entries()), key=order)
+            )
+        )
         return self.source
 
     def _all_entries(self) -> Sequence[EntryT]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from textual import work
@@ -80,6 +80,10 @@ class IdentitySection(ListSection[Crystal]):
     def row_lines(self, row: Crystal, width: int) -> Sequence[Line]:
         """Return the row of a crystal; ``c`` marks the one that the others are compared with."""
         return crystal_line(row, width, is_base=self._base is not None and row.id == self._base.id)
+
+    def filter_fields(self) -> Mapping[str, Iterable[tuple[str, str]]]:
+        """Return what the timeline can be narrowed to."""
+        return {"is": [("proposed", ""), ("rejected", "")]}
 
     def head_text(self) -> Content:
         """Return how many crystals there are, and which one they are compared with."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from math import inf
 from time import monotonic
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -15,7 +16,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from memento_tui.api.line_history import HistoryPlace
-from memento_tui.api.query_completion import Suggestions
+from memento_tui.api.query_completion import Suggestions, complete_filter
 from memento_tui.tui.bulk_runner import MAX_ROWS_NAMED, BulkOutcome, BulkRunner
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, shown
@@ -43,10 +44,10 @@ class FilterBox(CompletingInput):
         to_list: Callable[[], None],
         *,
         scope: KeyScope,
-        complete: Callable[[str, int], Suggestions] | None,
+        complete: Callable[[str, int], Suggestions],
     ) -> None:
-        history: HistoryPlace | None = "memories" if complete is not None else None
-        super().__init__(complete=complete, history_place=history, hint=hint, id=f"{scope}-filter", classes="filter")
+        place = cast("HistoryPlace", scope)
+        super().__init__(complete=complete, history_place=place, hint=hint, id=f"{scope}-filter", classes="filter")
         self._to_list = to_list
 
     def action_take(self) -> None:
@@ -99,6 +100,8 @@ class ListSection(Section, Generic[RowT]):
     FILTER_HINT: ClassVar[str] = "filter"
     NEEDS_SHOWN_ROW: ClassVar[bool] = False
     """Whether a key acts only on a row that was on the screen when it was typed, because it decides for others."""
+    ORDERS: ClassVar[Mapping[str, str]] = {}
+    """The orders of the list by name, in words that say what comes first; the first is in force until one is chosen."""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
 
     def __init__(self) -> None:
@@ -111,7 +114,7 @@ class ListSection(Section, Generic[RowT]):
         self._shown_at = inf
         """When the row under the cursor came on the screen, on the monotonic clock."""
         self.filter_box = FilterBox(
-            self.FILTER_HINT, self.focus_content, scope=self.SCOPE, complete=self.filter_completion()
+            self.FILTER_HINT, self.focus_content, scope=self.SCOPE, complete=self.complete_filter
         )
         """The box that filters."""
         self.head = Static(classes="head", id=f"{self.SCOPE}-head")
@@ -133,6 +136,17 @@ class ListSection(Section, Generic[RowT]):
 
     def _key_was_pressed_since(self, moment: float) -> bool:
         return self.memento.key_was_pressed_since(moment)
+
+    @cached_property
+    def order(self) -> str:
+        """The order of the list, which is kept over restarts; empty where there is only one."""
+        kept = self.memento.workspace.settings.get(f"app.order.{self.SCOPE}") or ""
+        return kept if kept in self.ORDERS else next(iter(self.ORDERS), "")
+
+    @property
+    def is_in_first_order(self) -> bool:
+        """Whether the list stands in the order that it has until another is chosen."""
+        return self.order == next(iter(self.ORDERS), "")
 
     # For subclasses
 
@@ -181,9 +195,13 @@ class ListSection(Section, Generic[RowT]):
         with self.side_scroll:
             yield self.side_text
 
-    def filter_completion(self) -> Callable[[str, int], Suggestions] | None:
-        """Return the function that completes the filter, on threads; ``None`` for a section without completion."""
-        return None
+    def complete_filter(self, line: str, cursor: int) -> Suggestions:
+        """Return what may stand at the cursor of the filter. Called on threads."""
+        return complete_filter(line, cursor, self.filter_fields())
+
+    def filter_fields(self) -> Mapping[str, Iterable[tuple[str, str]]]:
+        """Return the fields that the filter knows, with values and a note for each. Called on threads."""
+        return {}
 
     # Layout
 
@@ -357,6 +375,8 @@ class ListSection(Section, Generic[RowT]):
             words.append(f"{self.new_above:,} new above (g)")
         if self.rows.marks:
             words.append(f"{len(self.rows.marks):,} marked")
+        if not self.is_in_first_order:
+            words.append(f"{self.ORDERS[self.order].lower()} first")
         if self.rows.typed_count:
             words.append(f"{self.rows.typed_count} x ...")
         return "  ".join(words)
@@ -457,6 +477,19 @@ class ListSection(Section, Generic[RowT]):
         """Go to the filter box."""
         # At once: a key typed right behind this one belongs to the box already.
         self.focus_part(self.filter_box)
+
+    def action_sort(self) -> None:
+        """Show the rows in the next order, with the cursor on the first."""
+        orders = list(self.ORDERS)
+        if not orders:
+            self.memento.show_status("This list has one order.", problem=True)
+            return
+        self.order = orders[(orders.index(self.order) + 1) % len(orders)]
+        self.guard.moved_by_person()
+        self.read()
+        self.memento.show_status(f"{self.ORDERS[self.order]} first.")
+        if not self.memento.workspace.is_read_only:
+            self.memento.workspace.settings.set(f"app.order.{self.SCOPE}", self.order)
 
     @work(exclusive=True, group="copy")
     async def action_copy(self) -> None:

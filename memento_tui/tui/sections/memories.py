@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -59,19 +59,6 @@ _MOST_HITS = 100
 _TYPING_PAUSE_SECONDS = 0.15
 """Seconds that a query must stand before it is searched by meaning: typing costs the engine nothing."""
 
-_BY_CHANGE: Literal["changed"] = "changed"
-_ORDER_WORDS: Mapping[MemoryOrder | Literal["changed"], str] = {
-    _BY_CHANGE: "Last changed",
-    "created": "Newest",
-    "certainty": "Most certain",
-    "used": "Most used",
-    "last_used": "Last used",
-}
-"""The orders of the list, in words that say what comes first."""
-
-_ORDER_SETTING = "app.order.memories"
-"""The setting that keeps the order that was chosen last."""
-
 _AGES_SECONDS = 30.0
 """Seconds after which ages are drawn again: the smallest that is shown is a minute."""
 
@@ -83,6 +70,13 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     SCOPE: ClassVar[KeyScope] = "memories"
     FILTER_HINT: ClassVar[str] = 'search: words "phrase" -not tag:x kind:decision is:pinned'
+    ORDERS: ClassVar[Mapping[str, str]] = {
+        "changed": "Last changed",
+        "created": "Newest",
+        "certainty": "Most certain",
+        "used": "Most used",
+        "last_used": "Last used",
+    }
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("memories")]
 
     def __init__(self) -> None:
@@ -124,11 +118,8 @@ class MemoriesSection(ListSection[MemorySummary]):
         """Return the headlines of some memories."""
         return [row.headline for row in self.memento.workspace.summaries(ids)]
 
-    def filter_completion(self) -> Callable[[str, int], Suggestions]:
-        """Return the completion of queries."""
-        return self._complete
-
-    def _complete(self, line: str, cursor: int) -> Suggestions:
+    def complete_filter(self, line: str, cursor: int) -> Suggestions:
+        """Return what may stand at the cursor of a query."""
         return self._helper.complete(line, cursor)
 
     @property
@@ -179,27 +170,21 @@ class MemoriesSection(ListSection[MemorySummary]):
         """Return the memories that the query's filters select, most recently changed first; none for a wrong query."""
         if self.search_query.error:
             return self.memento.workspace.view(AnyOf(()))
-        order = None if self._order == _BY_CHANGE else self._order
+        order = None if self.is_in_first_order else cast("MemoryOrder", self.order)
         return self.memento.workspace.view(with_default_statuses(self.search_query.filter), order)
 
-    @cached_property
-    def _order(self) -> MemoryOrder | Literal["changed"]:
-        """The order of the list while nothing is searched; it is kept over restarts."""
-        kept = self.memento.workspace.settings.get(_ORDER_SETTING)
-        return next((order for order in _ORDER_WORDS if order == kept), _BY_CHANGE)
+    @property
+    def is_in_first_order(self) -> bool:
+        """Whether the list stands in the order of changes, or, where words are searched for, in that of scores."""
+        return bool(self.search_query.words) or super().is_in_first_order
 
     def action_sort(self) -> None:
         """List the memories in the next order."""
         if self.search_query.words:
-            self.memento.show_status(
-                "Results stand in the order of their scores; w says how one was made.", problem=True
-            )
-            return
-        orders = list(_ORDER_WORDS)
-        self._order = orders[(orders.index(self._order) + 1) % len(orders)]
-        self.read()
-        self.memento.show_status(f"{_ORDER_WORDS[self._order]} first.")
-        self.memento.workspace.settings.set(_ORDER_SETTING, self._order)
+            message = "Results stand in the order of their scores; w says how one was made."
+            self.memento.show_status(message, problem=True)
+        else:
+            super().action_sort()
 
     def filter_changed(self) -> None:
         """Search by words at once, and by meaning when the person stops typing."""
@@ -298,8 +283,6 @@ class MemoriesSection(ListSection[MemorySummary]):
         words = self.counted()
         if self.search_query.words and self.rows.total:
             words = words.replace(f"{self.rows.total:,}", self._found.counts(), 1)
-        if not self.search_query.words and self._order != _BY_CHANGE:
-            words += f"  {_ORDER_WORDS[self._order].lower()} first"
         if self._semantic:
             words += f"  {_SEMANTIC_STATE_TEXT[self._semantic]}"
         if not self.search_query.source:

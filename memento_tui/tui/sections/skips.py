@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import work
 from textual.binding import BindingType
@@ -29,6 +29,11 @@ class SkipsSection(EntryListSection[Skip]):
     SCOPE: ClassVar[KeyScope] = "skips"
     SPEC = SKIP_SPEC
     FILTER_HINT: ClassVar[str] = "filter: words by:claude expires:<7d"
+    ORDERS: ClassVar[Mapping[str, str]] = {"end": "Soonest to end", "created": "Newest", "hits": "Most hits"}
+    ORDER_KEYS: ClassVar[Mapping[str, Callable[[Skip], Any]]] = {
+        "created": lambda skip: -skip.created_at.timestamp(),
+        "hits": lambda skip: (-skip.hits, skip.expires_at),
+    }
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("skips")]
 
     DEFAULT_CSS = """
@@ -75,6 +80,11 @@ class SkipsSection(EntryListSection[Skip]):
             '         memento skip add dist/ --reason "not ours" --until 30d\n\n'
             "Agents look here before they act; every match counts as a hit."
         )
+
+    def filter_fields(self) -> Mapping[str, Iterable[tuple[str, str]]]:
+        """Return who made skips, and spans in which they end."""
+        makers = dict.fromkeys(skip.created_by for skip in self._all_entries() if skip.created_by)
+        return {"by": [(maker, "") for maker in makers], "expires": [("<1d", ""), ("<7d", ""), ("<30d", "")]}
 
     def filter_changed(self) -> None:
         """Show the skips that the new filter selects."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import events, on, work
 from textual.binding import BindingType
 from textual.content import Content
 
-from memento_tui.api.lists import CATEGORY_WORDS, ItemQuery, parse_item_query
+from memento_tui.api.lists import CATEGORY_WORDS, STATUS_WORDS, ItemQuery, parse_item_query
 from memento_tui.model import WorkingItem
 from memento_tui.model.lists import ITEM_CATEGORIES
 from memento_tui.tui.commands import KeyScope, bindings
@@ -36,6 +37,17 @@ class WorkingSection(EntryListSection[WorkingItem]):
     SCOPE: ClassVar[KeyScope] = "working"
     SPEC = ITEM_SPEC
     FILTER_HINT: ClassVar[str] = "filter: words category:waiting status:paused tag:x"
+    ORDERS: ClassVar[Mapping[str, str]] = {
+        "priority": "Highest priority",
+        "changed": "Last changed",
+        "created": "Newest",
+        "category": "By category, active work",
+    }
+    ORDER_KEYS: ClassVar[Mapping[str, Callable[[WorkingItem], Any]]] = {
+        "changed": lambda item: -item.updated_at.timestamp(),
+        "created": lambda item: -item.created_at.timestamp(),
+        "category": lambda item: ITEM_CATEGORIES.index(item.category),
+    }
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("working")]
 
     DEFAULT_CSS = """
@@ -105,6 +117,15 @@ class WorkingSection(EntryListSection[WorkingItem]):
         )
 
     # Reading
+
+    def filter_fields(self) -> Mapping[str, Iterable[tuple[str, str]]]:
+        """Return the categories, the statuses, and the tags that items have."""
+        tags = Counter(tag for item in self._all_entries() for tag in item.tags)
+        return {
+            "category": [(word, "") for word in CATEGORY_WORDS.values()],
+            "status": [(word, "") for word in STATUS_WORDS.values()],
+            "tag": [(tag, f"{count:,}") for tag, count in tags.most_common()],
+        }
 
     def filter_changed(self) -> None:
         """Show the items that the new filter selects."""

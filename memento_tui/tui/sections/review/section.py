@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -52,6 +52,13 @@ __all__ = ["ReviewSection"]
 _FILTER_WIDTH = 24
 """Cells of the filter box, which holds a few words."""
 
+_ORDER_KEYS: Mapping[str, Callable[[InboxItem], Any]] = {
+    "oldest": lambda item: item.row.since,
+    "newest": lambda item: -item.row.since.timestamp(),
+    "agent": lambda item: item.row.who,
+}
+"""What the queue is sorted by, where not by risk."""
+
 _GROUP_COMMANDS = {"review.approve_group", "review.reject_group"}
 _FOLD_COMMANDS = {"review.fold": False, "review.unfold": True}
 """Commands for all of a group or a filter; those that fold or unfold, with whether the group is folded before."""
@@ -74,6 +81,12 @@ class ReviewSection(ListSection[QueueRow]):
     SCOPE: ClassVar[KeyScope] = "review"
     NEEDS_SHOWN_ROW: ClassVar[bool] = True
     FILTER_HINT: ClassVar[str] = "words, or a kind"
+    ORDERS: ClassVar[Mapping[str, str]] = {
+        "risk": "Riskiest",
+        "oldest": "Longest waiting",
+        "newest": "Newest",
+        "agent": "By agent, the riskiest",
+    }
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("review")]
 
     def __init__(self) -> None:
@@ -148,10 +161,20 @@ class ReviewSection(ListSection[QueueRow]):
     def make_source(self) -> RowSource[QueueRow]:
         """Return the items of the queue, or those of the chosen kind that hold the words of the filter; in groups."""
         view = self.memento.workspace.inbox.view(self.kind, self.words)
-        grouping, folded = self._grouping, frozenset(self._folded)
-        if not grouping:
+        grouping, folded, order = self._grouping, frozenset(self._folded), _ORDER_KEYS.get(self.order)
+        if not grouping and order is None:
             return view
-        return ListSource(lambda: grouped_rows(view.page(0, view.total()), grouping, folded))
+
+        def rows() -> Sequence[QueueRow]:
+            items = view.page(0, view.total())
+            items = items if order is None else sorted(items, key=order)
+            return grouped_rows(items, grouping, folded) if grouping else items
+
+        return ListSource(rows)
+
+    def filter_fields(self) -> Mapping[str, Iterable[tuple[str, str]]]:
+        """Return the kinds that wait, which stand alone."""
+        return {"": [(kind_word(kind), f"{count:,}") for kind, count in self._counts.items()]}
 
     def row_lines(self, row: QueueRow, width: int) -> Sequence[Line]:
         """Return the row of one item of the queue, or of a group."""
@@ -177,7 +200,8 @@ class ReviewSection(ListSection[QueueRow]):
         progress = _progress(len(self._decided), total) if self._decided else Content("")
         above = Content(f"{self.new_above:,} new above (g)  ") if self.new_above > 0 else Content("")
         found = Content(f"{self._number_found():,} found, ") if self.words else Content("")
-        return progress + marked + above + found + waiting
+        order = "" if self.is_in_first_order else f"{self.ORDERS[self.order].lower()} first  "
+        return progress + marked + above + Content(order) + found + waiting
 
     def _number_found(self) -> int:
         """Return how many items the list holds, folded ones too, without the rows of groups."""
