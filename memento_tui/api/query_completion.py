@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
+from memento_tui import clock
 from memento_tui.model.filters import AllOf
 from memento_tui.model.memory import KINDS, SOURCE_TYPES, STABILITIES, STATUSES, TIERS
 from memento_tui.search.query_language import FIELDS, FieldToken, field_tokens, meant_field, parse
@@ -109,6 +110,10 @@ _CLOSED_FIELDS = ("kind", "status", "tier", "is")
 """The fields that take no other words than those of `_WORDS`."""
 
 
+_MAX_TITLE_CHARACTERS = 28
+"""Characters of a title that stand behind an id."""
+
+
 class ForgivenQuery(NamedTuple):
     """A query as it was probably meant, and a sentence for each part that was read otherwise or that nothing has."""
 
@@ -155,6 +160,16 @@ class QueryHelper:
         else:
             found = Suggestions()
         return found
+
+    def complete_memory(self, start: int, typed: str) -> Suggestions:
+        """Return the ids of the memories that a word finds, best first, each with the beginning of its title."""
+        if not typed:
+            return Suggestions()
+        found = self._workspace.search_engine.search(
+            typed, mode="keyword", limit=MAX_SUGGESTIONS, now=clock.now(), typing=True
+        )
+        options = [Suggestion(hit.id, hit.memory.headline[:_MAX_TITLE_CHARACTERS]) for hit in found.results]
+        return Suggestions(start, start + len(typed), tuple(options))
 
     def values(self, field: str) -> list[tuple[str, str]]:
         """Return the values that may stand behind a field with how many memories have each, most first."""

@@ -41,6 +41,7 @@ COMMAND_GROUPS: dict[str, dict[str, CommandEntry]] = {
     "Look closer": {
         "timeline": CommandEntry("overview", "Show what was remembered around the same time."),
         "links": CommandEntry("overview", "Show what a memory is related to."),
+        "relate": CommandEntry("memories", "Relate a memory to another record."),
         "facets": CommandEntry("overview", "Count memories by kind, tag, tier and source."),
         "tags": CommandEntry("overview", "List the tags in use."),
         "namespaces": CommandEntry("overview", "List the namespaces in use."),

@@ -32,6 +32,7 @@ from memento_tui.cli.output import (
 from memento_tui.config import DecayPreset
 from memento_tui.errors import Conflict, InvalidInput, MementoError
 from memento_tui.model import Memory
+from memento_tui.model.memory import RELATION_TYPES
 from memento_tui.model.validation import to_plain
 from memento_tui.text.labels import OtherSide, bracketed, caution_labels, condition_labels, source_in_words
 
@@ -414,6 +415,30 @@ _PURGE_KINDS = ("memory", "skip", "item", "crystal", "contradiction", "proposal"
 
 
 @command(
+    "relate",
+    short_help="Relate a memory to another record.",
+    examples="""
+    memento relate 7f3k 2b9d
+    memento relate 7f3k 2b9d --type supersedes
+    memento relate 7f3k src/server.py --type file
+    """,
+)
+@click.argument("id")
+@click.argument("other")
+@click.option("--type", "kind", type=click.Choice(RELATION_TYPES), default="related", show_default=True)
+@click.option("--label", default="", metavar="TEXT", help="A few words about the relation.")
+def relate(id: str, other: str, kind: str, label: str) -> None:  # noqa: A002 - its name in the help
+    """Relate the memory ID to the record OTHER: a memory, with --type item a working item, with file a path."""
+    with open_workspace() as workspace:
+        memory_id = workspace.resolve("memory", id)
+        workspace.relate(memory_id, other, kind, label)
+    emit(
+        lambda: {"id": memory_id, "other": other, "type": kind},
+        lambda: safe(f"{memory_id} {kind} {other}. memento undo takes it back."),
+    )
+
+
+@command(
     "purge",
     decides=True,
     short_help="Remove a record with all its versions, for a leaked secret.",
@@ -511,6 +536,7 @@ commands = {
     "edit": edit,
     "rm": rm,
     "restore": restore,
+    "relate": relate,
     "purge": purge,
     "reject": reject,
 }

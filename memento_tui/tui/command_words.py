@@ -9,9 +9,10 @@ from typing import NamedTuple
 from memento_tui.api.query_completion import QueryHelper, Suggestions, suggest
 from memento_tui.app_sections import SECTION_NAMES, SECTIONS
 from memento_tui.errors import InvalidInput
+from memento_tui.model.memory import RELATION_TYPES
 from memento_tui.model.memory_fields import FIELDS_BY_NAME
 from memento_tui.tui.commands import COMMANDS, Command, KeyScope
-from memento_tui.tui.sections.memory_commands import CHANGES
+from memento_tui.tui.sections.memory_commands import CHANGES, ROW_COMMANDS
 
 __all__ = ["ALIASES", "APP_COMMANDS", "CommandWords", "TypedLine"]
 
@@ -26,7 +27,6 @@ APP_COMMANDS = {
     "workspace": ("NAME", "Go to another workspace"),
     "export": ("PATH FORMAT", "Write every record to a file or folder"),
     "theme": ("NAME", "Choose another theme"),
-    "purge": ("REASON", "Remove this memory with all its versions, for ever"),
 }
 """The commands that take an argument and change no field: what each takes, and what it does."""
 
@@ -99,9 +99,7 @@ class CommandWords:
     @property
     def known(self) -> dict[str, str]:
         """Every command with a few words about it, those that take something first."""
-        typed = {**(CHANGES if self._on_memories else {}), **APP_COMMANDS}
-        if not self._on_memories:
-            del typed["purge"]
+        typed = {**({**CHANGES, **ROW_COMMANDS} if self._on_memories else {}), **APP_COMMANDS}
         takes = {name: f"{argument}  {about}" for name, (argument, about) in typed.items()}
         keyed = {name: command.help for name, command in self.keyed.items() if name not in ALIASES}
         return {**keyed, **takes, **self._own, **{tab.name: f"Go to {tab.subject}" for tab in SECTIONS}}
@@ -110,7 +108,7 @@ class CommandWords:
         """Raise `InvalidInput` for a name that is none, with the one that was probably meant."""
         if name in self.known:
             return
-        if name in CHANGES or name == "purge":
+        if name in CHANGES or name in ROW_COMMANDS:
             raise InvalidInput(f":{name} is for memories.", "Go there first: :memories.")
         near = get_close_matches(name, [*self.known, *ALIASES], 1)
         hint = f"Did you mean :{near[0]}?" if near else "Tab shows what there is; ? shows the keys."
@@ -137,6 +135,10 @@ class CommandWords:
             found = self._helper.complete(argument, len(argument))
             moved = begin + len(typed) - len(argument)
             return found._replace(start=found.start + moved, end=found.end + moved)
+        if name == "relate":
+            if " " in argument:
+                return suggest(begin, typed, [(kind, "") for kind in RELATION_TYPES])
+            return self._helper.complete_memory(begin, typed)
         if name == "valid" and " " in argument:
             return suggest(begin, typed, [("from", ""), ("until", "")]) if len(argument.split()) > 1 else Suggestions()
         return suggest(begin, typed, self._values(name)) if " " not in argument else Suggestions()

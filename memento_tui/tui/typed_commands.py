@@ -23,7 +23,7 @@ from memento_tui.tui.screens.workspaces import go_to_workspace
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.memories import MemoriesSection
-from memento_tui.tui.sections.memory_commands import CHANGES, MemoryCommands, Targets
+from memento_tui.tui.sections.memory_commands import CHANGES, ROW_COMMANDS, MemoryCommands, Targets
 
 if TYPE_CHECKING:
     from memento_tui.tui.app import MementoApp
@@ -78,7 +78,7 @@ class TypedCommands:
         return ("" if row is None else row.id, getattr(row, "version", 0), frozenset(section.rows.marks))
 
     def _acts_on_rows(self, name: str) -> bool:
-        return name in CHANGES or name == "purge" or name in self._words.keyed or name in self._app.own.commands
+        return name in CHANGES or name in ROW_COMMANDS or name in self._words.keyed or name in self._app.own.commands
 
     def _is_writing_key(self, name: str) -> bool:
         return name in self._words.keyed and self._words.keyed[name].writes
@@ -95,7 +95,7 @@ class TypedCommands:
         """Raise a `MementoError` for a line that cannot be carried out."""
         typed = TypedLine.parse(line)
         self._words.check_name(typed.name)
-        is_change = typed.name in CHANGES or typed.name == "purge"
+        is_change = typed.name in CHANGES or typed.name in ROW_COMMANDS
         if typed.whole and not is_change:
             raise InvalidInput(f"% is for changes, and :{typed.name} is none.", "Leave it out.")
         if self._app.workspace.is_read_only and (is_change or typed.name == "save" or self._is_writing_key(typed.name)):
@@ -116,6 +116,8 @@ class TypedCommands:
         app, name, argument = self._app, typed.name, typed.argument
         if name in CHANGES and self._changes is not None:
             await self._changes.change(name, argument, self._targets(typed))
+        elif name == "relate" and self._changes is not None:
+            await self._changes.relate(argument, self._targets(typed))
         elif name == "purge" and self._changes is not None:
             await self._changes.purge(argument, self._targets(typed).ids[0])
         elif name == "save":

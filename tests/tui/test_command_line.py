@@ -167,6 +167,31 @@ async def test_an_export_is_written_to_the_path_and_asks_before_it_writes_over_o
         assert out.read_text() == "mine"
 
 
+async def test_marked_memories_are_related_to_another_and_one_undo_takes_it_back(
+    notes: Path, workspace: Workspace
+) -> None:
+    async with opened(notes) as driver:
+        await run(driver, "relate nothere")
+        assert "nothere" in driver.text(".command-problem")
+        await driver.press("escape")
+        await run(driver, "relate rule1 nearly")
+        assert "There is no relation 'nearly'" in driver.text(".command-problem")
+        await driver.press("escape")
+        await run(driver, "relate gate")
+        assert "not related to itself" in driver.text(".command-problem")
+        await driver.press("escape")
+        await run(driver, "relate rule1 supersedes")
+        await driver.until(lambda: "Related." in driver.told, "it is related")
+        assert workspace.related("gate") == [("supersedes", "out", "rule1")]
+        await driver.press("j", "space", "space")
+        await run(driver, "relate gate")
+        await driver.press("y")
+        await driver.until(lambda: "Related 2." in driver.told, "both are related")
+        assert len(workspace.related("gate")) == 3
+        await driver.press("z")
+        await driver.until(lambda: len(workspace.related("gate")) == 1, "one undo takes both back")
+
+
 async def test_a_purge_wants_a_reason_and_the_id_typed(notes: Path) -> None:
     async with opened(notes) as driver:
         await run(driver, "purge")

@@ -23,6 +23,21 @@ def test_add_answers_with_the_whole_memory(memento: Program) -> None:
     assert memento.json("show", added["id"])["content"] == "The API lives at /v2."
 
 
+def test_memories_and_files_are_related_and_an_undo_takes_it_back(memento: Program) -> None:
+    for name in ("older", "newer"):
+        memento.json("add", f"The {name} port.", "--id", name)
+    assert memento.json("relate", "newer", "older", "--type", "supersedes") == {
+        "id": "newer",
+        "other": "older",
+        "type": "supersedes",
+    }
+    assert "newer file src/port.py." in memento.run("relate", "newer", "src/port.py", "--type", "file").out
+    assert len(memento.json("links", "newer")["items"]) == 2
+    memento.run("undo")
+    assert [link["end"] for link in memento.json("links", "newer")["items"]] == ["older"]
+    assert memento.run("relate", "newer", "nothere").code != 0
+
+
 def test_add_takes_every_field(memento: Program) -> None:
     written = {
         "title": "Endpoints",

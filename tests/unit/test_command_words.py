@@ -12,7 +12,7 @@ from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.model.memory import make_memory
 from memento_tui.tui.command_words import ALIASES, CommandWords, TypedLine
 from memento_tui.tui.commands import COMMANDS
-from memento_tui.tui.sections.memory_commands import CHANGES, changes_of
+from memento_tui.tui.sections.memory_commands import CHANGES, ROW_COMMANDS, changes_of
 
 MEMORY = make_memory({"content": "The gate is shut.", "tags": ["old", "gate"]})
 
@@ -107,10 +107,14 @@ def test_what_a_field_cannot_have_is_said_before_anything_is_written(name: str, 
         ("open memories tag:ga", "gate"),
         ("rev", "review"),
         ("hist", "history"),
+        ("rela", "relate"),
+        ("relate shut", "gate"),
+        ("relate gate sup", "supersedes"),
     ],
 )
 def test_names_and_what_they_take_are_completed(workspace: Workspace, line: str, first: str) -> None:
     workspace.remember("Text.", tags=["gate"], namespace="projects/site", kind="decision")
+    workspace.remember("It is shut.", id="gate")
     assert offered(words(workspace, "memories", "everywhere"), line)[0] == first
 
 
@@ -127,7 +131,7 @@ def test_every_command_with_a_key_can_be_typed_by_its_name_in_its_section(worksp
     known = words(workspace, "memories", "everywhere").known
     names = [c.id.partition(".")[2].replace("_", "-") for c in COMMANDS if c.scope == "memories"]
     assert [name for name in names if name not in known and name not in ALIASES] == []
-    assert {"undo", "redo", "pause", "help", "quit", "imports", *CHANGES, "purge"} <= set(known)
+    assert {"undo", "redo", "pause", "help", "quit", "imports", *CHANGES, *ROW_COMMANDS} <= set(known)
 
 
 def test_a_name_that_is_none_is_answered_with_the_one_that_was_meant(workspace: Workspace) -> None:

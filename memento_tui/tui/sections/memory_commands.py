@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memento_tui import clock
 from memento_tui.errors import InvalidInput, NotAllowed
 from memento_tui.model import Memory
-from memento_tui.model.memory import KINDS, parse_kind
+from memento_tui.model.memory import KINDS, RELATION_TYPES, parse_kind
 from memento_tui.model.memory_fields import FIELDS
 from memento_tui.policy.resolution import with_changes
 from memento_tui.tui.screens.dialogs import AskLine
@@ -18,7 +18,7 @@ from memento_tui.tui.sections.memory_actions import parse_tag_changes
 if TYPE_CHECKING:
     from memento_tui.tui.sections.memories import MemoriesSection
 
-__all__ = ["CHANGES", "MemoryCommands", "Targets", "changes_of"]
+__all__ = ["CHANGES", "ROW_COMMANDS", "MemoryCommands", "Targets", "changes_of"]
 
 _FIELD_NAMES = (
     "certainty",
@@ -49,6 +49,13 @@ CHANGES: Mapping[str, tuple[str, str]] = {
     "valid": ("from WHEN until WHEN", "From when until when it holds; `always` clears both."),
 }
 """Every command that changes fields: what it takes, and what that is."""
+
+
+ROW_COMMANDS: Mapping[str, tuple[str, str]] = {
+    "relate": ("ID TYPE", "Relate it to another memory: related, supersedes, contradicts, ..."),
+    "purge": ("REASON", "Remove this memory with all its versions, for ever"),
+}
+"""Every other command that is for memories: what it takes, and what it does."""
 
 
 class Targets(NamedTuple):
@@ -110,6 +117,18 @@ def _validity(argument: str) -> dict[str, Any]:
     return changes
 
 
+def _relation(argument: str) -> tuple[str, str]:
+    """Return the other end and the type of a relation. Raises `InvalidInput`."""
+    other, _, kind = argument.rpartition(" ")
+    if not other:
+        other, kind = argument, "related"
+    if not other:
+        raise InvalidInput(":relate takes the id of another memory, and a type.", "Such as: relate 7f3k supersedes.")
+    if kind not in RELATION_TYPES:
+        raise InvalidInput(f"There is no relation {kind!r:.40}.", f"There are {', '.join(RELATION_TYPES)}.")
+    return other.strip(), kind
+
+
 class MemoryCommands:
     """Carries out commands on the memories of a section; its methods that write must run in a worker of it."""
 
@@ -140,8 +159,22 @@ class MemoryCommands:
                 raise InvalidInput("A purge is for one memory at a time.", "Unmark the others with u.")
             if not argument:
                 raise InvalidInput(":purge takes the reason; the journal keeps it.", "Such as: purge it held a key.")
+        elif name == "relate":
+            other, kind = _relation(argument)
+            if kind not in ("file", "item") and workspace.resolve("memory", other) in targets.ids:
+                raise InvalidInput("A memory is not related to itself.", "Name another one by its id.")
         else:
             changes_of(name, argument, memory)
+
+    async def relate(self, argument: str, targets: Targets) -> None:
+        """Relate each memory to another record; one undo takes all of it back."""
+        workspace = self._section.memento.workspace
+        other, kind = _relation(argument)
+
+        def relate(memory_id: str, _seen: int | None) -> None:
+            workspace.relate(memory_id, other, kind)
+
+        await self._section.run_on(targets.ids, f"Relate to {other}", "Related", relate, among=targets.among)
 
     async def change(self, name: str, argument: str, targets: Targets) -> None:
         """Change a field of each memory; one undo takes all of it back."""
