@@ -10,7 +10,7 @@ import pytest
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.search import SearchAnswer
-from memento_tui.tui.sections import memories
+from memento_tui.tui.sections import memory_search
 from tests.tui.app_driver import Driver, opened
 
 PORTS = ("one", "two", "three")
@@ -21,17 +21,17 @@ def ports(workspace: Workspace, data_dir: Path, monkeypatch: pytest.MonkeyPatch)
     """Three memories, whose order by meaning is the other way round than that by words."""
     for name in PORTS:
         workspace.remember(f"The port of {name}.", id=name)
-    monkeypatch.setattr(memories, "_TYPING_PAUSE_SECONDS", 0)
-    search = memories.MemoriesSection._search
+    monkeypatch.setattr(memory_search, "_TYPING_PAUSE_SECONDS", 0)
+    search = memory_search.MemorySearch._search
 
-    def reversed_by_meaning(section: memories.MemoriesSection, mode: str) -> SearchAnswer:
-        answer = search(section, "keyword")
+    def reversed_by_meaning(own: memory_search.MemorySearch, mode: str) -> SearchAnswer:
+        answer = search(own, "keyword")
         by_words = sorted(answer.results, key=lambda hit: PORTS.index(hit.id))
         meant = mode == "hybrid"
         results = by_words[::-1] if meant else by_words
         return SearchAnswer(results, answer.total, "ready" if meant else "off")
 
-    monkeypatch.setattr(memories.MemoriesSection, "_search", reversed_by_meaning)
+    monkeypatch.setattr(memory_search.MemorySearch, "_search", reversed_by_meaning)
     return data_dir
 
 
@@ -52,7 +52,7 @@ async def test_the_cursor_stays_on_the_best_result_when_those_by_meaning_arrive(
 async def test_a_cursor_that_the_person_moved_stays_on_its_memory_when_those_by_meaning_arrive(
     ports: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memories, "_TYPING_PAUSE_SECONDS", 3600)
+    monkeypatch.setattr(memory_search, "_TYPING_PAUSE_SECONDS", 3600)
     async with opened(ports) as app:
         await app.press("slash")
         await app.type("port")
@@ -60,8 +60,8 @@ async def test_a_cursor_that_the_person_moved_stays_on_its_memory_when_those_by_
         assert app.current == "The port of two."
         await app.press("k")
         assert app.current == "The port of one."
-        monkeypatch.setattr(memories, "_TYPING_PAUSE_SECONDS", 0)
-        app.memories._search_by_meaning("port")
+        monkeypatch.setattr(memory_search, "_TYPING_PAUSE_SECONDS", 0)
+        app.memories.run_worker(app.memories.search.search_by_meaning("port"))
         await _found(app, by_meaning=True)
         assert app.current == "The port of one."
         assert app.memories.rows.cursor == 2

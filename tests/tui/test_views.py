@@ -199,7 +199,7 @@ async def test_why_tells_the_weight_and_in_a_search_the_rank(filled: Path) -> No
         await driver.until(
             lambda: "Rank in this search" in str(view.query_one(".why-text", Static).render()), "the rank is told"
         )
-        hit = next(iter(driver.memories.hits.values()))
+        hit = next(iter(driver.memories.search.hits.values()))
         assert f"score          {hit.score:.3f}" in str(view.query_one(".why-text", Static).render())
 
 

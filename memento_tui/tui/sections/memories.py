@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
-from memento_tui import clock
 from memento_tui.api.drafts import UnsavedText, UnsavedTextFile
-from memento_tui.api.query_completion import ForgivenQuery, QueryHelper, Suggestions
-from memento_tui.api.search import SearchAnswer, SearchHit
+from memento_tui.api.query_completion import Suggestions
 from memento_tui.api.types import MemoryOrder, MemorySummary
 from memento_tui.errors import MementoError, NotAllowed
 from memento_tui.model import Memory
 from memento_tui.model.filters import AnyOf, with_default_statuses
-from memento_tui.search.query_language import Query, parse
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import literal
 from memento_tui.tui.edit_conflict import CurrentText, other_writer_name, save_with_conflicts
 from memento_tui.tui.external_editor import edit_in_external_editor
 from memento_tui.tui.memory_text import memory_line
-from memento_tui.tui.row_sources import HitSource
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.memory_actions import MemoryActions
+from memento_tui.tui.sections.memory_search import MemorySearch
 from memento_tui.tui.selection import SeenVersion, Selection
 from memento_tui.tui.views.memory_side import MemorySide, Preview, SideSubject
 from memento_tui.tui.views.view import FilterChanged, MemoryChosen, ViewClosed
@@ -50,19 +45,11 @@ Versioned = MemorySummary | Memory | SeenVersion
 
 
 if TYPE_CHECKING:
-    from memento_tui.tui.found_memories import FoundMemories
     from memento_tui.tui.sections.memory_form import FieldsOfSearch
-    from memento_tui.tui.views.why import SearchRank
 
-
-_MOST_HITS = 100
-_TYPING_PAUSE_SECONDS = 0.15
-"""Seconds that a query must stand before it is searched by meaning: typing costs the engine nothing."""
 
 _AGES_SECONDS = 30.0
 """Seconds after which ages are drawn again: the smallest that is shown is a minute."""
-
-_SEMANTIC_STATE_TEXT = {"ready": "by meaning too", "warming": "meaning: warming up", "off": "words only"}
 
 
 class MemoriesSection(ListSection[MemorySummary]):
@@ -81,17 +68,11 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.search_query: Query = parse("")
-        self.side = MemorySide(SideSubject(None, self.search_query, None))
+        self.search = MemorySearch(self)
+        """The search that the filter box holds."""
+        self.side = MemorySide(SideSubject(None, self.search.query, None))
         """The views beside the list."""
         self.side_scroll = self.side.preview
-        self.hits: dict[str, SearchHit] = {}
-        """The hits of the present search by id; empty while the list is only filtered."""
-        self._forgiven = ForgivenQuery("")
-        self._semantic = ""
-        self._reported_problem = ""
-        self._is_at_best = False
-        """Whether the cursor has stood on the best result since the query was typed."""
         self._chosen_in_view: str | None = None
         """The memory that the person went to in the view that is open."""
         self._actions = MemoryActions(self)
@@ -112,7 +93,7 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     def listed_ids(self) -> Sequence[str]:
         """Return the ids of all memories that the present search finds, in the order of the list."""
-        return list(self.hits) if self.search_query.words else self.make_source().ids(0, self.rows.total)
+        return list(self.search.hits) if self.search.query.words else self.make_source().ids(0, self.rows.total)
 
     def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
         """Return the headlines of some memories."""
@@ -120,16 +101,12 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     def complete_filter(self, line: str, cursor: int) -> Suggestions:
         """Return what may stand at the cursor of a query."""
-        return self._helper.complete(line, cursor)
+        return self.search.complete(line, cursor)
 
     @property
     def _is_searching(self) -> bool:
         """Whether the person is in the search box, where the last part may go on."""
         return self.is_attached and self.screen.focused is self.filter_box
-
-    @cached_property
-    def _helper(self) -> QueryHelper:
-        return QueryHelper(self.memento.workspace)
 
     def texts_to_copy(self, row: MemorySummary) -> Mapping[str, str]:
         """Return the text, the title, the link in other notes and the id of a memory."""
@@ -141,13 +118,6 @@ class MemoriesSection(ListSection[MemorySummary]):
         """Show the preview beside the list."""
         yield self.side
 
-    @cached_property
-    def _found(self) -> FoundMemories:
-        """The results of the present search."""
-        from memento_tui.tui.found_memories import FoundMemories  # noqa: PLC0415 - with the first search
-
-        return FoundMemories()
-
     @property
     def preview(self) -> Preview:
         """The preview."""
@@ -156,136 +126,53 @@ class MemoriesSection(ListSection[MemorySummary]):
     def row_lines(self, row: MemorySummary, width: int) -> Sequence[Line]:
         """Return the row of a memory; of a result its evidence too."""
         lines = memory_line(row, width)
-        hit = self.hits.get(row.id)
-        return lines if hit is None else [*lines, self._evidence(hit, width)]
-
-    def _evidence(self, hit: SearchHit, width: int) -> Line:
-        from memento_tui.tui.found_memories import evidence_line  # noqa: PLC0415 - a search is on
-
-        return evidence_line(hit, self._found.passage(hit), width)
+        evidence = self.search.evidence(row.id, width)
+        return lines if evidence is None else [*lines, evidence]
 
     # Searching
 
     def make_source(self) -> RowSource[MemorySummary]:
         """Return the memories that the query's filters select, most recently changed first; none for a wrong query."""
-        if self.search_query.error:
+        if self.search.query.error:
             return self.memento.workspace.view(AnyOf(()))
         order = None if self.is_in_first_order else cast("MemoryOrder", self.order)
-        return self.memento.workspace.view(with_default_statuses(self.search_query.filter), order)
+        return self.memento.workspace.view(with_default_statuses(self.search.query.filter), order)
 
     @property
     def is_in_first_order(self) -> bool:
         """Whether the list stands in the order of changes, or, where words are searched for, in that of scores."""
-        return bool(self.search_query.words) or super().is_in_first_order
+        return bool(self.search.query.words) or super().is_in_first_order
 
     def action_sort(self) -> None:
         """List the memories in the next order."""
-        if self.search_query.words:
+        if self.search.query.words:
             message = "Results stand in the order of their scores; w says how one was made."
             self.memento.show_status(message, problem=True)
         else:
             super().action_sort()
 
     def filter_changed(self) -> None:
-        """Search by words at once, and by meaning when the person stops typing."""
-        self._forgiven = self._helper.forgive(self.filter, typing=self._is_searching)
-        self.search_query = parse(self._forgiven.source, typing=True)
+        """Search for what the box holds now."""
         self.new_above = 0
-        self._is_at_best = True
-        if self.search_query.words:
-            self._show_answer(self._search("keyword"), to_best=True)
-            self._search_by_meaning(self.search_query.source)
-        else:
-            self.workers.cancel_group(self, "meaning")
-            self._semantic, self.hits = "", {}
-            self.rows.row_height = 1
-            self.read()
-            self.show(self.rows.current)
-        # A quotation mark that is not closed is being typed; it is reported when the person goes on to the list.
-        closed = parse(f'{self._forgiven.source} "', typing=True).problems
-        problems = [problem for problem in self.search_query.problems if problem in closed]
-        self._report_problem([self._forgiven.note, *problems])
-
-    def _report_problem(self, problems: Sequence[str]) -> None:
-        """Show the first problem of the query in the status line, and clear it there when it is mended."""
-        problem = next(filter(None, problems), "")
-        if problem or self._reported_problem:
-            self.memento.show_status(problem, problem=True)
-        self._reported_problem = problem
+        self.search.change(self.filter, typing=self._is_searching)
 
     def focus_content(self) -> None:
         """Go to the list, or to the editor if one is open; show the first problem of the query."""
         super().focus_content()
-        if self._is_searching or self._helper.forgive(self.filter) == self._forgiven:
-            self._report_problem([self._forgiven.note, *self.search_query.problems])
-        else:
-            self.filter_changed()  # what was still being typed counts now
-
-    def _search(self, mode: Any) -> SearchAnswer:  # noqa: ANN401 - the search's own modes
-        searching = self.memento.workspace.search_engine
-        return searching.search(self.search_query.source, mode=mode, limit=_MOST_HITS, now=clock.now(), typing=True)
-
-    @work(group="meaning", exclusive=True)
-    async def _search_by_meaning(self, source: str) -> None:
-        await asyncio.sleep(_TYPING_PAUSE_SECONDS)
-        answer = await in_thread(self, self._search, "hybrid")
-        if self.search_query.source != source:
-            return
-        self._semantic = answer.semantic
-        self._show_answer(answer, to_best=self._is_at_best)
-        if answer.semantic == "warming":
-            self.set_timer(1.0, lambda: self._retry_by_meaning(source))
-
-    @work(group="anew", exclusive=True)
-    async def _search_again(self, source: str) -> None:
-        mode = "hybrid" if self._semantic == "ready" else "keyword"
-        answer = await in_thread(self, self._search, mode)
-        # Meanwhile another query may have been typed, or the answer by meaning may have come.
-        if self.search_query.source == source and (mode == "hybrid" or self._semantic != "ready"):
-            self._show_answer(answer, to_best=False)
-
-    def _retry_by_meaning(self, source: str) -> None:
-        if self.search_query.source == source:
-            self._search_by_meaning(source)
-
-    def _show_answer(self, answer: SearchAnswer, *, to_best: bool) -> None:
-        """Show the results, with the cursor on the best of them or on the memory that it was on."""
-        self._found.show(answer)
-        listed = self._found.listed
-        source = HitSource(listed)
-        self.hits = {hit.id: hit for hit in listed}
-        self.rows.row_height = 2
-        if answer.notice:
-            self.memento.show_status(answer.notice)
-        current = self.rows.current
-        if to_best:
-            self.rows.set_rows(source.rows(), source.total(), source)
-        elif self.rows.first_visible == 0:
-            # New rows above are visible here, and the cursor stays on its memory.
-            self.rows.set_rows(source.rows(), source.total(), source, select=current.id if current else None)
-        else:
-            self.rows.refresh_rows(source)
-        self.show(self.rows.current)
-        self.update_head()
+        self.search.leave_box(self.filter, typing=self._is_searching)
 
     def reload(self) -> None:
         """Read again, keeping the position in the list."""
-        self._helper.forget()
-        if self.search_query.words:
-            self._search_again(self.search_query.source)
-        else:
+        self.search.reload()
+        if not self.search.query.words:
             super().reload()
         self.show(self.rows.current)
         self.side.reload()
 
     def head_text(self) -> Content:
         """Return how many memories the query finds, and how it searched."""
-        words = self.counted()
-        if self.search_query.words and self.rows.total:
-            words = words.replace(f"{self.rows.total:,}", self._found.counts(), 1)
-        if self._semantic:
-            words += f"  {_SEMANTIC_STATE_TEXT[self._semantic]}"
-        if not self.search_query.source:
+        words = self.search.head_words(self.counted(), self.rows.total)
+        if not self.search.query.source:
             self.memento.show_counts(memories=self.rows.total)
         return Content(words)
 
@@ -304,16 +191,9 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     def show(self, row: MemorySummary | None) -> None:
         """Show the memory in the preview, and in the view that is open over it."""
-        self._is_at_best = self._is_at_best and self.rows.cursor == 0
-        self.side.show(SideSubject(self.memory_of(row), self.search_query, self._rank(row)))
-
-    def _rank(self, row: MemorySummary | None) -> SearchRank | None:
-        hit = None if row is None else self.hits.get(row.id)
-        if hit is None:
-            return None
-        from memento_tui.tui.views.why import SearchRank  # noqa: PLC0415 - a search is on
-
-        return SearchRank(hit, list(self.hits).index(hit.id) + 1, len(self.hits))
+        self.search.note_cursor(self.rows.cursor)
+        rank = None if row is None else self.search.rank(row.id)
+        self.side.show(SideSubject(self.memory_of(row), self.search.query, rank))
 
     def on_mount(self) -> None:
         """Read the first rows, and keep the ages true."""
@@ -331,11 +211,7 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     def action_weak(self) -> None:
         """List the weak results of the search too, or the good ones alone."""
-        if not self.search_query.words:
-            self.memento.show_status("Only a search has weak results; / begins one.", problem=True)
-            return
-        self._found.with_weak = not self._found.with_weak
-        self._search_again(self.search_query.source)
+        self.search.toggle_weak()
 
     def action_whole(self) -> None:
         """Draw all of a long text in the preview."""
@@ -381,8 +257,8 @@ class MemoriesSection(ListSection[MemorySummary]):
     @work(exclusive=True, group="go to")
     async def go_to(self, memory_id: str) -> None:
         """Put the cursor on a memory; where the present query does not find it, replace the query."""
-        if self.search_query.words:
-            is_listed = memory_id in self.hits
+        if self.search.query.words:
+            is_listed = memory_id in self.search.hits
         else:
             is_listed = await in_thread(self, self.make_source().locate, memory_id) is not None
         if is_listed:
@@ -418,7 +294,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         from memento_tui.tui.sections.memory_form import fields_of_search  # noqa: PLC0415 - only to write
 
         unsaved = UnsavedTextFile(self.memento.workspace.paths, "memory", "", 0)
-        self._new_fields = fields_of_search(self.search_query.filter)
+        self._new_fields = fields_of_search(self.search.query.filter)
         self.side_pane.open(self._new_fields.heading, TextDraft(tags=self._new_fields.tags), unsaved, self._save_new)
 
     def action_edit(self) -> None:

@@ -1,0 +1,191 @@
+"""The search of the section of memories: by words at every letter, by meaning at a pause, with the cursor kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from memento_tui import clock
+from memento_tui.api.query_completion import ForgivenQuery, QueryHelper, Suggestions
+from memento_tui.search.query_language import Query, parse
+from memento_tui.tui.row_sources import HitSource
+from memento_tui.tui.section import in_thread
+
+if TYPE_CHECKING:
+    from memento_tui.api.search import SearchAnswer, SearchHit, SearchMode
+    from memento_tui.tui.found_memories import FoundMemories
+    from memento_tui.tui.sections.memories import MemoriesSection
+    from memento_tui.tui.views.why import SearchRank
+    from memento_tui.tui.widgets.record_list import Line
+
+__all__ = ["MemorySearch"]
+
+_MOST_HITS = 100
+_TYPING_PAUSE_SECONDS = 0.15
+"""Seconds that a query must stand before it is searched by meaning: typing costs the engine nothing."""
+
+_RETRY_SECONDS = 1.0
+"""Seconds until the engine is asked again that was warming up."""
+
+_SEMANTIC_STATE_TEXT = {"ready": "by meaning too", "warming": "meaning: warming up", "off": "words only"}
+
+
+class MemorySearch:
+    """Reads the query in the section's box, and shows what it finds in the section's list."""
+
+    def __init__(self, section: MemoriesSection) -> None:
+        self._section = section
+        self.query: Query = parse("")
+        """What is searched for, as it was probably meant."""
+        self.hits: dict[str, SearchHit] = {}
+        """The hits of the present search by id; empty while the list is only filtered."""
+        self._forgiven = ForgivenQuery("")
+        self._semantic = ""
+        self._reported_problem = ""
+        self._is_at_best = False
+        """Whether the cursor has stood on the best result since the query was typed."""
+
+    @cached_property
+    def _helper(self) -> QueryHelper:
+        return QueryHelper(self._section.memento.workspace)
+
+    @cached_property
+    def _found(self) -> FoundMemories:
+        from memento_tui.tui.found_memories import FoundMemories  # noqa: PLC0415 - with the first search
+
+        return FoundMemories()
+
+    def complete(self, line: str, cursor: int) -> Suggestions:
+        """Return what may stand at the cursor of a query. Called on threads."""
+        return self._helper.complete(line, cursor)
+
+    # Searching
+
+    def change(self, source: str, *, typing: bool) -> None:
+        """Search for another query: by words at once, and by meaning when the person stops typing."""
+        self._forgiven = self._helper.forgive(source, typing=typing)
+        self.query = parse(self._forgiven.source, typing=True)
+        self._is_at_best = True
+        if self.query.words:
+            self._show_answer(self._search("keyword"), to_best=True)
+            self._run(self.search_by_meaning(self.query.source), "meaning")
+        else:
+            self._section.workers.cancel_group(self._section, "meaning")
+            self._semantic, self.hits = "", {}
+            self._section.rows.row_height = 1
+            self._section.read()
+            self._section.show(self._section.rows.current)
+        # A quotation mark that is not closed is being typed; it is reported when the person goes on to the list.
+        closed = parse(f'{self._forgiven.source} "', typing=True).problems
+        problems = [problem for problem in self.query.problems if problem in closed]
+        self._report_problem([self._forgiven.note, *problems])
+
+    def leave_box(self, source: str, *, typing: bool) -> None:
+        """Report the first problem of the query; count what was still being typed, unless it still is."""
+        if typing or self._helper.forgive(source) == self._forgiven:
+            self._report_problem([self._forgiven.note, *self.query.problems])
+        else:
+            self._section.filter_changed()
+
+    def reload(self) -> None:
+        """Search again where words are searched for, because something was written."""
+        self._helper.forget()
+        if self.query.words:
+            self._run(self._search_again(self.query.source), "anew")
+
+    def toggle_weak(self) -> None:
+        """List the weak results too, or the good ones alone."""
+        if not self.query.words:
+            self._section.memento.show_status("Only a search has weak results; / begins one.", problem=True)
+            return
+        self._found.with_weak = not self._found.with_weak
+        self._run(self._search_again(self.query.source), "anew")
+
+    def note_cursor(self, index: int) -> None:
+        """Note where the cursor is now."""
+        self._is_at_best = self._is_at_best and index == 0
+
+    def _run(self, work: Coroutine[None, None, None], group: str) -> None:
+        self._section.run_worker(work, group=group, exclusive=True)
+
+    def _report_problem(self, problems: Sequence[str]) -> None:
+        """Show the first problem of the query in the status line, and clear it there when it is mended."""
+        problem = next(filter(None, problems), "")
+        if problem or self._reported_problem:
+            self._section.memento.show_status(problem, problem=True)
+        self._reported_problem = problem
+
+    def _search(self, mode: SearchMode) -> SearchAnswer:
+        searching = self._section.memento.workspace.search_engine
+        return searching.search(self.query.source, mode=mode, limit=_MOST_HITS, now=clock.now(), typing=True)
+
+    async def search_by_meaning(self, source: str) -> None:
+        """Search by meaning too once the person has stopped typing; must run in a worker of the section."""
+        await asyncio.sleep(_TYPING_PAUSE_SECONDS)
+        answer = await in_thread(self._section, self._search, "hybrid")
+        if self.query.source != source:
+            return
+        self._semantic = answer.semantic
+        self._show_answer(answer, to_best=self._is_at_best)
+        if answer.semantic == "warming":
+            self._section.set_timer(_RETRY_SECONDS, lambda: self._retry_by_meaning(source))
+
+    def _retry_by_meaning(self, source: str) -> None:
+        if self.query.source == source:
+            self._run(self.search_by_meaning(source), "meaning")
+
+    async def _search_again(self, source: str) -> None:
+        mode: SearchMode = "hybrid" if self._semantic == "ready" else "keyword"
+        answer = await in_thread(self._section, self._search, mode)
+        # Meanwhile another query may have been typed, or the answer by meaning may have come.
+        if self.query.source == source and (mode == "hybrid" or self._semantic != "ready"):
+            self._show_answer(answer, to_best=False)
+
+    def _show_answer(self, answer: SearchAnswer, *, to_best: bool) -> None:
+        """Show the results, with the cursor on the best of them or on the memory that it was on."""
+        self._found.show(answer)
+        listed, rows = self._found.listed, self._section.rows
+        source = HitSource(listed)
+        self.hits = {hit.id: hit for hit in listed}
+        rows.row_height = 2
+        if answer.notice:
+            self._section.memento.show_status(answer.notice)
+        current = rows.current
+        if to_best:
+            rows.set_rows(source.rows(), source.total(), source)
+        elif rows.first_visible == 0:
+            # New rows above are visible here, and the cursor stays on its memory.
+            rows.set_rows(source.rows(), source.total(), source, select=current.id if current else None)
+        else:
+            rows.refresh_rows(source)
+        self._section.show(rows.current)
+        self._section.update_head()
+
+    # Showing
+
+    def evidence(self, memory_id: str, width: int) -> Line | None:
+        """Return the line below the row of a result, which shows why it was found; ``None`` for what is none."""
+        hit = self.hits.get(memory_id)
+        if hit is None:
+            return None
+        from memento_tui.tui.found_memories import evidence_line  # noqa: PLC0415 - a search is on
+
+        return evidence_line(hit, self._found.passage(hit), width)
+
+    def rank(self, memory_id: str) -> SearchRank | None:
+        """Return the place of a result and how its score was made; ``None`` for what is none."""
+        hit = self.hits.get(memory_id)
+        if hit is None:
+            return None
+        from memento_tui.tui.views.why import SearchRank  # noqa: PLC0415 - a search is on
+
+        return SearchRank(hit, list(self.hits).index(hit.id) + 1, len(self.hits))
+
+    def head_words(self, counted: str, total: int) -> str:
+        """Return the text above the list: ``counted``, with the good and the weak results, and how was searched."""
+        words = counted
+        if self.query.words and total:
+            words = words.replace(f"{total:,}", self._found.counts(), 1)
+        return f"{words}  {_SEMANTIC_STATE_TEXT[self._semantic]}" if self._semantic else words
