@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.content import Content
 from textual.widgets import Input
 
 from memento_tui.api import Workspace
 from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen, Confirm, DialogButton
 from memento_tui.tui.screens.form import FormScreen
+from memento_tui.tui.screens.write_problems import OutcomesScreen
 from tests.tui.app_driver import Driver, opened
 
 
@@ -42,6 +44,25 @@ async def test_the_answers_of_a_question_can_be_clicked(notes: Path) -> None:
             await _click(app, number)
             await _list_is_back(app)
             await app.until(lambda left=left: app.memories.rows.total == left, "as it was answered")  # type: ignore[misc]
+
+
+async def test_the_keys_of_a_list_of_searches_can_be_clicked(notes: Path, workspace: Workspace) -> None:
+    workspace.saved_searches.save("ports", "port")
+    async with opened(notes) as app:
+        await app.press("s")
+        await app.until(lambda: bool(app.app.screen.query(DialogButton)), "the searches are shown")
+        names = [str(button.render()) for button in app.app.screen.query(DialogButton)]
+        assert names == ["Enter Go there", "r Rename", "d Remove", "Esc Leave"]
+        await _click(app, 0)
+        await app.until(lambda: app.memories.filter == "port", "it goes there")
+
+
+async def test_what_became_of_several_is_closed_by_a_click(notes: Path) -> None:
+    async with opened(notes) as app:
+        app.app.push_screen(OutcomesScreen(Content("1 failed"), [("One", "It is gone.")], "z undoes."))
+        await app.until(lambda: isinstance(app.app.screen, OutcomesScreen), "it is shown")
+        await _click(app, 0)
+        await app.until(lambda: len(app.app.screen_stack) == 1, "it is closed")
 
 
 async def test_a_line_and_a_form_can_be_saved_and_left_by_a_click(notes: Path, workspace: Workspace) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -16,6 +17,7 @@ from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Input, Static
 
 from memento_tui.errors import MementoError
+from memento_tui.tui.commands import key_names
 from memento_tui.tui.display import literal
 from memento_tui.tui.section import ErrorBoundary, app_of
 
@@ -67,6 +69,21 @@ class DialogButtons(Horizontal):
     """The buttons of a dialog, side by side."""
 
     DEFAULT_CSS = "DialogButtons { height: 1; }"
+
+    @classmethod
+    def for_keys(cls, dialog: ModalScreen[Any]) -> DialogButtons:
+        """Return a button for each key of a dialog that is to be shown, with the words of its binding."""
+        shown = [binding for binding in dialog.BINDINGS if isinstance(binding, Binding) and binding.show]
+        return cls(
+            *(
+                DialogButton(
+                    key_names(binding.key).split()[0],
+                    binding.description,
+                    partial(dialog.call_later, dialog.run_action, binding.action),
+                )
+                for binding in shown
+            )
+        )
 
 
 class AskLine(Dialog[str | None]):

@@ -18,7 +18,7 @@ from memento_tui.errors import MementoError
 from memento_tui.model.filters import with_default_statuses
 from memento_tui.search.query_language import parse
 from memento_tui.tui.display import cells, literal
-from memento_tui.tui.screens.dialogs import AskLine, Confirm, Dialog
+from memento_tui.tui.screens.dialogs import AskLine, Confirm, Dialog, DialogButtons
 from memento_tui.tui.section import app_of, in_thread
 from memento_tui.tui.views.view import FixedRows, ViewList
 from memento_tui.tui.widgets.record_list import Line
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 _COUNT_WIDTH = 11
-_KEYS = "Enter goes there   r renames   d removes   Escape leaves"
 _EMPTY_TEXT = "No search is saved yet.\n\nSearch for something in the memories, then press S."
 
 
@@ -71,7 +70,7 @@ class SearchesScreen(Dialog[str | None]):
             yield Static(Content("Saved searches"), classes="dialog-title")
             yield self._note
             yield self.rows
-            yield Static(Content(_KEYS), classes="dialog-hint")
+            yield DialogButtons.for_keys(self)
 
     @property
     def workspace(self) -> Workspace:

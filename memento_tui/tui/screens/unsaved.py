@@ -17,7 +17,7 @@ from memento_tui import clock
 from memento_tui.api.drafts import UnsavedText, find_unsaved_texts
 from memento_tui.errors import MementoError
 from memento_tui.tui.display import cells, literal, time_ago
-from memento_tui.tui.screens.dialogs import Confirm, Dialog
+from memento_tui.tui.screens.dialogs import Confirm, Dialog, DialogButtons
 
 __all__ = ["UnsavedScreen", "offer_unsaved"]
 
@@ -44,8 +44,8 @@ class UnsavedScreen(Dialog[Answer]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "dismiss('resume')", "Continue"),
-        Binding("d", "dismiss('discard')", "Discard it"),
-        Binding("escape", "dismiss('later')", "Later"),
+        Binding("d", "dismiss('discard')", "Discard"),
+        Binding("escape", "dismiss('later')", "Ask me next time"),
     ]
 
     def __init__(self, kept: UnsavedText, others: int) -> None:
@@ -63,8 +63,9 @@ class UnsavedScreen(Dialog[Answer]):
                 Content(f"Text that was not saved, typed {time_ago(kept.at, clock.now())}"), classes="dialog-title"
             )
             yield Static(Content("\n").join(shown), classes="dialog-text")
-            more = f"   ({self._others} more after this)" if self._others else ""
-            yield Static(Content(f"r continue   d discard   Escape ask me next time{more}"), classes="dialog-hint")
+            if self._others:
+                yield Static(Content(f"{self._others} more after this"), classes="dialog-hint")
+            yield DialogButtons.for_keys(self)
 
 
 def _text_of(kept: UnsavedText) -> str:

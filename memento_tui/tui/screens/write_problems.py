@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from memento_tui.tui.display import literal
-from memento_tui.tui.screens.dialogs import Dialog
+from memento_tui.tui.screens.dialogs import Dialog, DialogButtons
 from memento_tui.tui.text_diff import text_difference
 
 __all__ = ["ConflictScreen", "OutcomesScreen"]
@@ -24,7 +24,7 @@ class ConflictScreen(Dialog[ConflictAnswer]):
     """A dialog that shows both texts and asks which one stays. Escape returns to the editor, where nothing is lost."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("m", "dismiss('mine')", "Save mine over theirs"),
+        Binding("m", "dismiss('mine')", "Save mine (theirs stays in the history)"),
         Binding("t", "dismiss('theirs')", "Take theirs"),
         Binding("e,escape", "dismiss('edit')", "Go on editing mine"),
     ]
@@ -42,10 +42,7 @@ class ConflictScreen(Dialog[ConflictAnswer]):
             yield Static(Content("- is the present text, + is yours"), classes="dialog-hint")
             with VerticalScroll(classes="dialog-body"):
                 yield Static(text_difference(self._theirs, self._mine))
-            yield Static(
-                Content("m save mine (theirs stays in the history)   t take theirs   e go on editing mine"),
-                classes="dialog-hint",
-            )
+            yield DialogButtons.for_keys(self)
 
 
 _MOST_FAILURES_SHOWN = 500
@@ -77,7 +74,9 @@ class OutcomesScreen(Dialog[None]):
             yield Static(self._title, classes="dialog-title")
             with self._scroll:
                 yield Static(Content("\n").join(self._lines()), id="outcomes")
-            yield Static(Content(f"{self._hint}   Escape closes".strip()), classes="dialog-hint")
+            if self._hint:
+                yield Static(Content(self._hint), classes="dialog-hint")
+            yield DialogButtons.for_keys(self)
 
     def _lines(self) -> list[Content]:
         lines: list[Content] = []
