@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on, work
@@ -10,18 +11,18 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
-from memento_tui.api.drafts import UnsavedText, UnsavedTextFile
+from memento_tui.api.drafts import UnsavedText, UnsavedTextFile, editor_command
 from memento_tui.api.query_completion import Suggestions
 from memento_tui.api.types import MemoryOrder, MemorySummary
 from memento_tui.errors import MementoError, NotAllowed
 from memento_tui.model import Memory
 from memento_tui.model.filters import AnyOf, with_default_statuses
 from memento_tui.tui.commands import KeyScope, bindings
-from memento_tui.tui.display import literal
+from memento_tui.tui.display import literal, shown
 from memento_tui.tui.edit_conflict import CurrentText, other_writer_name, save_with_conflicts
-from memento_tui.tui.external_editor import edit_in_external_editor
+from memento_tui.tui.external_editor import edit_in_external_editor, run_in_terminal
 from memento_tui.tui.memory_text import memory_line
-from memento_tui.tui.screens.dialogs import AskLine
+from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen, DialogChoice
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.memory_actions import MemoryActions
@@ -35,7 +36,14 @@ from memento_tui.tui.widgets.text_draft import TextDraft
 
 __all__ = ["MemoriesSection"]
 
-_NEEDS_ONE_MEMORY = {"memories.edit", "memories.fields", "memories.history", "memories.links", "memories.why"}
+_NEEDS_ONE_MEMORY = {
+    "memories.edit",
+    "memories.cited",
+    "memories.fields",
+    "memories.history",
+    "memories.links",
+    "memories.why",
+}
 _NEEDS_UNDELETED = {f"memories.{name}" for name in ("edit", "fields", "tags", "verify", "pin", "delete")}
 _NEEDS_MEMORY = _NEEDS_ONE_MEMORY | _NEEDS_UNDELETED
 """Commands that need a memory under the cursor; that need one that is not deleted; both kinds together."""
@@ -47,6 +55,9 @@ Versioned = MemorySummary | Memory | SeenVersion
 if TYPE_CHECKING:
     from memento_tui.tui.sections.memory_form import FieldsOfSearch
 
+
+_FILE_LETTERS = "abcdefghi"
+"""The letters that choose one of the files that a memory cites."""
 
 _AGES_SECONDS = 30.0
 """Seconds after which ages are drawn again: the smallest that is shown is a minute."""
@@ -415,6 +426,29 @@ class MemoriesSection(ListSection[MemorySummary]):
             self.memento.refresh_after_write()
         else:
             self.memento.show_status(f"Not saved. Your text is in {kept.path}.", problem=True)
+
+    @work(exclusive=True, group="change")
+    async def action_cited(self) -> None:
+        """Open a file that the memory cites in the person's editor; which one, where it cites several."""
+        memory = self.memory_of(self.rows.current)
+        if memory is None:
+            return
+        from memento_tui.api.cited_files import cited_files, repository_of  # noqa: PLC0415 - seldom needed
+
+        root = repository_of(Path.cwd())
+        files = await in_thread(self, cited_files, self.memento.workspace, memory, root)
+        if not files:
+            self.memento.show_status(f"It cites no file that is in {root}.", problem=True)
+            return
+        choices = [
+            DialogChoice(str(file), letter, shown(str(file.relative_to(root))))
+            for file, letter in zip(files, _FILE_LETTERS, strict=False)
+        ]
+        chosen: str | None = choices[0].value
+        if len(choices) > 1:
+            chosen = await self.app.push_screen_wait(ChoiceScreen(Content("Open which file?"), choices))
+        if chosen is not None:
+            run_in_terminal(self.app, [*editor_command(), chosen])
 
     # Actions on the selected memories
 
