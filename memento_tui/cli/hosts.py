@@ -72,7 +72,8 @@ def install(
 ) -> None:
     """Add memento's server and hooks to the settings of HOST.
 
-    HOST is claude-code, codex, gemini, cursor, opencode or claude-desktop. You see the difference first and are asked.
+    HOST is claude-code, codex, gemini, cursor, opencode, claude-desktop, copilot, vscode, windsurf, zed, goose or
+    hermes. You see the difference first and are asked.
     Other settings stay as they are, and a copy of each file is kept beside it. Running it again changes nothing.
 
     A data directory given by --data-dir or MEMENTO_HOME is written into the commands.

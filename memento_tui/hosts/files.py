@@ -6,6 +6,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -19,6 +20,7 @@ __all__ = [
     "check_unchanged",
     "delete_host_file",
     "read_host_file",
+    "remove_made_folders",
     "replace_host_file",
     "write_host_file",
 ]
@@ -166,7 +168,7 @@ def write_host_file(target: Path, raw: bytes, mode: int, owner: tuple[int, int] 
     """
     temporary = ""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(target.parent)
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(raw)
@@ -195,6 +197,37 @@ def delete_host_file(known: HostText) -> None:
         known.target.unlink()
     except OSError as error:
         raise InvalidInput(f"{known.path} cannot be deleted: {error.strerror}.") from error
+
+
+_MARK = ".made-by-memento"
+_MARK_TEXT = "memento made this folder. `memento uninstall` removes it, if nothing else is in it by then.\n"
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder, with a mark in each that was missing. Raises `OSError`."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    for one in reversed(missing):
+        one.mkdir(exist_ok=True)
+        (one / _MARK).write_text(_MARK_TEXT, encoding="utf-8")
+
+
+def remove_made_folders(folders: Sequence[Path]) -> None:
+    """Remove those of the folders, and of the folders above, that memento made and that hold nothing else by now.
+
+    Where something of others is in one, only memento's mark is taken out of it.
+    """
+    chains = {above for folder in folders for above in (folder, *folder.parents)}
+    for folder in sorted(chains, key=lambda one: -len(one.parts)):
+        mark = folder / _MARK
+        with suppress(OSError):  # a folder that stays does no harm
+            if not mark.is_file():
+                continue
+            others = [one for one in folder.iterdir() if one != mark]
+            if any((one / _MARK).is_file() for one in others):
+                continue  # another host's, which goes with that
+            mark.unlink()
+            if not others:
+                folder.rmdir()
 
 
 _BACKUP_SUFFIX = ".before-memento-"

@@ -11,11 +11,26 @@ from pathlib import Path
 from memento_tui.errors import InvalidInput
 from memento_tui.hosts.codex_toml import TomlServer
 from memento_tui.hosts.files import InstalledCommand
-from memento_tui.hosts.json_entries import AllowedTools, HookEntries, ServerEntry
+from memento_tui.hosts.json_entries import SERVER_NAME, AllowedTools, HookEntries, ServerEntry
 from memento_tui.hosts.programs import Programs, json_quoted
 from memento_tui.hosts.registry import HOSTS, Host, HostFile, HostPaths
+from memento_tui.hosts.yaml_entries import YamlServer
 
-__all__ = ["claude_code", "claude_desktop", "claude_events", "codex", "cursor", "gemini", "opencode"]
+__all__ = [
+    "claude_code",
+    "claude_desktop",
+    "claude_events",
+    "codex",
+    "copilot",
+    "cursor",
+    "gemini",
+    "goose",
+    "hermes",
+    "opencode",
+    "vs_code",
+    "windsurf",
+    "zed",
+]
 
 _OPENCODE_TEMPLATE = Path(__file__).with_name("opencode_plugin.ts")
 _OPENCODE_MARK = "// Written by `memento install opencode`"
@@ -228,3 +243,59 @@ def claude_desktop(_: Host, paths: HostPaths, programs: Programs) -> list[HostFi
         folder = paths.from_variable("XDG_CONFIG_HOME", paths.home / ".config") / "Claude"
     part = ServerEntry(("mcpServers",), _server_entry(programs))
     return [HostFile(folder / "claude_desktop_config.json", (part,))]
+
+
+def copilot(_: Host, paths: HostPaths, programs: Programs) -> list[HostFile]:
+    """Return the file of GitHub Copilot's command line."""
+    file = paths.from_variable("COPILOT_HOME", paths.home / ".copilot") / "mcp-config.json"
+    if paths.project is not None:
+        file = paths.project / ".github" / "mcp.json"
+    server: JsonEntry = {"type": "local", **_server_entry(programs), "tools": ["*"]}
+    return [HostFile(file, (ServerEntry(("mcpServers",), server),))]
+
+
+def vs_code(_: Host, paths: HostPaths, programs: Programs) -> list[HostFile]:
+    """Return the file of VS Code, for its default profile."""
+    if paths.project is not None:
+        folder = paths.project / ".vscode"
+    elif paths.platform == "darwin":
+        folder = paths.home / "Library" / "Application Support" / "Code" / "User"
+    else:
+        folder = paths.from_variable("XDG_CONFIG_HOME", paths.home / ".config") / "Code" / "User"
+    server: JsonEntry = {"type": "stdio", **_server_entry(programs)}
+    return [HostFile(folder / "mcp.json", (ServerEntry(("servers",), server),))]
+
+
+def windsurf(_: Host, paths: HostPaths, programs: Programs) -> list[HostFile]:
+    """Return the file of Windsurf."""
+    file = paths.home / ".codeium" / "windsurf" / "mcp_config.json"
+    return [HostFile(file, (ServerEntry(("mcpServers",), _server_entry(programs)),))]
+
+
+def zed(_: Host, paths: HostPaths, programs: Programs) -> list[HostFile]:
+    """Return the settings of Zed, which are in the same folder on a Mac."""
+    config = paths.home / ".config"
+    folder = (config if paths.platform == "darwin" else paths.from_variable("XDG_CONFIG_HOME", config)) / "zed"
+    return [HostFile(folder / "settings.json", (ServerEntry(("context_servers",), _server_entry(programs)),))]
+
+
+def goose(_: Host, paths: HostPaths, programs: Programs) -> list[HostFile]:
+    """Return the settings of Goose, which are in the same folder on a Mac."""
+    config = paths.home / ".config"
+    folder = (config if paths.platform == "darwin" else paths.from_variable("XDG_CONFIG_HOME", config)) / "goose"
+    program, *arguments = programs.server_command()
+    server: JsonEntry = {
+        "enabled": True,
+        "type": "stdio",
+        "name": SERVER_NAME,
+        "cmd": program,
+        "args": arguments,
+        "timeout": 300,
+    }
+    return [HostFile(folder / "config.yaml", (YamlServer("extensions", server),))]
+
+
+def hermes(_: Host, paths: HostPaths, programs: Programs) -> list[HostFile]:
+    """Return the settings of Hermes."""
+    folder = paths.from_variable("HERMES_HOME", paths.home / ".hermes")
+    return [HostFile(folder / "config.yaml", (YamlServer("mcp_servers", _server_entry(programs)),))]

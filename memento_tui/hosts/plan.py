@@ -181,4 +181,5 @@ def apply_changes(changes: Sequence[HostFileChange]) -> list[Path]:
             replace_host_file(change.known, change.after)
         if change.is_removal:
             files.delete_equal_backups(change.known, change.after or b"")
+    files.remove_made_folders([change.known.target.parent for change in changes if change.is_removal])
     return copies

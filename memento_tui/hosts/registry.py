@@ -182,7 +182,40 @@ _CLAUDE_DESKTOP = Host(
     "claude-desktop", "Claude Desktop", "Start Claude Desktop anew.", "claude_desktop", has_projects=False
 )
 
-HOSTS = {host.name: host for host in (_CLAUDE_CODE, _CODEX, _GEMINI, _CURSOR, _OPENCODE, _CLAUDE_DESKTOP)}
+# The hosts from here on have the server alone. The hooks of Copilot's command line ignore what a hook says at a prompt,
+# those of Windsurf can only refuse one, and no transcript of theirs is named to a hook.
+_COPILOT = Host(
+    "copilot",
+    "GitHub Copilot CLI",
+    "Start Copilot anew; /mcp show names the server.",
+    "copilot",
+    shell_variables=("COPILOT_CLI",),
+)
+
+_VS_CODE = Host("vscode", "VS Code", "Start the server once: MCP: List Servers in the command palette.", "vs_code")
+
+_WINDSURF = Host(
+    "windsurf", "Windsurf", "Press the refresh button in Cascade's list of MCP servers.", "windsurf", has_projects=False
+)
+
+_ZED = Host("zed", "Zed", "Open the agent panel's settings; memento's dot is green.", "zed", has_projects=False)
+
+_GOOSE = Host(
+    "goose",
+    "Goose",
+    "Begin a new session; `goose configure` lists the extension.",
+    "goose",
+    has_projects=False,
+    shell_variables=("AGENT=goose", "GOOSE_TERMINAL"),
+)
+
+_HERMES = Host("hermes", "Hermes", "Begin a new session, or /reload-mcp in this one.", "hermes", has_projects=False)
+
+_ALL_HOSTS = (
+    *(_CLAUDE_CODE, _CODEX, _GEMINI, _CURSOR, _OPENCODE, _CLAUDE_DESKTOP),
+    *(_COPILOT, _VS_CODE, _WINDSURF, _ZED, _GOOSE, _HERMES),
+)
+HOSTS = {host.name: host for host in _ALL_HOSTS}
 """The hosts by the names that a person types."""
 
 
@@ -197,8 +230,6 @@ class ShellAgent(NamedTuple):
 
 OTHER_AGENTS = (
     ShellAgent("amp", "Amp", ("AGENT=amp", "AMP_CURRENT_THREAD_ID"), "AMP_CURRENT_THREAD_ID"),
-    ShellAgent("goose", "Goose", ("AGENT=goose", "GOOSE_TERMINAL")),
-    ShellAgent("copilot", "GitHub Copilot CLI", ("COPILOT_CLI",)),
     ShellAgent("cline", "Cline", ("CLINE_ACTIVE",)),
     ShellAgent("augment", "Augment", ("AUGMENT_AGENT",)),
     ShellAgent("antigravity", "Antigravity", ("ANTIGRAVITY_AGENT",)),

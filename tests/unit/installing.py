@@ -45,5 +45,6 @@ class Home:
 
 
 def contents(root: Path) -> dict[str, bytes]:
-    """Return every file below a directory."""
-    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    """Return every file below a directory, without the marks of folders that memento made."""
+    found = [path for path in root.rglob("*") if path.is_file() and path.name != ".made-by-memento"]
+    return {str(path.relative_to(root)): path.read_bytes() for path in found}

@@ -14,6 +14,7 @@ from memento_tui.errors import Conflict, InvalidInput
 from memento_tui.hosts.layouts import ClaudeCommand
 from memento_tui.hosts.plan import apply_changes, plan_installation, plan_removal
 from memento_tui.hosts.programs import BARE_PROGRAMS, Programs
+from memento_tui.hosts.registry import HOSTS
 from tests.unit.installing import PROGRAMS, Home, contents
 
 MINE = '{\n  "theme": "dark"\n}\n'
@@ -220,3 +221,24 @@ def test_a_difference_names_files_that_come_and_go(home: Home) -> None:
     (gone,) = plan_removal(home.files("claude-desktop"))
     assert "\n+++ /dev/null\n" in gone.difference()
     assert [made.action, gone.action] == ["create", "delete"]
+
+
+def test_no_folder_stays_that_the_installation_made(home: Home) -> None:
+    for host in HOSTS:
+        home.install(host)
+    for host in HOSTS:
+        home.uninstall(host)
+    assert list(home.root.rglob("*")) == []
+
+
+def test_a_folder_stays_that_was_there_before_or_that_others_use_by_now(home: Home) -> None:
+    (home.root / ".codex").mkdir()
+    home.install("codex")
+    home.install("zed")
+    other = home.write(".config/other/settings", "mine")
+    home.uninstall("codex")
+    home.uninstall("zed")
+    assert sorted(home.root.rglob("*")) == [
+        *(home.root / name for name in (".codex", ".config", ".config/other")),
+        other,
+    ]

@@ -361,3 +361,27 @@ def test_permissions_of_another_form_are_no_obstacle_where_nothing_is_to_be_allo
     home.install("claude-code")
     home.uninstall("claude-code")
     assert contents(home.root) == was
+
+
+@pytest.mark.parametrize(
+    ("host", "file", "path", "extra"),
+    [
+        ("copilot", ".copilot/mcp-config.json", "mcpServers", {"type": "local", "tools": ["*"]}),
+        ("vscode", ".config/Code/User/mcp.json", "servers", {"type": "stdio"}),
+        ("windsurf", ".codeium/windsurf/mcp_config.json", "mcpServers", {}),
+        ("zed", ".config/zed/settings.json", "context_servers", {}),
+    ],
+)
+def test_the_server_stands_where_the_host_reads_it_and_nothing_is_left_of_it(
+    home: Home, host: str, file: str, path: str, extra: dict[str, object]
+) -> None:
+    home.install(host)
+    assert _json(home.root / file) == {path: {"memento": {**extra, "command": SERVER[0], "args": SERVER[1:]}}}
+    home.uninstall(host)
+    assert list(home.root.rglob("*")) == []
+
+
+def test_a_project_has_a_server_of_its_own_in_copilot_and_vs_code(home: Home, tmp_path: Path) -> None:
+    project = dataclasses.replace(home, project=tmp_path / "project")
+    for host, file in (("copilot", ".github/mcp.json"), ("vscode", ".vscode/mcp.json")):
+        assert [one.path for one in project.files(host)] == [tmp_path / "project" / file]
