@@ -112,11 +112,12 @@ class PostgresServer:
         self._process = None
 
     def stop(self) -> None:
-        """End the server in order."""
+        """End the server in order, so that it gives its shared memory back."""
         if self._process is not None:
             self._process.send_signal(signal.SIGINT)
-            self._process.wait()
-            self._process = None
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_START_SECONDS)
+            self.kill()
 
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(  # noqa: S603 - found above
@@ -144,7 +145,7 @@ def running_postgres(*, settings: Mapping[str, str] = {}) -> Iterator[PostgresSe
         server.start()
         yield server
     finally:
-        server.kill()
+        server.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 

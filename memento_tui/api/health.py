@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from memento_tui.api.integrity import begin_semantic_anew, check_keyword_index, check_rows, check_vectors, stop_engine
-from memento_tui.api.overview import HealthFinding, examine_meaning, format_bytes
+from memento_tui.api.overview import HealthFinding, examine_meaning, format_bytes, hub_signs
 from memento_tui.api.workspace import Workspace
 from memento_tui.config import Config
 from memento_tui.errors import DataDirectoryError, EngineUnavailable, MementoError
@@ -163,6 +163,7 @@ def examine_quickly(workspace: Workspace) -> Iterator[HealthFinding]:
     yield _settings(workspace.config)
     yield _contents(workspace)
     yield _backups(workspace)
+    yield from hub_signs(workspace)
     yield from examine_indexes(workspace)
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "expiring_soon",
     "format_bytes",
     "health_signs",
+    "hub_signs",
     "in_work",
     "inbox_counts",
     "last_seen",
@@ -270,11 +271,11 @@ def health_signs(workspace: Workspace, now: datetime) -> list[HealthFinding]:
         _semantic(workspace),
         _backup(workspace, now),
         _maintenance(workspace, now),
-        *_hub(workspace),
+        *hub_signs(workspace),
     ]
 
 
-def _hub(workspace: Workspace) -> list[HealthFinding]:
+def hub_signs(workspace: Workspace) -> list[HealthFinding]:
     """Return whether this machine and the hub are together; nothing where the workspace is in none."""
     membership = membership_of(workspace.settings)
     if membership is None:
