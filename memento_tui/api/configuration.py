@@ -66,6 +66,8 @@ class SettingState(msgspec.Struct, frozen=True):
     """As the file has it, without quotation marks; a secret in it is taken out."""
     source: str
     """``default``, ``preset guarded``, or the line of the file."""
+    hides_secret: bool = False
+    """Whether a secret was taken out of the value: what is shown is not to be written back."""
 
     @property
     def id(self) -> str:
@@ -308,10 +310,6 @@ def _state(setting: Setting, text: str, present: Config) -> SettingState:
         value = getattr(getattr(present, setting.section), setting.key)
         is_set, otherwise = key in _raw(text).get(section, {}), "default"
     source = otherwise if not is_set else f"config.toml, line {line}" if line else "config.toml"
-    return SettingState(setting, _in_words(value), source)
-
-
-def _in_words(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return redact_text(str(value))[0]
+    words = toml_value(value) if isinstance(value, bool) else str(value)
+    shown = redact_text(words)[0]
+    return SettingState(setting, shown, source, hides_secret=shown != words)

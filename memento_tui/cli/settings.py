@@ -87,7 +87,10 @@ def list_settings() -> None:
 
 
 def _settings_table(states: Sequence[SettingState]) -> str:
-    rows = [[state.setting.name, safe(state.value), state.source, safe(state.setting.meaning)] for state in states]
+    rows = [
+        [state.setting.name, safe(state.value), state.source, state.setting.meaning.replace("`", "")]
+        for state in states
+    ]
     return table(["SETTING", "VALUE", "FROM", "MEANING"], rows)
 
 

@@ -82,3 +82,23 @@ async def test_read_only_a_change_is_refused_in_a_sentence(data_dir: Path, works
         await driver.press("enter")
         await driver.until(lambda: "started read-only" in said(driver), "it says so")
     assert contents(data_dir) == before
+
+
+@pytest.mark.usefixtures("workspace")
+async def test_a_secret_is_neither_shown_nor_written_back_without_it(data_dir: Path) -> None:
+    config = data_dir / "config.toml"
+    config.write_text(
+        '[engine]\nenabled = false\n[language_model]\nurl = "https://me:hunter2secret99@models.example/v1"\n'
+    )
+    before = contents(data_dir)["config.toml"]
+    async with opened(data_dir) as driver:
+        await driver.press("f2")
+        await go_to(driver, "language_model.url")
+        await driver.press("enter")
+        asked = driver.app.screen
+        assert isinstance(asked, AskLine)
+        assert asked.query_one(Input).value == ""
+        assert "type all of it anew" in driver.text(".dialog-title")
+        await driver.press("enter")
+        await driver.until(lambda: isinstance(driver.app.screen, SettingsScreen), "it is left")
+    assert contents(data_dir)["config.toml"] == before

@@ -137,7 +137,10 @@ def test_a_link_stays_one_and_permissions_stay(tmp_path: Path) -> None:
 
 def test_a_secret_in_a_value_is_not_shown(file: SettingsFile) -> None:
     file.set("language_model.url", "https://me:hunter2secret99@models.example/v1")
-    assert "hunter2secret99" not in file.state("language_model.url").value
+    state = file.state("language_model.url")
+    assert "hunter2secret99" not in state.value
+    assert state.hides_secret
+    assert not file.state("engine.enabled").hides_secret
 
 
 def test_read_only_nothing_is_written(file: SettingsFile) -> None:

@@ -110,10 +110,14 @@ class SettingsScreen(Dialog[bool]):
             choices = [DialogChoice(one, _LETTERS[index], one) for index, one in enumerate(setting.choices)]
             typed = await self.app.push_screen_wait(ChoiceScreen(literal(setting.name), choices, row.value))
         else:
-            question = f"{setting.name}: {setting.takes}"
+            anew = ". It holds a secret, which is not shown: type all of it anew" if row.hides_secret else ""
+            present = "" if row.hides_secret else row.value
+            question = f"{setting.name}: {setting.takes}{anew}"
             typed = await self.app.push_screen_wait(
-                AskLine(question, row.value, check=lambda text: self._file.check(setting.name, text))
+                AskLine(question, present, check=lambda text: self._file.check(setting.name, text))
             )
+            if row.hides_secret and not typed:
+                return
         if typed is not None and typed != row.value:
             self._write(lambda: self._file.set(setting.name, typed), row)
 
