@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from importlib.util import find_spec
 
 from filelock import FileLock, Timeout
 
@@ -25,7 +26,7 @@ def start_hub_worker(workspace: Workspace) -> bool:
     """
     root = os.fspath(workspace.paths.root)
     try:
-        if workspace.is_read_only or membership_of(workspace.settings) is None:
+        if workspace.is_read_only or membership_of(workspace.settings) is None or find_spec("psycopg") is None:
             return False
         forget_ended()
         with FileLock(workspace.paths.hub_worker_lock, timeout=0, mode=PRIVATE_FILE_MODE):
