@@ -38,10 +38,10 @@ from memento_tui.paths import DataPaths, data_directory
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import rules_in_force
 from memento_tui.search.query_language import parse
-from memento_tui.storage.backup import Progress
 from memento_tui.storage.journal import Actor, Author, Entry
 from memento_tui.storage.journal_queries import Revision
 from memento_tui.storage.memory_queries import MemoryOrder, MemorySummary, Page, TimelineEntry
+from memento_tui.storage.progress import Progress, no_progress
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.statistics import Facet, Statistics
 from memento_tui.storage.store import Store
@@ -59,7 +59,8 @@ class Workspace:
     """One data directory. Use it as a context manager, or call `close`.
 
     Every write passes the gate (``review.preset`` in ``config.toml``), is one journal entry in the name of ``author``,
-    and can be undone. With ``read_only`` nothing is written at all. Safe to use from several threads and processes.
+    and can be undone. With ``read_only`` nothing is written at all. ``progress`` is told how far it is where opening
+    takes long, because the database is of an older format. Safe to use from several threads and processes.
 
     Example::
 
@@ -82,13 +83,14 @@ class Workspace:
         session: str = "",
         create: bool = True,
         read_only: bool = False,
+        progress: Progress = no_progress,
     ) -> None:
         self.paths = DataPaths(data_directory(path))
         self.config: Config = load_config(self.paths.config)
         rules = rules_in_force(self.config.review)
         self.is_read_only = read_only
         """Whether nothing is written to the data directory: every change raises `ReadOnlyMode`."""
-        self._store = Store(self.paths.database, create=create, read_only=read_only)
+        self._store = Store(self.paths.database, create=create, read_only=read_only, progress=progress)
         if self.config.review.notify and actor != "person":  # a person sees what their own change or undo brings back
             from memento_tui.desktop_notice import show_notice  # noqa: PLC0415 - off unless a person wants it
 

@@ -73,15 +73,20 @@ def open_workspace(*, create: bool = False) -> Iterator[Workspace]:
         logging.getLogger("memento_tui").addHandler(logging.NullHandler())
     session = current_session()
     author = session.author
-    with Workspace(
-        session.directory,
-        actor=author.actor,
-        channel="cli",
-        agent=author.agent,
-        session=author.session,
-        create=create,
-        read_only=session.read_only,
-    ) as workspace:
+    from memento_tui.cli.interaction import staged_progress  # noqa: PLC0415 - it uses this module
+
+    with staged_progress() as progress:  # an older format is brought to the present one
+        opened = Workspace(
+            session.directory,
+            actor=author.actor,
+            channel="cli",
+            agent=author.agent,
+            session=author.session,
+            create=create,
+            read_only=session.read_only,
+            progress=progress,
+        )
+    with opened as workspace:
         try:
             yield workspace
         except NotAllowed as error:

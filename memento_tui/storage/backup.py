@@ -22,6 +22,7 @@ from memento_tui.storage import journal
 from memento_tui.storage.connection import Connection, open_finished, open_for_writing
 from memento_tui.storage.database import Database, explain_failure, newest_format, raise_if_stopped, stoppable
 from memento_tui.storage.journal import Author
+from memento_tui.storage.progress import Progress
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.statements import SELECT_SETTING, WRITE_SETTING
 from memento_tui.storage.transaction import PersonGuard, Transaction, write_entry
@@ -45,9 +46,6 @@ __all__ = [
 
 LOG_ENDS = ("-wal", "-journal", "-shm")
 """The ends of the names of the files that SQLite keeps beside a database which is in use, or was when it was left."""
-
-Progress = Callable[[str, int, int], None]
-"""Receives the name of the present step, the amount done and the whole amount."""
 
 _PAGES_PER_STEP = 2000
 """Pages of 4 kB copied between two checks whether to stop."""

@@ -23,10 +23,11 @@ from memento_tui.model.validation import new_id
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory
 from memento_tui.storage import backup
-from memento_tui.storage.backup import LOG_ENDS, Progress
+from memento_tui.storage.backup import LOG_ENDS
 from memento_tui.storage.connection import Connection, open_for_writing
 from memento_tui.storage.database import Database, explain_failure
 from memento_tui.storage.journal_queries import JournalQueries
+from memento_tui.storage.progress import Progress, no_progress
 
 __all__ = [
     "KEPT",
@@ -132,10 +133,6 @@ class _Listed(NamedTuple):
     number: int
     backup: Backup
     mark: str
-
-
-def no_progress(_what: str, _done: int, _total: int) -> None:
-    """Report nothing."""
 
 
 class BackupFolder:
@@ -383,7 +380,7 @@ class BackupFolder:
             unfinished.replace(self._paths.backup_checks)
 
 
-def keep_before_migration(paths: DataPaths) -> None:
+def keep_before_migration(paths: DataPaths, progress: Progress = no_progress) -> None:
     """Make a backup of a database of an older format, while the caller keeps others from writing it.
 
     Raises:
@@ -397,7 +394,7 @@ def keep_before_migration(paths: DataPaths) -> None:
             source = open_for_writing(paths.database, busy_seconds=WAIT_SECONDS)
             try:
                 source.execute("BEGIN DEFERRED")
-                folder.add(source, "before migration", checked=True)
+                folder.add(source, "before migration", checked=True, progress=progress)
             finally:
                 source.close()
             folder.rotate("before migration")  # what it could not remove is in the log

@@ -26,6 +26,7 @@ from memento_tui.storage.last_known import (
     note_last_known,
     read_last_known,
 )
+from memento_tui.storage.progress import Progress, no_progress
 
 __all__ = [
     "PRAGMAS",
@@ -159,7 +160,7 @@ class Database:
     """One database file, with a connection for each thread that uses it.
 
     With ``read_only`` nothing is written at all, while others may write. ``before_migration`` is called before an older
-    format is brought to the present one, while nobody else can write.
+    format is brought to the present one, while nobody else can write, and ``progress`` with the steps of that.
 
     Raises:
         LostData: it is not what the directory held; a copy elsewhere (``is_copy``) is not asked.
@@ -175,8 +176,9 @@ class Database:
         is_copy: bool = False,
         read_only: bool = False,
         before_migration: Callable[[], object] = lambda: None,
+        progress: Progress = no_progress,
     ) -> None:
-        self._begin(path, is_copy=is_copy, read_only=read_only, before_migration=before_migration)
+        self._begin(path, is_copy=is_copy, read_only=read_only, before_migration=before_migration, progress=progress)
         known = None if is_copy else read_last_known(path)
         if not self._is_there():
             self._check_loss(known, None)
@@ -197,6 +199,7 @@ class Database:
         is_copy: bool,
         read_only: bool = False,
         before_migration: Callable[[], object] = lambda: None,
+        progress: Progress = no_progress,
     ) -> None:
         """Set what a database without any connection has."""
         self.path = path
@@ -204,6 +207,7 @@ class Database:
         """Whether nothing is written, to the database or beside it."""
         self._is_copy = is_copy
         self._before_migration = before_migration
+        self._progress = progress
         self._noted_entry = 0
         self.after_entry: Callable[[Connection, int], object] = lambda _connection, _before: None
         """Called after each write that made a journal entry, with the number of the entry before it."""
@@ -372,6 +376,7 @@ class Database:
                 self._before_migration()
             for number, script in steps:
                 if number > found:
+                    self._progress("Bringing the database to the present format", number - found - 1, newest - found)
                     for statement in _split_statements(script):
                         connection.execute(statement)
                     connection.execute(f"PRAGMA user_version = {number}")

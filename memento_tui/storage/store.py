@@ -29,6 +29,7 @@ from memento_tui.storage.journal_queries import JournalQueries
 from memento_tui.storage.ledgers import ExposureLedger, ImportLedger, UsageLedger
 from memento_tui.storage.memory_events import MemoryEventQueries
 from memento_tui.storage.memory_queries import MemoryQueries, Timeline, resolve_id
+from memento_tui.storage.progress import Progress, no_progress
 from memento_tui.storage.purge import PurgedRecord, purge_record
 from memento_tui.storage.review import ContradictionQueries, InboxQueries, ProposalQueries
 from memento_tui.storage.settings import Settings
@@ -48,10 +49,10 @@ _current_batch: ContextVar[str] = ContextVar("batch", default="")
 """The batch that joins the entries of one block of `Store.one_undo`; empty outside of any."""
 
 
-def _keep_before_migration(path: Path) -> None:
+def _keep_before_migration(path: Path, progress: Progress) -> None:
     from memento_tui.storage.backup_folder import keep_before_migration  # noqa: PLC0415 - once for each new format
 
-    keep_before_migration(DataPaths(path.parent))
+    keep_before_migration(DataPaths(path.parent), progress)
 
 
 class ListQueries:
@@ -85,13 +86,24 @@ class Store:
     """One open database. Safe to use from several threads; each has its own connection."""
 
     def __init__(
-        self, path: Path, *, create: bool = True, read_only: bool = False, database: Database | None = None
+        self,
+        path: Path,
+        *,
+        create: bool = True,
+        read_only: bool = False,
+        database: Database | None = None,
+        progress: Progress = no_progress,
     ) -> None:
+        """``progress`` is told of the backup and of the steps where the file is of an older format."""
         if not read_only:
             # Before anything is written: what is made meanwhile is out of the reach of others.
             close_data_directory(path.parent)
         self.database = database or Database(
-            path, create=create, read_only=read_only, before_migration=partial(_keep_before_migration, path)
+            path,
+            create=create,
+            read_only=read_only,
+            before_migration=partial(_keep_before_migration, path, progress),
+            progress=progress,
         )
         self.memories = MemoryQueries(self.database)
         self.lists = ListQueries(self.database)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
@@ -653,6 +654,13 @@ def _read_own(workspace: Workspace, keys: KeyMap) -> OwnEntries:
     return own_entries(config, read_config_text(workspace.paths.config), keys)
 
 
+def _show_opening(what: str, done: int, total: int) -> None:
+    """Show on one line what is done to a database of an older format, before there is a screen."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[2K{what}: {done:,} of {total:,}")
+        sys.stderr.flush()
+
+
 def run(data_dir: Path | None, start: str = "home", *, read_only: bool = False) -> int:
     """Open the app on a data directory, and then on those that the person goes to; return the exit status.
 
@@ -661,7 +669,9 @@ def run(data_dir: Path | None, start: str = "home", *, read_only: bool = False) 
     next_directory, section = data_dir, start
     while True:
         garbage.disable_collection()
-        with Workspace(next_directory, channel="tui", session=new_id(), read_only=read_only) as workspace:
+        with Workspace(
+            next_directory, channel="tui", session=new_id(), read_only=read_only, progress=_show_opening
+        ) as workspace:
             note_opened(workspace.paths.root)
             app = MementoApp(workspace, section)
             app.run()

@@ -192,7 +192,10 @@ def test_a_database_of_an_older_format_is_backed_up_before_it_gets_the_present_o
 ) -> None:
     memory = workspace.remember("The port is 8080.")
     _make_older(workspace)
-    with memento_tui.open(data_dir) as present:
+    told: list[str] = []
+    with Workspace(data_dir, progress=lambda what, _done, _total: told.append(what)) as present:
+        steps = list(dict.fromkeys(told))
+        assert (steps[0], steps[-1]) == ("Copying", "Bringing the database to the present format")
         (made,) = present.backups.list()
         assert (made.why, made.memories, made.verified_at is None) == ("before migration", 1, False)
         copy = apsw.Connection(str(present.paths.backups / made.name), flags=apsw.SQLITE_OPEN_READONLY)
