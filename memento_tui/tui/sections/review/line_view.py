@@ -70,7 +70,7 @@ class LineView(View):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("lines")]
 
     DEFAULT_CSS = """
-    LineView > ViewList { height: 1fr; }
+    LineView > ViewList { height: auto; max-height: 50%; min-height: 3; }
     LineView > .view-result { height: 1fr; padding: 0 1; border-top: solid $panel; scrollbar-size-vertical: 1; }
     """
 
