@@ -241,7 +241,7 @@ class PastScreen(Dialog[None]):
 def _key_line(keys: KeyMap) -> Content:
     """Return the keys of this screen as a line."""
     parts = [
-        Content.styled(key_names(keys.of(command).split(",")[0]), "bold") + Content(f" {command.label}  ")
+        Content.styled(key_names(keys.of(command).split(",")[0]), "bold") + literal(f" {command.label}  ")
         for command in commands_in_scopes(["past"])
         if command.label
     ]
