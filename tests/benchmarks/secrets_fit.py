@@ -92,6 +92,14 @@ def example(text: Text, common: frozenset[str]) -> Example:
     return Example(text, found, [features(read, words, candidate, common) for candidate in given], labels)
 
 
+def example_with_lines(text: Text, common: frozenset[str]) -> Example:
+    """Return what there is to learn from an honest text, as a whole and line by line: notes are cut in many ways."""
+    parts = [text, *(Text(line) for line in text.text.splitlines() if line.strip() and line != text.text)]
+    read = [example(part, common) for part in parts]
+    words = [word for one in read for word in one.words]
+    return Example(text, words, [names for one in read for names in one.features], [False] * len(words))
+
+
 def fit(examples: Sequence[Example], common: frozenset[str]) -> Weights:
     """Return the weights of a logistic regression whose small weights are zero (L1)."""
     counts = Counter(name for one in examples for names in one.features for name in set(names))
@@ -171,7 +179,8 @@ def main() -> None:
     shuffled = random.Random(0)
     kinds: dict[str, list[Example]] = {}
     for kind, given in zip(("secrets", "honest", "real"), (*texts(), [Text(text) for text in memories]), strict=True):
-        kinds[kind] = [example(text, common) for text in given]
+        read = example if kind == "secrets" else example_with_lines
+        kinds[kind] = [read(text, common) for text in given]
         shuffled.shuffle(kinds[kind])
     _told(kinds, common)
     learned = fit([one for given in kinds.values() for one in given], common)
