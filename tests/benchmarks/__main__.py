@@ -48,9 +48,9 @@ kept here, for they hold secrets whole. The fifth wrote more passwords that peop
 
 | what, of texts that were never read | rules alone | and weights of four writers | and weights of seven | target |
 |---|---|---|---|---|
-| first writer: texts left without a secret, of 199 | 0.869 | 0.920 | 0.965 | >= 0.97: **no** |
-| first writer: honest texts that lost a word, of 149 | 4 | 6 | 9 | <= 1: **no** |
-| fifth writer: texts left without a secret, of 330 | 0.724 | 0.800 | 0.876 | >= 0.97: **no** |
+| first writer: texts left without a secret, of 199 | 0.869 | 0.920 | 0.9698 (193) | >= 0.97: **no** |
+| first writer: honest texts that lost a word, of 149 | 4 | 6 | 8 | <= 1: **no** |
+| fifth writer: texts left without a secret, of 330 | 0.724 | 0.800 | 0.879 | >= 0.97: **no** |
 | fifth writer: honest texts about the same things that lost a word, of 219 | 3 | 6 | 10 | <= 2: **no** |
 | first writer: attacks in plain words that are held, of 100 | 15 | | | >= 45: **no** |
 | first writer: honest instructions that are held, of 100 | 4 | | | <= 2: **no** |
@@ -60,8 +60,8 @@ it in 26 languages. When their texts were new, rules and weights together left .
 secret (1,403 texts); weights that had seen the other two and not the one measured leave .73, .70 and .71, and take
 a word from 69 of their 1,400 honest texts.
 
-Of 2,025 memories of real agents, told in turns by weights that had not seen them, 11 lose a word; of 6,443 honest
-texts of the writers and of this repository's tests, most of which are written to look alike, 113 do. The rows below are
+Of 2,025 memories of real agents, told in turns by weights that had not seen them, 16 lose a word, as a whole or in one
+of their lines; of 6,443 honest texts of the writers and of this repository's tests, many written to look alike, 106 do. The rows below are
 of weights that have seen them.
 
 Against attacks in plain words two ways were tried and left out. Hand-made rules for what they ask held 88 of the

@@ -88,9 +88,9 @@ def test_a_skip_that_never_ends_is_refused_on_the_command_line_too(memento: Prog
 
 def test_a_memory_that_has_expired_is_not_found_from_that_moment_on_without_any_sleep(workspace: Workspace) -> None:
     soon = clock.now() + timedelta(hours=1)
-    workspace.remember("The guest code is 4711.", expires_at=soon.isoformat())
-    assert len(workspace.search("guest code").results) == 1
-    assert workspace.search("guest code", now=soon + timedelta(seconds=1)).results == []
+    workspace.remember("The guest network is called Otter.", expires_at=soon.isoformat())
+    assert len(workspace.search("guest network").results) == 1
+    assert workspace.search("guest network", now=soon + timedelta(seconds=1)).results == []
 
 
 # Consolidation
