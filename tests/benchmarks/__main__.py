@@ -61,8 +61,8 @@ secret (1,403 texts); weights that had seen the other two and not the one measur
 a word from 69 of their 1,400 honest texts.
 
 Of 2,025 memories of real agents, told in turns by weights that had not seen them, 16 lose a word, as a whole or in one
-of their lines; of 6,443 honest texts of the writers and of this repository's tests, many written to look alike, 106 do. The rows below are
-of weights that have seen them.
+of their lines; of 6,443 honest texts of the writers and of this repository's tests, many written to look alike, 106 do.
+The rows below are of weights that have seen them.
 
 Against attacks in plain words two ways were tried and left out. Hand-made rules for what they ask held 88 of the
 100 that were read, 17 of the 100 that were not: they had learned the texts by heart. Weights of words and pairs,
