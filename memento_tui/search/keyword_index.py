@@ -271,6 +271,9 @@ class KeywordIndex:
             places[_place(address)] = str(searcher.doc(address)["id"][0]), score
         names = [name for name, _ in places.values()]
         shares = {_place(address): read_evidence(score) for score, address in scores(names, compiler.evidence(query))}
+        # As many hits were asked for as there are ids.
+        if len(set(names)) < len(names) or not places.keys() <= shares.keys():
+            raise ValueError("a memory is in the index twice")
         return {name: WordEvidence(score, *shares[place]) for place, (name, score) in places.items()}
 
     def matching(self, query: Query, tree: Filter, ids: Iterable[str]) -> set[str]:

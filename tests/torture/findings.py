@@ -9,6 +9,7 @@ from pathlib import Path
 from memento_tui.api import Workspace
 from memento_tui.api.integrity import check_keyword_index, check_rows, check_vectors
 from memento_tui.model import Memory
+from memento_tui.storage.tables import TABLES
 from tests.torture.acknowledgements import read_acknowledged
 
 __all__ = ["faults_of"]
@@ -21,10 +22,10 @@ def faults_of(workspace: Workspace, notes: Path) -> tuple[int, list[str]]:
     checks = (check_rows(workspace), check_keyword_index(workspace), check_vectors(workspace))
     faults += [f"{one.name}: {one.detail}" for one in checks if not one.ok]
     acknowledged = list(read_acknowledged(notes))
-    by_text = Counter(memory.content.strip() for batch in store.memories.batches() for memory in batch)
+    made = _made(workspace)
     for one in acknowledged:
-        if not one.id and by_text[one.text] != 1:
-            faults.append(f"{one.text!r} is there {by_text[one.text]} times")
+        if not one.id and made[one.text] != 1:
+            faults.append(f"{one.text!r} was made {made[one.text]} times")
         elif one.id:
             versions = {found.version: found.record for found in store.journal.history(Memory, one.id)}
             record = versions.get(one.version)
@@ -37,6 +38,14 @@ def faults_of(workspace: Workspace, notes: Path) -> tuple[int, list[str]]:
     if (crash := workspace.paths.root / "crash.log").exists():
         faults.append(f"the app crashed: {crash.read_text(errors='replace')[-3000:]}")
     return len(acknowledged), faults
+
+
+def _made(workspace: Workspace) -> Counter[str]:
+    """Return how often each text was that of a new memory; somebody may have changed or deleted it since."""
+    decode = TABLES["memory"].image.decode
+    with workspace._store.reading() as connection:
+        images = connection.execute("SELECT image FROM change WHERE record = 'memory' AND version = 1")
+        return Counter(decode(image).content.strip() for (image,) in images if image is not None)
 
 
 def _replay_faults(workspace: Workspace) -> Iterator[str]:

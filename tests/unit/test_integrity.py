@@ -12,7 +12,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.integrity import check_keyword_index, check_rows, repair
 from memento_tui.embedding.index_worker import check_at_start
 from memento_tui.errors import DataDirectoryError, NotAllowed
-from memento_tui.search.keyword_index import KeywordIndex
+from memento_tui.search.keyword_index import KeywordIndex, make_document
 
 TEXTS = ("The staging port is 8080.", "Deploys run from deploy.sh.", "Otters eat fish near the river.")
 
@@ -152,3 +152,19 @@ def test_an_engine_that_starts_checks_the_last_entries_and_rebuilds_a_damaged_in
         "the keyword index was damaged and has been rebuilt",
     ]
     assert check_at_start(filled._store, again) == ["memory m2 is missing"]
+
+
+def test_a_memory_that_is_in_the_keyword_index_twice_is_found_once_and_the_index_made_anew(
+    workspace: Workspace,
+) -> None:
+    memory = workspace.remember("The port of the otter is 8080.")
+    workspace.search("otter", mode="keyword")
+    index = workspace.search_engine.keyword
+    writer = index._open().writer(15_000_000, 1)
+    writer.add_document(make_document(memory, None))
+    writer.commit()
+    writer.wait_merging_threads()
+    with memento_tui.open(workspace.paths.root) as other:
+        assert "twice" in check_keyword_index(other).detail
+        assert [hit.id for hit in other.search("otter", mode="keyword").results] == [memory.id]
+        assert check_keyword_index(other).ok
