@@ -20,6 +20,11 @@ def screen(driver: Driver) -> SettingsScreen:
     return found
 
 
+async def open_settings(driver: Driver) -> None:
+    await driver.press("f2")
+    await driver.until(lambda: isinstance(driver.app.screen, SettingsScreen), "the settings are shown")
+
+
 async def go_to(driver: Driver, name: str) -> None:
     rows = screen(driver).rows
     while rows.current is None or rows.current.id != name:
@@ -33,11 +38,11 @@ def said(driver: Driver) -> str:
 @pytest.mark.usefixtures("workspace")
 async def test_a_switch_is_turned_and_z_turns_it_back(data_dir: Path) -> None:
     async with opened(data_dir) as driver:
-        await driver.press("f2")
+        await open_settings(driver)
         await go_to(driver, "engine.enabled")
         assert "search by meaning" in driver.text(".setting-about")
         await driver.press("enter")
-        assert "engine.enabled: true; it was false. z undoes." in said(driver)
+        await driver.until(lambda: "engine.enabled: true; it was false. z undoes." in said(driver), "it is turned")
         assert "enabled = true" in (data_dir / "config.toml").read_text()
         await driver.press("z")
         assert "enabled = false" in (data_dir / "config.toml").read_text()
@@ -46,10 +51,10 @@ async def test_a_switch_is_turned_and_z_turns_it_back(data_dir: Path) -> None:
 @pytest.mark.usefixtures("workspace")
 async def test_a_wrong_value_is_said_while_it_is_typed_and_not_taken(data_dir: Path) -> None:
     async with opened(data_dir) as driver:
-        await driver.press("f2")
+        await open_settings(driver)
         await go_to(driver, "hooks.prompt_tokens")
         await driver.press("enter")
-        assert isinstance(driver.app.screen, AskLine)
+        await driver.until(lambda: isinstance(driver.app.screen, AskLine), "it is asked for")
         driver.app.screen.query_one(Input).value = ""
         await driver.type("1x")
         assert "must be a whole number" in driver.text(".dialog-problem")
@@ -62,10 +67,10 @@ async def test_a_wrong_value_is_said_while_it_is_typed_and_not_taken(data_dir: P
 @pytest.mark.usefixtures("workspace")
 async def test_a_choice_is_taken_by_its_letter_and_the_app_begins_again_with_it(data_dir: Path) -> None:
     async with opened(data_dir) as driver:
-        await driver.press("f2")
+        await open_settings(driver)
         await go_to(driver, "app.keymap")
         await driver.press("enter")
-        assert isinstance(driver.app.screen, ChoiceScreen)
+        await driver.until(lambda: isinstance(driver.app.screen, ChoiceScreen), "it is asked for")
         await driver.press("b")
         await driver.until(lambda: "app.keymap: emacs; it was vim" in said(driver), "it is written")
         await driver.press("escape")
@@ -77,7 +82,7 @@ async def test_read_only_a_change_is_refused_in_a_sentence(data_dir: Path, works
     workspace.close()
     before = contents(data_dir)
     async with opened(data_dir, read_only=True) as driver:
-        await driver.press("f2")
+        await open_settings(driver)
         await go_to(driver, "engine.enabled")
         await driver.press("enter")
         await driver.until(lambda: "started read-only" in said(driver), "it says so")
@@ -92,9 +97,10 @@ async def test_a_secret_is_neither_shown_nor_written_back_without_it(data_dir: P
     )
     before = contents(data_dir)["config.toml"]
     async with opened(data_dir) as driver:
-        await driver.press("f2")
+        await open_settings(driver)
         await go_to(driver, "language_model.url")
         await driver.press("enter")
+        await driver.until(lambda: isinstance(driver.app.screen, AskLine), "it is asked for")
         asked = driver.app.screen
         assert isinstance(asked, AskLine)
         assert asked.query_one(Input).value == ""

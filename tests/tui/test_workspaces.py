@@ -43,6 +43,11 @@ def two(tmp_path: Path) -> Path:
     return tmp_path / "two"
 
 
+async def open_list(driver: Driver) -> None:
+    await driver.press("f4")
+    await driver.until(lambda: isinstance(driver.app.screen, WorkspacesScreen), "the list is shown")
+
+
 def screen(driver: Driver) -> WorkspacesScreen:
     found = driver.app.screen
     assert isinstance(found, WorkspacesScreen)
@@ -52,7 +57,7 @@ def screen(driver: Driver) -> WorkspacesScreen:
 async def test_the_list_leads_to_another_workspace(one: Path, two: Path) -> None:
     KnownWorkspaces().add(one)
     async with opened(one) as driver:
-        await driver.press("f4")
+        await open_list(driver)
         rows = screen(driver).rows
         await driver.until(lambda: rows.total == 3, "both and the default are listed")
         while rows.current is None or rows.current.known.path != str(two):
@@ -72,6 +77,7 @@ async def test_the_title_is_clicked_and_a_missing_directory_is_said(one: Path, t
     async with opened(one) as driver:
         bar = driver.app.query_one(TopBar)
         await driver.pilot.click(TopBar, offset=(bar.size.width - 3, 0))
+        await driver.until(lambda: isinstance(driver.app.screen, WorkspacesScreen), "the list is shown")
         rows = screen(driver).rows
         while rows.current is None or rows.current.known.path != str(two):
             await driver.press("j")
@@ -80,7 +86,7 @@ async def test_the_title_is_clicked_and_a_missing_directory_is_said(one: Path, t
         await driver.press("d")
         await driver.until(lambda: all(known.path != str(two) for known in KnownWorkspaces().list()), "it is off")
         await driver.press("escape", "colon", *"workspace", "space", *"nowhere", "enter")
-        assert "There is no workspace 'nowhere'." in driver.told
+        await driver.until(lambda: "There is no workspace 'nowhere'." in driver.told, "it is said")
         assert driver.app.next_workspace is None
 
 
@@ -97,7 +103,7 @@ async def test_what_was_being_typed_is_offered_on_coming_back(one: Path, two: Pa
         await driver.press("n")
         await driver.until(lambda: bool(driver.app.query(Editor)), "the editor is open")
         await driver.type("half a thought")
-        await driver.press("f4")
+        await open_list(driver)
         rows = screen(driver).rows
         while rows.current is None or rows.current.known.path != str(two):
             await driver.press("j")
