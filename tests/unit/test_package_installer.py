@@ -31,7 +31,7 @@ def test_each_line_of_pip_becomes_a_step_and_its_warnings_none(tmp_path: Path) -
         "Progress 95000000 of 190500000\n",
         "Progress 10 of 900000\n",
         "Using cached scikit_learn-1.8-py3-none-any.whl (9.1 MB)\n",
-        "Processing /opt/wheels/torch-2.13.0+cpu-cp311.whl\n",
+        "Processing /opt/wheels/torch-2.13.0+cpu-cp311.whl (from memento-tui)\n",
         "Requirement already satisfied: numpy in /somewhere\n",
     ) == [
         "",
