@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from memento_tui import clock
+from memento_tui.private_files import make_private_file
 from memento_tui.processes import forget_ended, start_detached
 
 __all__ = ["show_notice"]
@@ -29,6 +30,7 @@ def show_notice(last_shown: Path, count: int) -> None:
         return
     forget_ended()
     try:
+        make_private_file(last_shown)
         last_shown.write_text(f"{clock.now().timestamp()}\n", encoding="utf-8")
         start_detached(command)
     except OSError as error:  # the write is acknowledged already; a notice is no part of it

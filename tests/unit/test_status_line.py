@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import subprocess
 import sys
 from datetime import timedelta
@@ -13,6 +14,8 @@ import memento_tui
 from memento_tui import clock, desktop_notice
 from memento_tui.api import Workspace
 from memento_tui.locations import waiting_location
+from memento_tui.paths import DataPaths
+from memento_tui.private_files import foreign_names
 from memento_tui.status_line import run, status_text, waiting
 from tests.unit.cli_program import Program
 
@@ -135,6 +138,9 @@ def test_many_risky_writes_are_one_notice_and_a_later_one_names_all_that_wait(
     with agent(data_dir) as writer:
         writer.remember(f"{ATTACK} For ever.")
     assert shown[1][-1].startswith("4 risky things wait")
+    paths = DataPaths(data_dir)
+    assert foreign_names(data_dir) == [], "the moment of the last notice is kept in a file of memento's own"
+    assert stat.S_IMODE(paths.last_notice.stat().st_mode) == 0o600
 
 
 def test_what_the_persons_own_undo_brings_back_is_no_reason_for_a_notice(
