@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _MAX_DIFF_LINES = 40
 """Lines of a text's difference that are printed at most."""
 
-_SCORE_PARTS = ("keyword", "semantic", "life")
+_SCORE_PARTS = ("relevance", "keyword", "semantic", "life")
 """The parts of a score that are printed; JSON has all of them."""
 
 _OTHER_REASONS = {"essential": "essential", "file": "about the file"}
