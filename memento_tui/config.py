@@ -102,7 +102,7 @@ class HooksConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     start_tokens: Annotated[int, msgspec.Meta(ge=0)] = HOOK_START_TOKENS
     """Tokens shown at most at the start of a session."""
     threshold: Annotated[float, msgspec.Meta(ge=0)] = RELEVANCE_FLOOR
-    """The relevance, from 0 to about 1, below which a memory is not told; `memento exposures` shows it beside the score."""
+    """The relevance, 0 to 1, below which a memory is not told; `memento exposures` shows it."""
     learn: bool = HOOK_LEARNS
     """Whether transcripts are distilled, which proposes memories, skips and working items."""
     provenance: bool = HOOK_CHECKS_PROVENANCE
