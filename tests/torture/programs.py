@@ -35,9 +35,9 @@ def write_by_http(writer: Writer) -> None:
     command += ["serve", "--port", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as server:  # noqa: S603 - memento itself
         line = server.stdout.readline()  # type: ignore[union-attr]
-        if not line:
+        told = json.loads(line or b"{}")
+        if "port" not in told:  # it was killed, or says that the disk is full
             sys.exit(ENDED_BY_OTHERS)
-        told = json.loads(line)
         client = Client(told["port"], told["key"])
         for number in itertools.count():
             text = writer.text(number)
