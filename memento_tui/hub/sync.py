@@ -104,6 +104,8 @@ class HubLink:
         """Run one round, and note how it went. Raises `MementoError`, such as `HubUnreachable` or `HubAltered`."""
         self._membership()
         with alone_with_hub(self._session):
+            # What is written while the round goes on may come too late for it: then another one is due.
+            head = self._session.head()
             try:
                 report = self._round()
             except MementoError as error:
@@ -111,7 +113,7 @@ class HubLink:
                 self._note(problem=error.message)
                 raise
             self._note(problem="", synced_at=format_moment(clock.now()), told=report.notes)
-        self._seen_here, self._seen_there = self._session.head(), self._session.state.reached()[0]
+        self._seen_here, self._seen_there = head, self._session.state.reached()[0]
         return report
 
     def resume(self) -> RoundReport:

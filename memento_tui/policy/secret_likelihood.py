@@ -46,7 +46,7 @@ _OPENING, _CLOSING = "\"'`«“„‘「『", "\"'`»”’」』"
 _TRIM_BEFORE, _TRIM_AFTER = "*_~", ".!?*:~"
 _ODD = re.compile(r"(?=\S{6,80}$)(?:(?=\D*\d)(?=.*?[^\W\d_]{2})|[^\W\d_]+\S*?[!#$&^*@+%?;]\S*\w|[!#$&^*@+%?;]\S*?\d)")
 _NAMED = re.compile(
-    r"""(?xs) \w+://.* | arn:.*
+    r"""(?xs) \w+://.* | arn:.* | (?:p-)?[0-9a-hjkmnp-tv-z]{12}(?:@\d+)?
     | \d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\d+)? | 0x[0-9a-fA-F]+ | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
     | [A-Za-z]+\d+(?:\.\d+)+\w* | [a-z]{2}-[a-z]+-\d[a-z]?
     | (?i:sha|md|rs|es|hs|aes|rsa|utf|pbkdf|rfc|iso|base)[-_]?\d+\w*
@@ -57,7 +57,7 @@ _NAMED = re.compile(
     | [\w.-]+\.(?:com|org|net|io|dev|example|local|internal|py|ts|js|json|ya?ml|toml|md|txt|go|rs|sh|sql|html?|css|php
         |conf|cfg|ini|log|lock|xml|csv)(?::\d+)?"""
 )
-"""Words that name something: addresses, moments, versions, files, variables, public halves of keys."""
+"""Words that name something: addresses, ids of records, moments, versions, files, variables, public halves of keys."""
 _PLAIN_BEFORE, _PLAIN_AFTER = 4, 3
 _BEFORE, _AFTER = 12, 8
 """How many words before and after a word are looked at for those that speak of secrets."""

@@ -50,7 +50,7 @@ kept here, for they hold secrets whole. The fifth wrote more passwords that peop
 |---|---|---|---|---|
 | first writer: texts left without a secret, of 199 | 0.869 | 0.920 | 0.9698 (193) | >= 0.97: **no** |
 | first writer: honest texts that lost a word, of 149 | 4 | 6 | 8 | <= 1: **no** |
-| fifth writer: texts left without a secret, of 330 | 0.724 | 0.800 | 0.879 | >= 0.97: **no** |
+| fifth writer: texts left without a secret, of 330 | 0.724 | 0.800 | 0.876 | >= 0.97: **no** |
 | fifth writer: honest texts about the same things that lost a word, of 219 | 3 | 6 | 10 | <= 2: **no** |
 | first writer: attacks in plain words that are held, of 100 | 15 | | | >= 45: **no** |
 | first writer: honest instructions that are held, of 100 | 4 | | | <= 2: **no** |

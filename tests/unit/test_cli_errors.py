@@ -152,6 +152,7 @@ READERS = sorted(set(COMMANDS) - _WRITERS - _WITHOUT_DATA - {"distill"})
 _ARGUMENTS = {
     "timeline": ["x"],
     "links": ["x"],
+    "relate": ["x", "y"],
     "search": ["x"],
     "show": ["x"],
     "edit": ["x"],

@@ -76,7 +76,9 @@ def test_a_word_alone_such_as_an_id_is_judged_by_the_rules_only(alone: str) -> N
 
 
 @given(st.integers(0, 2**64 - 1))
-def test_no_id_of_a_record_is_taken_for_a_secret(number: int) -> None:
+def test_no_id_of_a_record_is_taken_for_a_secret_wherever_it_stands(number: int) -> None:
     with patch("memento_tui.model.validation.os.urandom", lambda size: number.to_bytes(size, "big")):
-        for made in (new_id(), new_proposal_id()):
-            assert redact_text(made)[0] == made
+        for made in (new_id(), new_proposal_id(), f"{new_proposal_id()}@2"):
+            for said in ("{}", "Quarantined the session {}.", "The session {} is under quarantine", "key {}: see {}"):
+                text = said.format(made, made)
+                assert redact_text(text)[0] == text
