@@ -376,7 +376,8 @@ class Database:
                 self._before_migration()
             for number, script in steps:
                 if number > found:
-                    self._progress("Bringing the database to the present format", number - found - 1, newest - found)
+                    if found:  # a new one is made at once
+                        self._progress("Bringing the database to the present format", number - found - 1, newest - found)
                     for statement in _split_statements(script):
                         connection.execute(statement)
                     connection.execute(f"PRAGMA user_version = {number}")

@@ -239,3 +239,10 @@ def test_a_backup_that_a_killed_program_was_making_is_not_counted(workspace: Wor
     assert folder.is_behind(workspace._store.journal)
     assert maintain_workspace(workspace).backup
     assert not folder.is_behind(workspace._store.journal)
+
+
+def test_a_new_database_shows_no_progress(data_dir: Path) -> None:
+    steps: list[str] = []
+    with Workspace(data_dir, progress=lambda what, _done, _total: steps.append(what)) as made:
+        made.remember("The port is 8080.")
+    assert steps == []
