@@ -156,6 +156,9 @@ class _ThreadConnection:
             self.is_closed = True
 
 
+_MIGRATING = "Bringing the database to the present format"
+
+
 class Database:
     """One database file, with a connection for each thread that uses it.
 
@@ -377,7 +380,7 @@ class Database:
             for number, script in steps:
                 if number > found:
                     if found:  # a new one is made at once
-                        self._progress("Bringing the database to the present format", number - found - 1, newest - found)
+                        self._progress(_MIGRATING, number - found - 1, newest - found)
                     for statement in _split_statements(script):
                         connection.execute(statement)
                     connection.execute(f"PRAGMA user_version = {number}")
