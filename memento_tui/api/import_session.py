@@ -154,6 +154,10 @@ class ImportSession:
         """Return those of the ids of a kind that were purged and do not exist any more."""
         return self._store.journal.purged(kind, ids)
 
+    def removed_by(self, kind: str, ids: Sequence[str]) -> dict[str, str]:
+        """Return who removed those of the ids of a kind that were removed last; see `JournalQueries.removed_by`."""
+        return self._store.journal.removed_by(kind, ids)
+
     def history(self, memory_id: str) -> Sequence[Revision[Memory]]:
         """Return every version of a memory, newest first; nothing where there never was one with that id."""
         return self._store.journal.history(Memory, memory_id)

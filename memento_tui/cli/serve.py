@@ -129,16 +129,20 @@ def serve(host: str, port: int, profile: str) -> None:
         port=port,
         profile=profile,
         key=os.environ.get(KEY_VARIABLE, ""),
-        ready=_announce_server,
+        ready=lambda serving: _announce_server(serving, _ADDRESS_VARIABLES.get(profile, "MEMENTO_API_URL")),
     )
 
 
-def _announce_server(serving: ServerAddress) -> None:
+_ADDRESS_VARIABLES = {"vault": "MEMENTO_VAULT_URL"}
+"""The environment variable in which the client of a profile's system looks for its server, where it has its own."""
+
+
+def _announce_server(serving: ServerAddress, variable: str) -> None:
     emit(
         {"url": serving.url, "port": serving.port, "key": serving.key, "pid": os.getpid()},
         lambda: (
             f"memento serves {serving.url}/v1 and {serving.url}/mcp. Paste this where your agent starts:\n"
-            f"export MEMENTO_API_URL={serving.url} MEMENTO_API_KEY={serving.key}\n"
+            f"export {variable}={serving.url} MEMENTO_API_KEY={serving.key}\n"
             "The key opens your memories: keep it to yourself. ctrl+c ends the server."
         ),
     )

@@ -32,7 +32,7 @@ from memento_tui.operations.contradictions import contradictions_among, labels_o
 from memento_tui.operations.links import links_of
 from memento_tui.operations.memories import is_readable
 from memento_tui.operations.outcome import pending_change_sentence, store_memory
-from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, plain_query, recall
+from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, recall, timed_query
 from memento_tui.text.fence import one_line
 from memento_tui.text.labels import entry_labels
 
@@ -134,10 +134,11 @@ def _object_result(result: BaseModel) -> CallToolResult:
     return CallToolResult(content=[_json_text(plain)], structured_content=plain)
 
 
-def _list_result(results: Sequence[BaseModel]) -> CallToolResult:
-    """Return a list as a result."""
+def _list_result(results: Sequence[BaseModel], note: str = "") -> CallToolResult:
+    """Return a list as a result; a note stands in a block of its own, after the one that clients read."""
     plain = [result.model_dump(mode="json", exclude_none=True) for result in results]
-    return CallToolResult(content=[_json_text(plain)], structured_content={"result": plain})
+    notes = [TextContent(type="text", text=note)] if note else []
+    return CallToolResult(content=[_json_text(plain), *notes], structured_content={"result": plain})
 
 
 def _javascript_time(moment: datetime) -> str:
@@ -180,6 +181,7 @@ def _client_id(workspace: Workspace, memory: Memory) -> str:
 
 
 _SNIPPET_CHARS = 150
+_WORDS_ALONE_NOTE = "Only words were compared so far; meaning counts once the engine is ready."
 _MAX_IDS = 50
 _SECONDS_PATTERN = re.compile(r"-?[0-9]{1,20}")
 _MAX_TTL_SECONDS = 3_153_600_000
@@ -229,7 +231,7 @@ class CoreTools:
         """Find memories before you act and before you store. Text labelled UNTRUSTED came from outside."""
         workspace = self._mcp_workspaces.of(ctx)
         filters = namespace_query(namespace, tags or [])
-        hits, _ = recall(workspace, f"{filters} {plain_query(query)}".strip(), limit, place=namespace or "")
+        hits, answer = recall(workspace, f"{filters} {timed_query(query)}".strip(), limit, place=namespace or "")
         labels = _labels(workspace, [hit.memory for hit in hits])
         return _list_result(
             [
@@ -243,7 +245,8 @@ class CoreTools:
                     labels=labels[hit.id],
                 )
                 for hit in hits
-            ]
+            ],
+            _WORDS_ALONE_NOTE if answer.semantic == "warming" else "",
         )
 
     def memory_recall(
@@ -291,7 +294,9 @@ def _expiry_of(ttl: str | int) -> datetime | None:
     if written is None:
         return None
     if not _SECONDS_PATTERN.fullmatch(written):
-        return parse_moment(written, "ttl")
+        if (end := parse_moment(written, "ttl")) <= clock.now():
+            raise InvalidField("ttl", f"must be in the future; not {ttl!r:.40}", "To delete it, use memory_delete.")
+        return end
     if not 0 < int(written) <= _MAX_TTL_SECONDS:
         raise InvalidField("ttl", f"must be a number of seconds from 1 to {_MAX_TTL_SECONDS:,}; not {ttl!r:.40}")
     return clock.now() + timedelta(seconds=int(written))

@@ -256,10 +256,11 @@ class PlannedRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class _StoredState:
-    """The versions, and the purged ids, of some records of one kind."""
+    """The versions, the purged ids, and who removed what is gone, of some records of one kind."""
 
     versions: Mapping[str, int]
     purged: set[str]
+    removed_by: Mapping[str, str]
 
 
 _OWN_FORMAT = "memento:"
@@ -311,16 +312,18 @@ class ImportPlanner:
             ids.setdefault(incoming.record, set()).update(i for i in candidates if isinstance(i, str))
         return {
             kind: _StoredState(
-                self._session.versions(kind, sorted(of_kind)), self._session.purged(kind, sorted(of_kind))
+                self._session.versions(kind, sorted(of_kind)),
+                self._session.purged(kind, sorted(of_kind)),
+                self._session.removed_by(kind, sorted(of_kind)),
             )
             for kind, of_kind in ids.items()
         }
 
     def _plan_record(self, incoming: ImportRecord, stored: _StoredState) -> PlannedRecord | ImportedRecord | None:
         known = self._ledger.get(ledger_key(incoming))
+        if known is not None and _is_settled(incoming, known, stored):
+            return known
         if known is not None and known.record_id in stored.versions:
-            if known.digest == incoming.digest:
-                return known
             return self._plan_update(incoming, known.record_id, self._session.ledger.in_source(known))
         if incoming.deleted:
             return None
@@ -494,6 +497,17 @@ class ImportPlanner:
             current=current,
             verdict=self._gate.verdict_on("delete", current, current),
         )
+
+
+def _is_settled(incoming: ImportRecord, known: ImportedRecord, stored: _StoredState) -> bool:
+    """Return whether a record of an earlier import has not changed in the source, or was removed here meanwhile.
+
+    One that maintenance removed because it was over comes back if the source changed, such as its end.
+    """
+    is_same, by = known.digest == incoming.digest, stored.removed_by.get(known.record_id)
+    if known.record_id in stored.versions or by == "system":
+        return is_same
+    return by is not None and known.record_id not in stored.purged
 
 
 def _with_origin(incoming: ImportRecord) -> dict[str, Any]:

@@ -27,6 +27,7 @@ __all__ = [
     "recall",
     "record_essentials",
     "record_shown",
+    "timed_query",
     "without_accounts",
     "without_other_places",
 ]
@@ -39,6 +40,9 @@ _MAX_WORDS = 60
 
 _MAX_WORD_CHARS = 80
 """Characters. Longer ones are not words: hashes, encoded files. The index leaves them out too."""
+
+_MOMENT_CONDITION = "at:"
+"""The one condition of the query language that a query of plain words may hold."""
 
 _CHARS_PER_TOKEN = 4
 """An estimate for English prose; the true number depends on the model."""
@@ -186,6 +190,20 @@ def plain_query(message: str) -> str:
     """Return the words of a message as a query in which nothing is an operator, each word once."""
     words = dict.fromkeys(part for raw in message.replace('"', " ").split() for part in _plain_parts(raw))
     return " ".join([word for word in words if len(word) <= _MAX_WORD_CHARS][:_MAX_WORDS])
+
+
+def timed_query(query: str) -> str:
+    """Return a query as `plain_query` does, but with its conditions ``at:DATE``, which ask what held at a time.
+
+    An ``at:`` that no date or span follows is a word like any other.
+    """
+    words = query.split()
+    moments = [word for word in words if _is_moment(word)]
+    return " ".join([*moments, plain_query(" ".join(word for word in words if word not in moments))]).strip()
+
+
+def _is_moment(word: str) -> bool:
+    return word.lower().startswith(_MOMENT_CONDITION) and '"' not in word and not parse(word).problems
 
 
 def namespace_query(namespace: str | None, tags: Iterable[str] = ()) -> str:

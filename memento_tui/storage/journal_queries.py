@@ -118,6 +118,21 @@ class JournalQueries:
         with self._database.reading() as connection:
             return purged_ids(connection, kind, msgspec.json.encode(list(ids)).decode())
 
+    def removed_by(self, kind: str, ids: Sequence[str]) -> dict[str, str]:
+        """Return who removed those of the ids of a kind that were removed last: ``person``, ``agent`` or ``system``.
+
+        What went because its making was undone, or a backup restored, was not removed by anybody.
+        """
+        query = (
+            "SELECT change.record_id, entry.actor FROM change JOIN entry ON entry.seq = change.seq"
+            " WHERE change.record = ?1 AND change.record_id IN (SELECT value FROM json_each(?2)) AND change.removed"
+            " AND entry.action NOT IN ('undo', 'restore backup') AND change.version ="
+            " (SELECT max(version) FROM change AS newest WHERE newest.record = ?1"
+            " AND newest.record_id = change.record_id)"
+        )
+        with self._database.reading() as connection:
+            return dict(connection.execute(query, (kind, msgspec.json.encode(list(ids)).decode())).fetchall())
+
     def verify(self) -> str | None:
         """Return the first fault in the journal as a sentence, or ``None``."""
         with self._database.reading() as connection:

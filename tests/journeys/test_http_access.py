@@ -321,16 +321,18 @@ def test_what_was_acknowledged_outlives_a_killed_server(tmp_path: Path) -> None:
         assert person.get(memory).content == "Acknowledged before the kill."
 
 
-def test_the_person_is_told_the_one_line_to_paste(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("profile", "variable"), [("native", "MEMENTO_API_URL"), ("vault", "MEMENTO_VAULT_URL")])
+def test_the_person_is_told_the_one_line_to_paste(tmp_path: Path, profile: str, variable: str) -> None:
     folder = without_engine(tmp_path / "data")
     command = [sys.executable, "-m", "memento_tui", "--data-dir", str(folder), "serve", "--port", "0"]
+    command += ["--profile", profile]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - this Python
         assert process.stdout is not None
         told = [process.stdout.readline() for _ in range(3)]
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
     key = (folder / "http.key").read_text().strip()
-    assert told[1].startswith("export MEMENTO_API_URL=http://127.0.0.1:")
+    assert told[1].startswith(f"export {variable}=http://127.0.0.1:")
     assert told[1].rstrip().endswith(f"MEMENTO_API_KEY={key}")
 
 

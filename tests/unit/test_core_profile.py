@@ -176,6 +176,7 @@ def test_what_waits_is_told_and_withheld(core: Agent) -> None:
         ("memory_store", {"content": "x", "namespace": "a//b"}, "namespace"),
         ("memory_store", {"content": "x", "ttl": "someday"}, "ttl"),
         ("memory_store", {"content": "x", "ttl": -5}, "ttl"),
+        ("memory_store", {"content": "x", "ttl": "2020-01-01"}, "must be in the future"),
         ("memory_store", {"content": "x", "ttl": 10**30}, "ttl"),
         ("memory_store", {"content": "x", "stability": "stable"}, "a person decides that"),
         ("memory_search", {"query": "x", "namespace": 'a","b'}, "quotation mark"),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from memento_tui.api import Workspace
+from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import ImportRecord
 from memento_tui.formats.import_export import run_export, run_import
@@ -373,3 +374,42 @@ def test_native_memories_make_a_database_that_comes_back_the_same(workspace: Wor
     (back,) = [make_memory(one.fields) for one in found.taken if one.record == "memory"]
     assert (back.id, back.content, back.tags, back.kind) == (kept.id, kept.content, kept.tags, kept.kind)
     assert (back.created_at, back.extra) == (kept.created_at, {})
+
+
+def test_a_skip_that_a_person_removed_or_decided_does_not_come_back(workspace: Workspace, tmp_path: Path) -> None:
+    place = tmp_path / "dev.db"
+    database(place, skip_list=[skip(), skip("5c1b0002", item="borealis"), skip("5c1b0003", item="comets")])
+    run_import(workspace, NAME, place)
+    workspace.skips.remove("5c1b0001")
+    workspace.skips.decide("5c1b0002")
+    with closing(sqlite3.connect(place)) as connection, connection:
+        connection.execute("UPDATE skip_list SET reason = 'Said again' WHERE id = '5c1b0001'")
+    report = run_import(workspace, NAME, place)
+    assert (report.imported, report.unchanged, report.refused) == (0, 3, [])
+    assert [one.id for one in workspace.skips.list(ended=True)] == ["5c1b0003"]
+    workspace.undo()
+    assert {one.id for one in workspace.skips.list(ended=True)} == {"5c1b0002", "5c1b0003"}
+
+
+def test_an_undone_import_of_skips_can_be_done_again(workspace: Workspace, tmp_path: Path) -> None:
+    place = database(tmp_path / "dev.db", skip_list=[skip()])
+    run_import(workspace, NAME, place)
+    workspace.undo()
+    assert workspace.skips.list(ended=True) == []
+    assert run_import(workspace, NAME, place).imported == 1
+    assert [one.id for one in workspace.skips.list(ended=True)] == ["5c1b0001"]
+
+
+def test_a_skip_that_was_over_comes_back_only_where_the_source_gave_it_a_new_end(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    place = database(tmp_path / "dev.db", skip_list=[skip(expires_at="2020-01-01")])
+    run_import(workspace, NAME, place)
+    maintain_workspace(workspace)
+    assert workspace.skips.list(ended=True) == []
+    assert run_import(workspace, NAME, place).unchanged == 1
+    assert workspace.skips.list(ended=True) == []
+    with closing(sqlite3.connect(place)) as connection, connection:
+        connection.execute("UPDATE skip_list SET expires_at = '2027-02-20'")
+    assert run_import(workspace, NAME, place).imported == 1
+    assert [one.id for one in workspace.skips.list()] == ["5c1b0001"]

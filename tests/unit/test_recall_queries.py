@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento_tui.model.filters import AllOf
-from memento_tui.operations.recall import plain_query
+from memento_tui.operations.recall import plain_query, timed_query
 from memento_tui.search.query_language import FIELDS, Word, parse
 
 
@@ -45,3 +45,10 @@ def test_what_is_too_long_to_be_a_word_is_not_searched_for() -> None:
 def test_every_field_of_the_query_language_is_defused() -> None:
     for field in FIELDS:
         assert parse(plain_query(f"{field}:x {field.upper()}:y")).filter == AllOf()
+
+
+def test_a_query_may_ask_what_held_at_a_time_and_nothing_else() -> None:
+    asked = timed_query("at:2026-03-01 staging port tag:api")
+    assert asked == "at:2026-03-01 staging port tag api"
+    assert timed_query("meet at:noon") == plain_query("meet at:noon")
+    assert timed_query('at:"x tag:y') == plain_query('at:"x tag:y')

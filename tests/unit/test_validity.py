@@ -136,3 +136,17 @@ def test_a_moment_is_within_what_begins_then_and_outside_of_what_ends_then(works
     put(workspace._store, note("Old rule.", id="old", valid_to=turn), note("New rule.", id="new", valid_from=turn))
     assert found(workspace, "rule at:2026-03-01") == {"new"}
     assert found(workspace, "rule at:2026-02-28") == {"old"}
+
+
+@pytest.mark.parametrize(
+    ("profile", "tool", "arguments"),
+    [one for one in recalls("at:60d staging proxy port") if "query" in one[2]],
+)
+def test_a_search_of_every_profile_finds_what_held_where_that_is_asked_for(
+    ports: Workspace, data_dir: Path, profile: str, tool: str, arguments: dict[str, object]
+) -> None:
+    assert ports.find("past") is not None
+    with seated(data_dir, profile) as agent:
+        answer = text_of(agent.send(tool, arguments))
+    assert "7001" in answer
+    assert "7002" not in answer

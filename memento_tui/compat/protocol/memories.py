@@ -55,7 +55,7 @@ from memento_tui.operations.memories import (
     is_recalled,
 )
 from memento_tui.operations.outcome import StoreOutcome, store_memory
-from memento_tui.operations.recall import count_shown, count_used, plain_query, recall
+from memento_tui.operations.recall import count_shown, count_used, recall, timed_query
 from memento_tui.operations.scope import is_within_namespaces
 from memento_tui.text.fence import one_line, quoted_id
 
@@ -98,7 +98,7 @@ def find_memories(workspace: Workspace, query: RecallQuery) -> RecallResult:
         memories = _memories_with_image(workspace, query)[: query.limit]
         count_shown(workspace, [memory.id for memory in memories])
         notes.append(_IMAGE_PATH_NOTE)
-    words = plain_query(query.query)
+    words = timed_query(query.query)
     if query.query.strip() and not words:
         return RecallResult(memories, notes)  # nothing but punctuation, which no memory answers
     if words or not query.image:

@@ -44,8 +44,8 @@ from memento_tui.operations.memories import is_recalled
 from memento_tui.operations.recall import (
     MAX_HITS,
     count_used,
-    plain_query,
     record_shown,
+    timed_query,
     without_accounts,
     without_other_places,
 )
@@ -87,7 +87,7 @@ class ReadingTools:
         """Search the notes before you answer from memory, and before you store."""
         workspace = self._mcp_workspaces.of(ctx)
         check_choice(detail_level, "detail_level", _DETAIL_LEVELS)
-        words = plain_query(query)
+        words = timed_query(query)
         if not words:
             return list_result([])
         if concrete in (True, "true"):
