@@ -78,7 +78,8 @@ def install(
 
     A data directory given by --data-dir or MEMENTO_HOME is written into the commands.
     """
-    from memento_tui.hosts.plan import plan_installation  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.hosts.other_servers import find_other_servers  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.hosts.plan import plan_installation  # noqa: PLC0415 - same
 
     chosen_host, paths = _host(host), host_paths(host, project=project)
     if allow_tools and (host != "claude-code" or plugin is not None):
@@ -90,6 +91,8 @@ def install(
         _write_plugin(Path(plugin).expanduser().absolute(), chosen_host, paths, programs, yes=yes)
         return
     _check_not_installed_twice(chosen_host, paths)
+    for obstacle in find_other_servers(chosen_host, paths, Path.cwd()):
+        raise obstacle
     changes = plan_installation(chosen_host.files(paths, programs))
     _confirm_and_apply(chosen_host, changes, f"{chosen_host.title} has memento already.", dry_run=dry_run, yes=yes)
 
@@ -266,7 +269,7 @@ def status(*, project: bool) -> None:
     except InvalidInput as error:
         problem = str(error)
     hosts = [
-        host_status(host, host_paths(host.name, project=project), programs)
+        host_status(host, host_paths(host.name, project=project), programs, Path.cwd())
         for host in HOSTS.values()
         if host.has_projects or not project
     ]

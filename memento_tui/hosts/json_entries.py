@@ -87,11 +87,21 @@ def check_is_memento(entry: Mapping[str, object]) -> None:
     """
     words = command_words(entry)
     if not is_server(words):
-        command = " ".join(map(str, words)) or "no command"
+        command = " ".join(map(str, words)) or _address(entry) or "no command"
         raise InvalidInput(
             f"it has another MCP server called {SERVER_NAME} already: {command}.",
             "Take that one out, or give it another name; memento does not replace what it did not write.",
         )
+
+
+_ADDRESS_KEYS = ("url", "serverUrl", "httpUrl", "uri")
+"""The keys under which hosts name the address of a server that is not on this machine."""
+
+
+def _address(entry: Mapping[str, object]) -> str:
+    """Return the address of a server without its query, which may hold a key; empty where it has none."""
+    found = (address for key in _ADDRESS_KEYS if isinstance(address := entry.get(key), str))
+    return next(found, "").partition("?")[0]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ __all__ = [
     "claude_code",
     "claude_desktop",
     "claude_events",
+    "claude_servers",
     "codex",
     "copilot",
     "cursor",
@@ -161,13 +162,16 @@ def _server_entry(programs: Programs) -> JsonEntry:
     return {"command": program, "args": arguments}
 
 
+def claude_servers(paths: HostPaths) -> Path:
+    """Return the file of Claude Code's servers for the person, in which each project may have some of its own."""
+    # The variable moves the settings, and the file beside them into their folder.
+    return paths.from_variable("CLAUDE_CONFIG_DIR", paths.home) / ".claude.json"
+
+
 def claude_code(_: Host, paths: HostPaths, programs: Programs) -> list[HostFile]:
     """Return the files of Claude Code."""
-    # The variable moves the settings, and the file beside them into their folder.
-    moved = paths.environ.get("CLAUDE_CONFIG_DIR", "")
-    folder = Path(moved) if moved else paths.home / ".claude"
-    servers = folder / ".claude.json" if moved else paths.home / ".claude.json"
-    settings = folder / "settings.json"
+    folder = paths.from_variable("CLAUDE_CONFIG_DIR", paths.home / ".claude")
+    servers, settings = claude_servers(paths), folder / "settings.json"
     if paths.project is not None:
         # The local settings are not shared by git: the commands are those of this machine.
         servers, settings = paths.project / ".mcp.json", paths.project / ".claude" / "settings.local.json"

@@ -14,6 +14,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.hosts import jsonc
 from memento_tui.hosts.claude_plugin import enables_plugin
 from memento_tui.hosts.files import InstalledCommand, read_host_file
+from memento_tui.hosts.other_servers import find_other_servers
 from memento_tui.hosts.programs import BARE_PROGRAMS, Programs, option_value
 from memento_tui.hosts.registry import Host, HostFile, HostPaths
 
@@ -53,6 +54,8 @@ class FileStatus:
     path: Path
     commands: Sequence[CommandStatus] = ()
     problem: str = ""
+    obstacle: str = ""
+    """The reason why an installation would stop at this file, which can be read; empty where it would not."""
     is_current: bool = False
     """Whether an installation now would not change it."""
 
@@ -67,11 +70,14 @@ class HostStatus:
     files: Sequence[FileStatus] = field(default_factory=tuple)
     plugin: bool = False
     """Whether Claude Code has the plugin switched on."""
+    others: Sequence[str] = ()
+    """A sentence for each server of others that would be started in memento's place."""
 
     @property
     def problems(self) -> list[str]:
         """The problems of the host, a sentence each."""
-        found = [file.problem for file in self.files if file.problem]
+        found = [problem for file in self.files if (problem := file.problem or file.obstacle)]
+        found += self.others
         missing = sorted(
             {shlex.split(command.command)[0] for file in self.files for command in file.commands if not command.exists}
         )
@@ -86,8 +92,8 @@ class HostStatus:
         return found
 
 
-def host_status(host: Host, paths: HostPaths, programs: Programs | None) -> HostStatus:
-    """Return the state of memento in a host, without running any command in its files.
+def host_status(host: Host, paths: HostPaths, programs: Programs | None, directory: Path) -> HostStatus:
+    """Return the state of memento in a host, as it works in a directory, without running any command in its files.
 
     ``programs`` are those that an installation would write; ``None`` where they are not installed. The data directory
     and the profile in the files are a person's choice, and count as no difference.
@@ -95,7 +101,8 @@ def host_status(host: Host, paths: HostPaths, programs: Programs | None) -> Host
     expected = _with_installed_options(host.files(paths, BARE_PROGRAMS), programs or BARE_PROGRAMS)
     files = [_file_status(file, is_known=programs is not None) for file in host.files(paths, expected)]
     plugin = host.name == "claude-code" and plugin_is_enabled(host, paths)
-    return HostStatus(host.name, host.title, _combined_state(files), files, plugin)
+    others = [error.message for error in find_other_servers(host, paths, directory)]
+    return HostStatus(host.name, host.title, _combined_state(files), files, plugin, others)
 
 
 def _with_installed_options(files: Sequence[HostFile], programs: Programs) -> Programs:
@@ -137,14 +144,17 @@ def _file_status(file: HostFile, *, is_known: bool) -> FileStatus:
     except InvalidInput as error:
         problem = error.message if str(file.path) in error.message else f"{file.path}: {error.message}"
         return FileStatus(file.path, problem=problem)
+    obstacle = ""
     try:
         for part in file.parts:
             expected = part.add(expected)
-    except InvalidInput:
-        # An entry of others is in memento's place; an installation reports which.
-        expected = ""
+    except InvalidInput as error:
+        expected, obstacle = "", f"{file.path}: {error.message}"
     return FileStatus(
-        file.path, [_command_status(command) for command in found], is_current=is_known and expected == text
+        file.path,
+        [_command_status(command) for command in found],
+        obstacle=obstacle,
+        is_current=is_known and expected == text,
     )
 
 

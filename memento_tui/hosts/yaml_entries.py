@@ -155,4 +155,4 @@ def _words(entry: Mapping[str, object]) -> list[object]:
 
 
 def _as_command(entry: Mapping[str, object]) -> dict[str, object]:
-    return {"command": _words(entry)}
+    return {**entry, "command": _words(entry)}

@@ -235,3 +235,42 @@ def test_status_runs_nothing_that_a_file_names(program: Program, root: Path, mon
     monkeypatch.chdir(root)
     assert program.json("status", "--project")["hosts"][0]["state"] == "incomplete"
     assert not (root / "ran").exists()
+
+
+@pytest.mark.parametrize("project", ["", "--project"])
+def test_a_server_of_others_that_goes_before_mementos_in_a_project_is_named_and_nothing_is_written(
+    program: Program, root: Path, monkeypatch: pytest.MonkeyPatch, project: str
+) -> None:
+    here = root / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    own = {"projects": {str(here): {"mcpServers": {"memento": {"type": "http", "url": "http://x/mcp"}}}}}
+    (root / ".claude.json").write_text(json.dumps(own))
+    before = contents(root)
+    options = [project] if project else []
+    ended = program.run("install", "claude-code", *options, "--yes", "--json")
+    assert str(root / ".claude.json") in ended.error["message"]
+    assert f"{here}: it has another MCP server called memento already: http://x/mcp." in ended.error["message"]
+    assert contents(root) == before
+    (claude,) = [one for one in program.json("status", *options)["hosts"] if one["host"] == "claude-code"]
+    assert claude["problems"] == [ended.error["message"]]
+
+
+def test_a_server_of_others_that_a_project_shares_is_named_where_one_is_in_it(
+    program: Program, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "here").mkdir()
+    shared = root / "here" / ".mcp.json"
+    shared.write_text('{"mcpServers": {"memento": {"command": "npx", "args": ["-y", "other"]}}}')
+    assert program.json("install", "claude-code", "--dry-run")["changes"]
+    monkeypatch.chdir(root / "here")
+    ended = program.run("install", "claude-code", "--yes", "--json")
+    assert ended.error["message"] == f"{shared}: it has another MCP server called memento already: npx -y other."
+    assert f"! Claude Code: {shared}" in program.run("status").out
+
+
+def test_status_names_what_stands_in_mementos_place(program: Program, root: Path) -> None:
+    (root / ".claude.json").write_text('{"mcpServers": {"memento": {"command": "npx"}}}')
+    (claude,) = [one for one in program.json("status")["hosts"] if one["host"] == "claude-code"]
+    assert (claude["state"], len(claude["problems"])) == ("not installed", 1)
+    assert "another MCP server called memento already: npx" in claude["problems"][0]

@@ -267,7 +267,8 @@ def test_a_hook_behind_variables_of_a_person_is_known(home: Home) -> None:
     ("host", "path", "text", "said"),
     [
         ("claude-code", ".claude.json", '{"mcpServers": {"memento": {"command": "npx", "args": ["x"]}}}', "npx x"),
-        ("claude-code", ".claude.json", '{"mcpServers": {"memento": {"url": "http://x"}}}', "no command"),
+        ("claude-code", ".claude.json", '{"mcpServers": {"memento": {"url": "http://x/mcp?key=k"}}}', "http://x/mcp."),
+        ("claude-code", ".claude.json", '{"mcpServers": {"memento": {"type": "http"}}}', "no command"),
         (
             "codex",
             ".codex/config.toml",
