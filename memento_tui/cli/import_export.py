@@ -115,6 +115,7 @@ def import_(
         "refused": refused,
         "redacted": report.redacted,
         "shortened": report.shortened,
+        "renamed": report.renamed,
         "dry_run": dry_run,
     }
     detected = FORMATS[name].title if format == "auto" else ""
@@ -135,6 +136,9 @@ def _import_text(report: ImportReport, detected: str, *, dry_run: bool) -> str:
         lines.append(f"{report.redacted:,} held a secret, which was removed.")
     if report.shortened:
         lines.append(f"{count_of(report.shortened, 'skip')} would have held for longer than two years: cut to that.")
+    if report.renamed:
+        taken = "a record of another workspace has the id"
+        lines.append(f"{count_of(report.renamed, 'record')} got the form id@workspace: {taken}.")
     rows = [[f"{r.file}:{r.line}" if r.line else r.file, r.reason] for r in report.refused[:_MAX_REFUSALS_LISTED]]
     if rows:
         lines.append(table(["REFUSED", "WHY"], rows))

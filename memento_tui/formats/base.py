@@ -16,6 +16,7 @@ import msgspec
 
 from memento_tui.errors import InvalidInput
 from memento_tui.model import Crystal, Memory, Relation, Skip, WorkingItem
+from memento_tui.model.memory import FOREIGN_ID
 from memento_tui.model.validation import MAX_NAMESPACE_LENGTH, MAX_TAG_LENGTH, MAX_TAGS
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "replace_if_unchanged",
     "source_digest",
     "usable_tags",
+    "with_id_of_workspace",
     "write_atomically",
     "write_error",
     "write_file",
@@ -77,8 +79,25 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The part of the line that `signature` covers; only memento's own format has any."""
     signature: str = ""
     """The signature that the line carries, in hexadecimal digits; whether it is genuine is for the import to find."""
+    workspace: str = ""
+    """The workspace of the source in which alone its id is unique; empty where ids are unique in the whole source."""
+    has_shared_id: bool = False
+    """Whether a record of another workspace of the source has the same id."""
+    given_id: str = ""
+    """The id that the source gives it, where a record of another workspace keeps that."""
     links: tuple[tuple[str, str, str], ...] = ()
     """Relation type, target as the source writes it, and label; the target may not exist."""
+
+
+def with_id_of_workspace(incoming: ImportRecord) -> ImportRecord:
+    """Return a record whose id another workspace's record keeps: it is ``id@workspace`` here, and keeps the source's.
+
+    Its key, by which a repeated import knows it, is as it was.
+    """
+    given = incoming.fields["id"]
+    fields = {**incoming.fields, "id": f"{given}@{incoming.workspace}"}
+    fields["extra"] = {**fields.get("extra", {}), FOREIGN_ID: given}
+    return msgspec.structs.replace(incoming, fields=fields, given_id=given)
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -142,6 +161,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it is on a server, and not in files."""
     is_place: Callable[[Path], bool] | None = None
     """Returns whether a path is known, by the names of files and folders alone, to hold the format."""
+    home: Callable[[Path], Path] | None = None
+    """Returns the folder that holds the format, where a path may name that or the project that it is in."""
     is_line: Callable[[Mapping[str, Any]], bool] | None = None
     """Returns whether an object is a line of the format, which then has the suffix ``.jsonl``."""
 

@@ -87,7 +87,7 @@ _Rows = dict[str, dict[str, list[JsonLine]]]
 
 def count(root: Path) -> int:
     """Return the number of lines."""
-    return count_lines(_home(root), _LINES_SUFFIX)
+    return count_lines(_source(root), _LINES_SUFFIX)
 
 
 def read(root: Path) -> Iterator[ImportRecord | Refused]:
@@ -99,7 +99,7 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
     """
     files: list[SourceFile] = []
     rows: _Rows = {}
-    for source in walk_files(_home(root), _LINES_SUFFIX, hidden=True):
+    for source in walk_files(_source(root), _LINES_SUFFIX, hidden=True):
         if isinstance(source, Refused):
             yield source
         elif Path(source.name).stem in TABLES:
@@ -122,9 +122,14 @@ def is_home(path: Path) -> bool:
     return path.name == FOLDER or (path / FOLDER).is_dir()
 
 
-def _home(root: Path) -> Path:
+def _find_home(root: Path) -> Path:
+    """Return the ``.beads`` folder that is named, or that is in the project that is named; else the path itself."""
+    return root / FOLDER if (root / FOLDER).is_dir() else root
+
+
+def _source(root: Path) -> Path:
     """Return the path to read of a ``.beads`` folder: the export if there is one, else the backup, else all."""
-    home = root / FOLDER if (root / FOLDER).is_dir() else root
+    home = _find_home(root)
     places = (home / f"{ISSUES}{_LINES_SUFFIX}", home / "backup") if home.name == FOLDER else ()
     return next((place for place in places if place.exists()), home)
 
@@ -426,5 +431,6 @@ FORMAT = Format(
     count=count,
     write=write,
     is_place=is_home,
+    home=_find_home,
     is_line=_is_line,
 )

@@ -45,6 +45,7 @@ from memento_tui.formats.engram_chunks import (
     Chunk,
     count_listed,
     find_chunks,
+    find_home,
     is_home,
     load_chunk,
 )
@@ -519,4 +520,5 @@ FORMAT = Format(
     count=count,
     write=write,
     is_place=is_home,
+    home=find_home,
 )

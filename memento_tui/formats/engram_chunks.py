@@ -20,6 +20,7 @@ __all__ = [
     "Chunk",
     "count_listed",
     "find_chunks",
+    "find_home",
     "is_home",
     "load_chunk",
 ]
@@ -44,14 +45,14 @@ class Chunk(msgspec.Struct, frozen=True):
     """Its line of the manifest without the counts, which follow from its content; empty where there is none."""
 
 
-def _find_home(root: Path) -> Path:
+def find_home(root: Path) -> Path:
     """Return the folder that holds the manifest, which may be the one named or one below it; a file is returned."""
     return root / FOLDER if (root / FOLDER).is_dir() else root
 
 
 def is_home(path: Path) -> bool:
     """Return whether a folder is, or holds, the folder that engram keeps in a project."""
-    home = _find_home(path)
+    home = find_home(path)
     return home.name == FOLDER or ((home / MANIFEST).is_file() and (home / "chunks").is_dir())
 
 
@@ -62,7 +63,7 @@ def find_chunks(root: Path) -> Iterator[Chunk | Refused]:
         InvalidInput: there is nothing at ``root``.
 
     """
-    home = _find_home(root)
+    home = find_home(root)
     files: dict[str, SourceFile] = {}
     for source in walk_files(home, CHUNK_SUFFIX):
         if isinstance(source, Refused):
@@ -84,7 +85,7 @@ def find_chunks(root: Path) -> Iterator[Chunk | Refused]:
 
 def count_listed(root: Path) -> int:
     """Return how many records the manifest promises."""
-    home = _find_home(root)
+    home = find_home(root)
     entries = [entry for entry in _manifest(home) if isinstance(entry, dict)] if home.is_dir() else []
     counts = (entry.get(name) for entry in entries for name in _COUNT_NAMES)
     return sum(count for count in counts if isinstance(count, int) and count > 0)

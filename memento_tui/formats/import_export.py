@@ -55,6 +55,8 @@ class ImportReport(msgspec.Struct):
     """How many records held a secret, which was removed before they were stored."""
     shortened: int = 0
     """How many skips were to end later than any may, and end two years after they were made."""
+    renamed: int = 0
+    """How many of the imported are ``id@workspace``, because a record of another workspace has their id."""
 
 
 class ImportRun:
@@ -166,7 +168,7 @@ class ImportRun:
     def finish(self) -> None:
         """Draw the relations that the records of this source name, and complete the report."""
         self.report.held, self.report.redacted = self._gate.held, self._gate.redacted
-        self.report.shortened = self._planner.shortened
+        self.report.shortened, self.report.renamed = self._planner.shortened, self._planner.renamed
         self.report.refused.sort(key=lambda refused: (refused.file, refused.line))
         if not self._dry_run:
             self._draw_relations()

@@ -13,7 +13,7 @@ import msgspec
 from memento_tui.api.import_session import ImportSession
 from memento_tui.api.types import ImportedRecord, Transaction, record_image
 from memento_tui.errors import InvalidInput, MementoError
-from memento_tui.formats.base import ImportRecord, Refused
+from memento_tui.formats.base import ImportRecord, Refused, with_id_of_workspace
 from memento_tui.formats.reimport import differing_fields, is_extra_name, is_named_by_source, with_values_from
 from memento_tui.formats.round_trip import restore_full_text
 from memento_tui.model import (
@@ -281,6 +281,8 @@ class ImportPlanner:
         """Whether there was anything before; looking for duplicates costs a query for each record."""
         self.shortened = 0
         """How many skips were to end later than any may."""
+        self.renamed = 0
+        """How many new records got another id, because a record of another workspace has theirs."""
 
     @cached_property
     def _novelty(self) -> Novelty:
@@ -292,7 +294,7 @@ class ImportPlanner:
         Instead of a plan it yields the line of the ledger where the source has not changed, or the reason why a record
         cannot be imported. For a record that the source deleted, and that was never here, nothing is yielded.
         """
-        records = [_with_usable_ids(incoming) for incoming in batch]
+        records = [self._with_own_id(_with_usable_ids(incoming)) for incoming in batch]
         stored = self._stored_states(records)
         for incoming in records:
             try:
@@ -302,6 +304,17 @@ class ImportPlanner:
                 continue
             if planned is not None:
                 yield planned
+
+    def _with_own_id(self, incoming: ImportRecord) -> ImportRecord:
+        """Return a record without the id that one of another workspace got at an earlier import."""
+        if not incoming.has_shared_id or incoming.given_id or ledger_key(incoming) in self._ledger:
+            return incoming
+        holder = self._key_by_id.get((incoming.record, incoming.fields["id"]))
+        return incoming if holder in (None, ledger_key(incoming)) else with_id_of_workspace(incoming)
+
+    @cached_property
+    def _key_by_id(self) -> dict[tuple[str, str], str]:
+        return {(row.record, row.record_id): key for key, row in self._ledger.items()}
 
     def _stored_states(self, records: Iterable[ImportRecord]) -> dict[str, _StoredState]:
         """Return the state of all the records that a batch may be about, by their kind."""
@@ -343,6 +356,7 @@ class ImportPlanner:
 
     def _plan_new(self, incoming: ImportRecord, in_source: AnyRecord) -> PlannedRecord:
         own, verdict, record = self._gate.is_own(incoming), Verdict("apply"), in_source
+        self.renamed += bool(incoming.given_id)
         if isinstance(in_source, Crystal):
             record = self._without_second_identity(in_source)
         if own and getattr(in_source, "status", "") != "pending":

@@ -165,6 +165,7 @@ def _incoming(line: JsonLine, file: str, namespace: str, key: str) -> ImportReco
         file=file,
         line=line.number,
         deleted=deleted,
+        given_id=value["id"] if key != value["id"] else "",
         links=_links(relations) if relations else (),
     )
 

@@ -53,7 +53,7 @@ _FIRST_DETECTED = ("claude", "vault")
 
 
 def source_name(chosen: Format, place: Path | str) -> str:
-    """Return the name of a source, the same at every import: a path, or an address as text.
+    """Return the name of a source, the same however its place is written: a path, or an address as text.
 
     Raises:
         InvalidInput: it is no place that the format is read from, or there is nothing.
@@ -63,7 +63,7 @@ def source_name(chosen: Format, place: Path | str) -> str:
     if isinstance(place, str):
         return place.rstrip("/")
     check_readable(place)
-    return str(place.resolve())
+    return str((chosen.home(place) if chosen.home else place).resolve())
 
 
 def detect_format(path: Path) -> str:

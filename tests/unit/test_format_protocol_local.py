@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -329,3 +330,29 @@ def test_the_folder_is_guessed_and_found(
     monkeypatch.setenv("HOME", str(tmp_path))
     found = find_sources(workspace.paths.root, tmp_path).candidates
     assert [(one.format, one.path, one.amount) for one in found] == [(NAME, place, "3 files")]
+
+
+def test_a_folder_is_the_same_source_however_it_is_written(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    as_file(project / ".memento" / "memories" / "a1b2c3d4.json", memory())
+    (project / ".memento" / "working-memory.md").write_text(DOCUMENT)
+    as_file(project / ".memento" / "skip-index.json", [skip()])
+    (tmp_path / "link").symlink_to(project)
+    monkeypatch.chdir(tmp_path)
+    taken = run_import(workspace, NAME, project)
+    workspace.skips.remove("5c1b0001")
+    for other in ("project/.memento", "./project/", "project/../project/.memento/", "link", "link/.memento"):
+        again = run_import(workspace, NAME, Path(other))
+        assert (again.imported, again.updated, again.unchanged, again.refused) == (0, 0, taken.imported, [])
+
+
+def test_ids_of_links_are_no_secrets(workspace: Workspace, tmp_path: Path) -> None:
+    names = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(100)]
+    for name, other in zip(names, names[1:] + names[:1], strict=True):
+        linkages = [{"type": "memory", "id": other[:8]}, {"type": "memory", "id": other[:8], "label": "related"}]
+        fields = {"linkages": linkages, "consolidated_from": [other[8:24]], "content": "Lamps of the harbour."}
+        as_file(tmp_path / ".memento" / "memories" / f"{name[:8]}.json", memory(name[:8], **fields))
+    report = run_import(workspace, NAME, tmp_path)
+    assert (report.imported, report.redacted) == (100, 0)

@@ -175,22 +175,29 @@ def test_what_a_person_changed_here_is_what_an_export_says(workspace: Workspace,
     assert "expires_at" not in row
 
 
-def test_the_files_of_a_folder_are_workspaces_and_share_no_ids(workspace: Workspace, tmp_path: Path) -> None:
+def test_of_two_workspaces_with_one_id_one_keeps_it_and_the_other_names_itself(
+    workspace: Workspace, tmp_path: Path
+) -> None:
     folder = tmp_path / "all"
     database(folder / "default.db", memories=[memory(), memory("a1b2c3d5")])
     database(folder / "projects" / "app.db", memories=[memory(), memory("a1b2c3d6")])
-    assert run_import(workspace, NAME, folder).imported == 4
+    report = run_import(workspace, NAME, folder)
+    assert (report.imported, report.renamed) == (4, 1)
     found = [one for batch in workspace._store.memories.batches() for one in batch]
     assert sorted(one.namespace for one in found) == ["global", "global", "projects/app", "projects/app"]
-    assert {one.id for one in found if not one.extra} == {"a1b2c3d5", "a1b2c3d6"}
+    assert {one.id for one in found} == {"a1b2c3d4", "a1b2c3d4@projects/app", "a1b2c3d5", "a1b2c3d6"}
+    assert workspace.get("a1b2c3d4").namespace == "global"
+    again = run_import(workspace, NAME, folder)
+    assert (again.imported, again.unchanged, again.renamed) == (0, 4, 0)
     run_export(workspace, tmp_path / "out", format_name=NAME)
     for name in ("default.db", "projects/app.db"):
         assert rows(tmp_path / "out" / name) == rows(folder / name)
     database(folder / "copy.db", memories=[memory(), memory("a1b2c3d5")])
     again = run_import(workspace, NAME, folder)
-    assert (again.imported, again.refused) == (2, [])
+    assert (again.imported, again.renamed, again.refused) == (2, 2, [])
     kept = {one.namespace for batch in workspace._store.memories.batches() for one in batch if one.id == "a1b2c3d5"}
     assert kept == {"global"}
+    assert workspace.get("a1b2c3d5@copy").namespace == "copy"
 
 
 def test_encrypted_rows_are_kept_told_of_and_never_recalled(workspace: Workspace, tmp_path: Path) -> None:

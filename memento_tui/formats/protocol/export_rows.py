@@ -11,6 +11,7 @@ from memento_tui.formats.base import ExportRecord
 from memento_tui.formats.protocol.columns import EXTRA_KEY, INACTIVE_STATUSES
 from memento_tui.formats.protocol.vocabulary import ProtocolEdge, category_of, item_title, workspace_of_namespace
 from memento_tui.model import Crystal, Memory, Relation, Skip, WorkingItem
+from memento_tui.model.memory import FOREIGN_ID
 
 __all__ = [
     "ProtocolMemoryRow",
@@ -158,8 +159,9 @@ def _fields_and_kept(
         own = kept.get(form)
         common = {name: kept[name] for name in _SHARED_KEPT_NAMES if name in kept}
         kept = {**common, **(own if isinstance(own, dict) else {})}
-    foreign_id = kept.get("id")
-    if isinstance(foreign_id, str) and foreign_id:
+    foreign_id = kept.get("id") or record.extra.get(FOREIGN_ID)
+    # A memory may have the id that a client wished for as well; that is none of the format's.
+    if isinstance(foreign_id, str) and foreign_id and ("id" in kept or record.id.startswith(f"{foreign_id}@")):
         fields["id"] = foreign_id
     return fields, kept
 

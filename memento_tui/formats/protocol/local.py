@@ -60,7 +60,7 @@ from memento_tui.formats.protocol.rows import (
     build_memory,
     build_section,
     build_skip,
-    refuse_duplicates,
+    tell_ids_apart,
 )
 from memento_tui.formats.protocol.vocabulary import (
     SECTION_EXTRA,
@@ -92,6 +92,11 @@ def is_workspace(folder: Path) -> bool:
     return any(next(_json_files(folder / name), None) is not None for name in ("memories", "items"))
 
 
+def _find_home(root: Path) -> Path:
+    """Return the folder of a workspace that is named, or that is in the project that is named; else the path itself."""
+    return root / FOLDER if is_workspace(root / FOLDER) and not is_workspace(root) else root
+
+
 def _json_files(folder: Path) -> Iterator[Path]:
     try:
         yield from (path for path in folder.glob(f"*{_SUFFIX}") if path.is_file())
@@ -108,10 +113,9 @@ def find_workspaces(root: Path) -> Iterator[tuple[Path, PurePosixPath]]:
     """
     if not root.is_dir():
         raise InvalidInput(f"{root} is no folder.", f"Name the folder {FOLDER}, or one that holds such folders.")
-    for folder in (root, root / FOLDER):
-        if is_workspace(folder):
-            yield folder, PurePosixPath()
-            return
+    if is_workspace(home := _find_home(root)):
+        yield home, PurePosixPath()
+        return
     waiting = deque([PurePosixPath()])
     looked = 0
     while waiting and looked < _MAX_FOLDERS:
@@ -142,7 +146,7 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
     workspaces = list(find_workspaces(root))
     if not workspaces:
         raise InvalidInput(f"{root} holds no files of Memento Protocol.", f"Name the folder {FOLDER}.")
-    return refuse_duplicates(_read(workspaces))
+    return tell_ids_apart(_read(workspaces))
 
 
 def _read(workspaces: list[tuple[Path, PurePosixPath]]) -> Iterator[ImportRecord | Refused]:
@@ -475,5 +479,6 @@ FORMAT = Format(
     read=read,
     count=count,
     write=write,
-    is_place=lambda path: is_workspace(path) or is_workspace(path / FOLDER),
+    is_place=lambda path: is_workspace(_find_home(path)),
+    home=_find_home,
 )

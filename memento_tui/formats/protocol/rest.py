@@ -39,10 +39,10 @@ from memento_tui.formats.protocol.rows import (
     crystal_from_row,
     item_from_row,
     memory_from_row,
-    refuse_duplicates,
     row_digest,
     section_from_row,
     skip_from_row,
+    tell_ids_apart,
 )
 from memento_tui.formats.protocol.vocabulary import (
     SECTION_EXTRA,
@@ -74,7 +74,7 @@ def read(address: str) -> Iterator[ImportRecord | Refused]:
             yielded before holds, and reading again yields the same.
 
     """
-    return refuse_duplicates(_read(address))
+    return tell_ids_apart(_read(address))
 
 
 def _read(address: str) -> Iterator[ImportRecord | Refused]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from memento_tui.formats.base import ImportRecord, RecordName, Refused, one_line, source_digest
+from memento_tui.formats.base import ImportRecord, RecordName, Refused, one_line, source_digest, with_id_of_workspace
 from memento_tui.formats.columns import Column, id_column, read_row, text_column, unmapped_column, write_row
 from memento_tui.formats.protocol.columns import (
     EXTRA_KEY,
@@ -45,10 +45,10 @@ __all__ = [
     "item_from_row",
     "keep_raw_rows",
     "memory_from_row",
-    "refuse_duplicates",
     "row_digest",
     "section_from_row",
     "skip_from_row",
+    "tell_ids_apart",
 ]
 
 _MAX_KEPT_BYTES = 400_000
@@ -63,7 +63,7 @@ class RowContext(msgspec.Struct, frozen=True, kw_only=True):
     prefix: str = ""
     """The prefix of the keys of its records, where a source has several workspaces."""
     ambiguous_ids: Container[tuple[RecordName, str]] = ()
-    """Ids that several workspaces of the source use: no record gets one of them as its own."""
+    """Ids that several workspaces of the source use."""
     sources_by_target: Mapping[str, list[str]] = {}
     """The memories whose rows name the memory that they were consolidated into, by its id."""
     form: str = ""
@@ -223,8 +223,6 @@ def _import_record(
     key: str,
     links: tuple[tuple[str, str, str], ...] = (),
 ) -> ImportRecord:
-    if "id" in fields and (record, fields["id"]) in context.ambiguous_ids:
-        kept = {**kept, "id": fields.pop("id")}
     if kept:
         fields["extra"] = {**fields.get("extra", {}), EXTRA_KEY: dict(kept)}
     return ImportRecord(
@@ -234,25 +232,35 @@ def _import_record(
         digest=location.digest,
         file=location.file,
         line=location.line,
+        workspace=context.namespace,
+        has_shared_id=(record, fields.get("id")) in context.ambiguous_ids,
         links=links,
     )
 
 
-def refuse_duplicates(records: Iterable[ImportRecord | Refused]) -> Iterator[ImportRecord | Refused]:
-    """Yield what a reader yields, and refuse a record with the key or the id of an earlier one."""
-    seen: dict[tuple[str, str, str], str] = {}
+def tell_ids_apart(records: Iterable[ImportRecord | Refused]) -> Iterator[ImportRecord | Refused]:
+    """Yield what a reader yields; of the records of several workspaces with one id the first keeps it.
+
+    A record with the key of an earlier one, or with the id of one of its own workspace, is refused.
+    """
+    seen: dict[tuple[str, str, str], ImportRecord] = {}
     for record in records:
         if isinstance(record, Refused):
             yield record
             continue
-        names = [(record.record, "key", record.key), (record.record, "id", str(record.fields.get("id", "")))]
+        named = record
+        holder = seen.get((record.record, "id", str(record.fields.get("id", ""))))
+        if holder is not None and holder.workspace != record.workspace:
+            named = with_id_of_workspace(record)
+        names = [(named.record, "key", named.key), (named.record, "id", str(named.fields.get("id", "")))]
         names = [name for name in names if name[2]]
-        earlier = next((seen[name] for name in names if name in seen), "")
-        if earlier:
-            yield Refused(record.file, record.line, f"has the id of {earlier}; give it another")
+        earlier = next((seen[name] for name in names if name in seen), None)
+        if earlier is not None:
+            place = f"{earlier.file}:{earlier.line}" if earlier.line else earlier.file
+            yield Refused(record.file, record.line, f"has the id of {place}; give it another")
             continue
-        seen.update(dict.fromkeys(names, f"{record.file}:{record.line}" if record.line else record.file))
-        yield record
+        seen.update(dict.fromkeys(names, named))
+        yield named
 
 
 MEMORY_COLUMNS: tuple[Column, ...] = (

@@ -52,10 +52,10 @@ from memento_tui.formats.protocol.rows import (
     item_from_row,
     keep_raw_rows,
     memory_from_row,
-    refuse_duplicates,
     row_digest,
     section_from_row,
     skip_from_row,
+    tell_ids_apart,
 )
 from memento_tui.formats.protocol.vocabulary import SECTION_EXTRA, SECTIONS, linkages_for_memory, merge_ids
 from memento_tui.formats.source_files import SourceFile, walk_files
@@ -121,7 +121,7 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
         InvalidInput: there is nothing at ``root``.
 
     """
-    return refuse_duplicates(_read(root))
+    return tell_ids_apart(_read(root))
 
 
 def _read(root: Path) -> Iterator[ImportRecord | Refused]:

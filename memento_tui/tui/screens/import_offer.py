@@ -306,6 +306,7 @@ def _report_text(report: ImportReport) -> str:
         (report.unchanged, "here already"),
         (report.redacted, "with a secret that was removed"),
         (report.shortened, "skips cut to two years"),
+        (report.renamed, "as id@workspace, for another workspace has the id"),
         (len(report.refused), "refused"),
     ]
     return (", ".join(f"{number:,} {outcome}" for number, outcome in counts if number) or "nothing to import") + "."
