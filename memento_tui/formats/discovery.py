@@ -12,8 +12,8 @@ from time import monotonic
 
 import msgspec
 
-from memento_tui.formats import agents_file, beads, engram_chunks, memento_jsonl, vault
-from memento_tui.formats.protocol import local
+from memento_tui.formats import agents_file, beads, engram_chunks, mcp_reference, memento_jsonl, vault
+from memento_tui.formats.protocol import local, sqlite
 
 __all__ = ["DiscoveryReport", "ImportSource", "find_sources", "import_command"]
 
@@ -27,6 +27,9 @@ _MAX_NOTES = 100_000
 
 _SAMPLE_BYTES = 1 << 20
 """Bytes of a file whose lines are counted; those of the rest are estimated."""
+
+_MAX_LINE_BYTES = 1 << 16
+"""Bytes of a file's first line that are read to tell its format."""
 
 _IGNORED_FOLDERS = frozenset(
     {"node_modules", "venv", "site-packages", "__pycache__", "snap", "Library", "Applications"}
@@ -187,12 +190,24 @@ class _HomeSearch:
                 yield from self._candidate("vault", folder, self._files_below(folder, vault.NOTE_SUFFIX), "note")
                 continue
             for entry in entries:
-                if entry.name.lower() in agents_file.FILE_NAMES and entry.is_file(follow_symlinks=False):
-                    yield from self._candidate("agents-file", Path(entry.path), [entry], "file")
-                if entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False) and self._is_export(entry):
-                    yield from self._candidate("memento", Path(entry.path), [entry], "line")
+                yield from self._of_file(entry)
             if depth < _MAX_DEPTH and not (depth and ".git" in names):
                 waiting.extend((Path(entry.path), depth + 1) for entry in entries if _is_worth_entering(entry))
+
+    def _of_file(self, entry: os.DirEntry[str]) -> Iterator[ImportSource]:
+        """Yield the source that a single file is."""
+        name, format_name, unit = entry.name.lower(), "", "file"
+        known = name in agents_file.FILE_NAMES or name.endswith((".jsonl", *sqlite.DATABASE_SUFFIXES))
+        if not known or not entry.is_file(follow_symlinks=False):
+            return
+        if name in agents_file.FILE_NAMES:
+            format_name = "agents-file"
+        elif name.endswith(".jsonl"):
+            format_name, unit = self._format_of_lines(entry), "line"
+        elif sqlite.is_workspace(Path(entry.path)):
+            format_name = "protocol-sqlite"
+        if format_name:
+            yield from self._candidate(format_name, Path(entry.path), [entry], unit)
 
     def _of_project(self, folder: Path, names: set[str]) -> Iterator[ImportSource]:
         """Yield the sources that tools keep in hidden folders of a project."""
@@ -217,14 +232,21 @@ class _HomeSearch:
             or names >= _VAULT_LAYOUT
         )
 
-    def _is_export(self, entry: os.DirEntry[str]) -> bool:
+    def _format_of_lines(self, entry: os.DirEntry[str]) -> str:
+        """Return the format of a file of lines, memento's own or the reference server's; empty for any other."""
         try:
             with open(entry.path, "rb") as file:  # noqa: PTH123 - as below
-                head = file.readline(500)
+                head = file.readline(_MAX_LINE_BYTES)
         except OSError:
             self.unreadable += 1
-            return False
-        return b'"header"' in head and f'"{memento_jsonl.HEADER_FORMAT}"'.encode() in head
+            return ""
+        if b'"header"' in head[:500] and f'"{memento_jsonl.HEADER_FORMAT}"'.encode() in head[:500]:
+            return "memento"
+        try:
+            first = msgspec.json.decode(head)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return ""
+        return "mcp-reference" if isinstance(first, dict) and mcp_reference.is_line(first) else ""
 
     def _files_below(self, folder: Path, suffix: str) -> Iterator[os.DirEntry[str]]:
         """Yield the files with a suffix, hidden folders left out."""

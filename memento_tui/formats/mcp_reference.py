@@ -37,7 +37,7 @@ from memento_tui.model import Memory, Relation
 from memento_tui.model.memory import parse_kind
 from memento_tui.model.validation import MAX_LINE_LENGTH
 
-__all__ = ["FORMAT", "count", "read", "title_of", "write"]
+__all__ = ["FORMAT", "count", "is_line", "read", "title_of", "write"]
 
 EXTRA_KEY = "mcp-reference"
 """The key of ``extra`` for the data that only this format has a place for."""
@@ -75,7 +75,7 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
             yield from _read_file(source, keys)
 
 
-def _is_line(value: Mapping[str, Any]) -> bool:
+def is_line(value: Mapping[str, Any]) -> bool:
     """Return whether an object is an entity or a relation of this format."""
     return _is_entity(value) or _is_relation(value)
 
@@ -380,5 +380,5 @@ FORMAT = Format(
     read=read,
     count=count,
     write=write,
-    is_line=_is_line,
+    is_line=is_line,
 )

@@ -14,6 +14,7 @@ from memento_tui.api import Workspace
 from memento_tui.formats.discovery import ImportSource, find_sources, import_command
 from memento_tui.formats.import_export import run_export, run_import
 from tests.unit.cli_program import Program, without_engine
+from tests.unit.protocol_sources import database
 
 
 @pytest.fixture
@@ -177,3 +178,22 @@ def test_the_lines_of_a_long_file_are_estimated(home: Path, workspace: Workspace
     assert one.about
     assert abs(one.count - 3000) < 10
     assert one.amount.startswith("about ")
+
+
+def test_it_finds_the_reference_servers_lines_and_the_databases_of_memento_protocol(
+    home: Path, workspace: Workspace
+) -> None:
+    entity = '{"type":"entity","name":"Ann","entityType":"person","observations":["Likes tea."]}\n'
+    _write(home / "mcp/memory.jsonl", entity + '{"type":"relation","from":"Ann","to":"Ann","relationType":"is"}\n')
+    _write(home / "mcp/other.jsonl", '["Ann"]\n')
+    _write(home / "mcp/broken.jsonl", '{"name":')
+    database(home / "server/data/default.db", memories=[{"id": "a1b2c3d4", "content": "Use port 3001."}])
+    _write(home / "server/data/text.db", "no database")
+    findings = find_sources(workspace.paths.root)
+    assert _seen(findings.candidates, home) == {
+        ("mcp-reference", "mcp/memory.jsonl", "2 lines"),
+        ("protocol-sqlite", "server/data/default.db", "1 file"),
+    }
+    for found in findings.candidates:
+        report = run_import(workspace, found.format, found.path)
+        assert (report.imported > 0, report.refused) == (True, [])

@@ -69,7 +69,7 @@ from memento_tui.formats.sqlite_reader import (
     open_read_only,
 )
 
-__all__ = ["FORMAT", "count", "is_workspace", "read", "write"]
+__all__ = ["DATABASE_SUFFIXES", "FORMAT", "count", "is_workspace", "read", "write"]
 
 DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 
