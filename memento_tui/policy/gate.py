@@ -62,18 +62,20 @@ class Gate:
         action: str,
         *,
         note: str = "",
+        names_only: bool = False,
         batch: str = "",
         now: datetime | None = None,
         source: EntrySource | None = None,
     ) -> AbstractContextManager[Transaction]:
         """Begin one write in the author's name, which becomes one journal entry; ``batch`` joins several.
 
+        ``names_only`` says that the note is memento's own words about an id, by which the entry is found again: only
+        rules read it then, for learned weights take an id for a password now and then.
         ``source`` says where an entry was written that came from another machine. Every change in it is screened and
         judged when it is put, whoever puts it.
         """
-        options: dict[str, Any] = {"note": redact_text(note)[0], "now": now, "source": source} | (
-            {"batch": batch} if batch else {}
-        )
+        said, _ = redact_text(note, by_rules_alone=names_only)
+        options: dict[str, Any] = {"note": said, "now": now, "source": source} | ({"batch": batch} if batch else {})
         guard = Admission(self._store, self.origin, self.rules, self._screening, self._sets)
         return self._store.transaction(self.author, action, guard=guard, **options)
 

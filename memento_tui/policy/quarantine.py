@@ -62,7 +62,7 @@ def quarantine_session(store: Store, gate: Gate, session: str) -> QuarantineOutc
         raise NotFound(f"No session {session} wrote anything.", "memento session list shows those that did.")
     moved: list[tuple[str, str]] = []
     kept: list[tuple[str, str]] = []
-    with gate.transaction("quarantine", note=_note_of(session)) as tx:
+    with gate.transaction("quarantine", note=_note_of(session), names_only=True) as tx:
         work = _Quarantine(store, gate, tx, session, writes[0].agent)
         for record in records:
             outcome = work.take(record)
@@ -88,7 +88,7 @@ def release_session(store: Store, gate: Gate, session: str) -> QuarantineOutcome
         raise NotFound(f"The session {session} is not quarantined.", "memento session list shows those that are.")
     moved: list[tuple[str, str]] = []
     kept: list[tuple[str, str]] = []
-    with gate.transaction("release", note=_note_of(session)) as tx:
+    with gate.transaction("release", note=_note_of(session), names_only=True) as tx:
         for seq in entries:
             _release_entry(store, gate, tx, seq, moved, kept)
         waiting = store.proposals.waiting_of(session, QUARANTINED)

@@ -120,7 +120,7 @@ def secret_marker(kind: str) -> str:
 def redact_text(text: str, *, by_rules_alone: bool = False) -> tuple[str, list[tuple[str, int]]]:
     """Return the text with a marker in place of every secret, and the kind and line of each, in their order.
 
-    ``by_rules_alone`` leaves out what learned weights find, for those who learn them.
+    ``by_rules_alone`` leaves out what learned weights find: for those who learn them, and for words of memento's own.
     """
     removed: list[tuple[str, int]] = []
     for number in range(_MAX_PASSES):

@@ -48,20 +48,21 @@ kept here, for they hold secrets whole. The fifth wrote more passwords that peop
 
 | what, of texts that were never read | rules alone | and weights of four writers | and weights of seven | target |
 |---|---|---|---|---|
-| first writer: texts left without a secret, of 199 | 0.869 | 0.920 | 0.9698 (193) | >= 0.97: **no** |
+| first writer: texts left without a secret, of 199 | 0.869 | 0.920 | 0.960 | >= 0.97: **no** |
 | first writer: honest texts that lost a word, of 149 | 4 | 6 | 8 | <= 1: **no** |
-| fifth writer: texts left without a secret, of 330 | 0.724 | 0.800 | 0.876 | >= 0.97: **no** |
-| fifth writer: honest texts about the same things that lost a word, of 219 | 3 | 6 | 10 | <= 2: **no** |
+| fifth writer: texts left without a secret, of 330 | 0.724 | 0.800 | 0.879 | >= 0.97: **no** |
+| fifth writer: honest texts about the same things that lost a word, of 219 | 3 | 6 | 9 | <= 2: **no** |
 | first writer: attacks in plain words that are held, of 100 | 15 | | | >= 45: **no** |
 | first writer: honest instructions that are held, of 100 | 4 | | | <= 2: **no** |
 
 The last three of the seven writers were asked for what is hardest to see: door codes, passphrases in prose, a third of
 it in 26 languages. When their texts were new, rules and weights together left .53, .49 and .48 of them without a
-secret (1,403 texts); weights that had seen the other two and not the one measured leave .73, .70 and .71, and take
-a word from 69 of their 1,400 honest texts.
+secret (1,403 texts); weights that had seen the other two and not the one measured leave .72, .68 and .69, and take
+a word from 66 of their 1,400 honest texts. Plain sentences with numbers and ids, by which a reader found words lost
+("The area code is 0301 for tests."), were taken among the honest texts since; that costs two texts in a hundred there.
 
-Of 2,025 memories of real agents, told in turns by weights that had not seen them, 16 lose a word, as a whole or in one
-of their lines; of 6,443 honest texts of the writers and of this repository's tests, many written to look alike, 106 do.
+Of 2,025 memories of real agents, told in turns by weights that had not seen them, 14 lose a word, as a whole or in one
+of their lines; of 7,145 honest texts of the writers and of this repository's tests, many written to look alike, 114 do.
 The rows below are of weights that have seen them.
 
 Against attacks in plain words two ways were tried and left out. Hand-made rules for what they ask held 88 of the

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -303,3 +305,14 @@ def _operate(workspace: Workspace, what: str, which: int, number: int) -> None:
         operations["verify"] = lambda: workspace.verify(memory.id)
         operations["relate"] = lambda: workspace.relate(memory.id, memories[which % len(memories) - 1].id, "supersedes")
     operations.get(what, lambda: None)()
+
+
+@given(st.sampled_from(["uuid", "hex", "ses"]), st.integers(0, 2**128 - 1))
+def test_the_entry_of_a_quarantine_is_found_again_whatever_the_hosts_id_looks_like(form: str, number: int) -> None:
+    digits = f"{number:032x}"
+    name = {"uuid": str(UUID(int=number)), "hex": digits[:8], "ses": f"ses_{digits[:20]}"}[form]
+    with TemporaryDirectory() as folder, Workspace(Path(folder) / "data") as person:
+        with session(Path(folder) / "data", name) as agent:
+            agent.remember(TEXT)
+        assert len(person.sessions.quarantine(name).moved) == 1
+        assert len(person.sessions.release(name).moved) == 1
