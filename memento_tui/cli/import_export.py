@@ -137,8 +137,8 @@ def _import_text(report: ImportReport, detected: str, *, dry_run: bool) -> str:
     if report.shortened:
         lines.append(f"{count_of(report.shortened, 'skip')} would have held for longer than two years: cut to that.")
     if report.renamed:
-        taken = "a record of another workspace has the id"
-        lines.append(f"{count_of(report.renamed, 'record')} got the form id@workspace: {taken}.")
+        stored = "is" if report.renamed == 1 else "are"
+        lines.append(f"{report.renamed:,} {stored} stored as id@workspace: another workspace has the id.")
     rows = [[f"{r.file}:{r.line}" if r.line else r.file, r.reason] for r in report.refused[:_MAX_REFUSALS_LISTED]]
     if rows:
         lines.append(table(["REFUSED", "WHY"], rows))

@@ -8,10 +8,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.api.search import SearchAnswer
 from memento_tui.formats.import_export import run_export
 from memento_tui.model import Memory
 from tests.journeys.mcp_agent import Agent, text_of
@@ -207,3 +209,20 @@ def test_a_deleted_id_is_not_brought_back_by_an_agent(core: Agent, workspace: Wo
     said(core, "memory_delete", id="users", namespace="a")
     assert "person restores" in core.refused("memory_store", content="Again.", namespace="a", id="users")
     assert named(workspace, "users").status == "deleted"
+
+
+def test_a_search_says_after_its_results_that_only_words_were_compared(
+    core: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = said(core, "memory_store", content=USERS)
+
+    def search_while_warming(workspace: Workspace, query: str, **options: Any) -> SearchAnswer:  # noqa: ANN401 - its own
+        return msgspec.structs.replace(search(workspace, query, **options), semantic="warming")
+
+    search = Workspace.search
+    monkeypatch.setattr(Workspace, "search", search_while_warming)
+    answered = core.send("memory_search", {"query": "users"})
+    results, note = [block.text for block in answered.content if block.type == "text"]
+    assert [one["id"] for one in json.loads(results)] == [stored["id"]]
+    assert "Only words were compared" in note
+    assert answered.structured_content == {"result": json.loads(results)}
