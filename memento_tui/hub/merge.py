@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from memento_tui.model import AnyRecord, Memory
+from memento_tui.model.claims import HIGHEST_CLAIMED_CERTAINTY
 
-__all__ = ["Merged", "differing_fields", "merge", "rebase"]
+__all__ = ["Merged", "differing_fields", "merge", "rebase", "without_trust"]
 
 _PASSING = frozenset(
     (
@@ -27,7 +28,7 @@ _PASSING = frozenset(
 """Fields that each machine counts or computes for itself; no two machines disagree about them."""
 
 MEANING = ("content", "title", "kind", "kind_raw", "namespace", "validity_context", "source_type", "source")
-"""The fields of a memory that a verification vouches for."""
+"""The fields of a memory that a person's trust in it vouches for."""
 
 _VERIFICATION: dict[str, Any] = {"stability": "draft", "verified_at": None, "verified_by": ""}
 """The fields of a verification, and their values where there is none."""
@@ -65,24 +66,53 @@ def merge(base: AnyRecord | None, theirs: AnyRecord, mine: AnyRecord) -> Merged:
     disputed = {name for name in changed if name in own and getattr(theirs, name) != getattr(mine, name)}
     taken = {name for name in changed if name not in own}
     values: dict[str, Any] = {}
-    if isinstance(theirs, Memory) and isinstance(mine, Memory):
-        if set(own) & set(MEANING):
-            taken -= _VERIFICATION.keys()
-            disputed -= _VERIFICATION.keys()
-            if "status" in taken:
-                taken.remove("status")
-                disputed.add("status")
-        elif set(changed) & set(MEANING) and set(own) & _VERIFICATION.keys():
-            values = dict(_VERIFICATION)
-        if set(changed) & set(MEANING) and "status" in own and mine.status != theirs.status:
-            disputed |= (taken & set(MEANING)) | {"status"}
-            taken -= set(MEANING)
+    if isinstance(base, Memory) and isinstance(theirs, Memory) and isinstance(mine, Memory):
+        values = _apart(base, theirs, mine, own, taken, disputed)
     values |= {name: getattr(theirs, name) for name in taken}
     if not values:
         return Merged(mine, tuple(sorted(disputed)))
     if hasattr(theirs, "updated_at") and hasattr(mine, "updated_at"):
         values["updated_at"] = max(theirs.updated_at, mine.updated_at)
     return Merged(msgspec.structs.replace(mine, **values), tuple(sorted(disputed)))
+
+
+def _apart(
+    base: Memory, theirs: Memory, mine: Memory, own: list[str], taken: set[str], disputed: set[str]
+) -> dict[str, Any]:
+    """Keep each side's trust from the other side's words, in both sets of names; return the fields to reset here."""
+    values: dict[str, Any] = {}
+    is_reworded = any(getattr(theirs, name) != getattr(base, name) for name in MEANING)
+    reworded = taken & set(MEANING)
+    if is_reworded and "status" in own and mine.status != theirs.status:
+        taken.difference_update(reworded)
+        disputed.update(reworded, ["status"])
+    elif reworded and _raised(base, mine) - _VERIFICATION.keys():
+        taken.difference_update(reworded)
+        disputed.update(reworded)  # other words were marked as essential here, or as certain
+    elif is_reworded and set(own) & _VERIFICATION.keys() and not set(own) & set(MEANING):
+        values = dict(_VERIFICATION)
+    if any(getattr(mine, name) != getattr(theirs, name) for name in MEANING if name not in taken):
+        raised = (_raised(base, theirs) & taken) - _VERIFICATION.keys()
+        taken.difference_update(_VERIFICATION, raised)
+        disputed.difference_update(_VERIFICATION)
+        disputed.update(raised)
+        if "status" in taken:
+            taken.remove("status")
+            disputed.add("status")
+    return values
+
+
+def _raised(before: Memory, after: Memory) -> set[str]:
+    """Return the fields in which a memory is trusted more than before, or verified anew."""
+    raised = set()
+    if after.stability != "draft" or after.verified_at is not None or after.verified_by:
+        raised = {name for name in _VERIFICATION if getattr(after, name) != getattr(before, name)}
+    raised |= {name for name in ("pinned", "confidence") if getattr(after, name) > getattr(before, name)}
+    if after.certainty > max(before.certainty, HIGHEST_CLAIMED_CERTAINTY):
+        raised.add("certainty")
+    if after.tier == "shared" != before.tier:
+        raised.add("tier")
+    return raised
 
 
 def rebase(
@@ -92,7 +122,8 @@ def rebase(
 
     A field whose value at the hub is neither the one before nor the one after the change was changed by somebody
     else: it is left out, and so are the ``withheld`` ones, about which a person is still to decide. The ``decided``
-    ones are given whatever the hub has: a person has seen both.
+    ones are given whatever the hub has: a person has seen both. Trust that the change adds to a memory is left out
+    too unless the hub's memory then says what the person had before them, and never outlives a change of the words.
     """
     values: dict[str, Any] = {}
     left = []
@@ -104,12 +135,24 @@ def rebase(
             values[name] = value
         else:
             left.append(name)
-    if isinstance(hub, Memory) and isinstance(before, Memory) and set(values) & set(MEANING):
-        is_verified_since = hub.stability != "draft" and hub.verified_at != before.verified_at
-        if is_verified_since and not values.keys() & _VERIFICATION.keys():
-            values |= _VERIFICATION  # it was given to other words
+    if isinstance(hub, Memory) and isinstance(before, Memory) and isinstance(after, Memory):
+        words = {name: values.get(name, getattr(hub, name)) for name in MEANING}
+        if any(words[name] != getattr(after, name) for name in MEANING):
+            unheld = (_raised(before, after) | _raised(hub, after)) & values.keys()
+            left += sorted(unheld)  # the person looked at other words than the hub has
+            values = {name: value for name, value in values.items() if name not in unheld}
+        if values.keys() & set(MEANING):
+            # What the hub's words were trusted for since was not these words.
+            values = {name: getattr(before, name) for name in _raised(before, hub)} | values
     if not values:
         return hub, left
     if hasattr(after, "updated_at"):
         values["updated_at"] = after.updated_at
     return msgspec.structs.replace(hub, **values), left
+
+
+def without_trust(memory: Memory) -> Memory:
+    """Return a memory without what only a person's decision gives it; the same one where it has nothing of it."""
+    if memory.stability == "draft" and not memory.pinned and not memory.verified_by and memory.verified_at is None:
+        return memory
+    return msgspec.structs.replace(memory, pinned=False, **_VERIFICATION)

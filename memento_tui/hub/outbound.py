@@ -12,7 +12,7 @@ from memento_tui.api.hub_session import HubMembership, HubSession, decode_record
 from memento_tui.api.types import CARD_KEY, Change, Entry, HubRecord, record_image
 from memento_tui.hub.entries import SentChange, as_sent
 from memento_tui.hub.keys import SigningKey
-from memento_tui.hub.merge import rebase
+from memento_tui.hub.merge import rebase, without_trust
 from memento_tui.model import AnyRecord, Memory, Proposal, Relation, Skip, WorkingItem
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import new_id
@@ -182,9 +182,12 @@ class Outbound:
         cards = self._session.state.open_cards(kind, record_id)
         withheld = {name for card in cards for name in (card.payload or ("status",))}
         rebased, omitted = rebase(known.after, before, after, withheld=withheld, decided=tuple(decided))
+        if isinstance(rebased, Memory) and any("other_member" in card.reasons for card in cards):
+            rebased = without_trust(rebased)  # this machine's gate has not let in what the hub has
+        sent = None if rebased is known.after else self._send(kind, record_id, known.version, rebased)
         if set(omitted) - withheld:
-            left.append(known)
-        return None if rebased is known.after else self._send(kind, record_id, known.version, rebased)
+            left.append(self._known(kind, record_id) or known)
+        return sent
 
     def _withdrawn(self, kind: str, record_id: str, known: HubRecord | None) -> SentChange | None:
         """Return the change by which others lose a record that is shared no longer; its new state is not told."""

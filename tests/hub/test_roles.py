@@ -119,6 +119,30 @@ def test_an_agents_login_appends_drafts_and_proposals_and_no_decision(raw: MakeR
     agent.append(memory(2, status="pending", content="Two."), entry_id="edited")
 
 
+@pytest.mark.parametrize("trust", [{"stability": "verified"}, {"pinned": True}, {"verified_by": "person"}])
+def test_an_agents_login_changes_no_text_under_the_trust_of_a_person(
+    raw: MakeRaw, address: str, trust: dict[str, Any]
+) -> None:
+    agent = raw("agent")
+    agent.append(memory())
+    with psycopg.connect(address) as administrator:
+        image = memory(**trust)["image"]
+        administrator.execute("UPDATE memento.change SET image = %s", (image,))
+    for change in (
+        memory(1, content="Two.", **trust),
+        memory(1, tags=["x"], **trust),
+        memory(1, namespace="x", **trust),
+    ):
+        with pytest.raises(psycopg.Error, match="an agent's login appends no decision"):
+            agent.append(change, entry_id="under trust")
+    agent.append(memory(1, content="Two."), entry_id="fallen")
+    agent.append(memory(2, status="pending"), entry_id="waits")
+    unsaid = memory(3)
+    unsaid["image"] = unsaid["image"].replace('"status":"active",', "")
+    with pytest.raises(psycopg.Error, match="an agent's login appends no decision"):
+        agent.append(unsaid, entry_id="let in")
+
+
 def test_no_login_writes_or_changes_a_row_past_the_functions(owner: Machine, raw: MakeRaw) -> None:
     reviewer = raw("reviewer")
     for statement in (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.hub.merge import differing_fields, merge, rebase
+from memento_tui.hub.merge import MEANING, differing_fields, merge, rebase
 from memento_tui.model import Memory, make_memory
 from tests.clocks import START
 
@@ -67,6 +67,35 @@ def test_a_verification_of_other_words_holds_nowhere(theirs: dict[str, Any], min
     assert (merged.record.content, merged.record.stability, merged.disputed) == ("one", "draft", ())
     sent, _ = rebase(changed(BASE, **VERIFIED), BASE, changed(BASE, content="one"), withheld=(), decided=())
     assert (sent.content, sent.stability, sent.verified_by) == ("one", "draft", "")
+
+
+ESSENTIAL = {"pinned": True, "certainty": 5}
+
+
+@given(theirs=CHANGES, mine=CHANGES, trust=st.sampled_from((VERIFIED, ESSENTIAL)), mine_is_trusted=st.booleans())
+def test_trust_never_reaches_words_that_its_person_did_not_see(
+    theirs: dict[str, Any], mine: dict[str, Any], trust: dict[str, Any], *, mine_is_trusted: bool
+) -> None:
+    if mine_is_trusted:
+        hub, before = changed(BASE, **theirs), changed(BASE, **{**mine, **trust})
+    else:
+        hub, before = changed(BASE, **{**theirs, **trust}), changed(BASE, **mine)
+    trusted = before if mine_is_trusted else hub
+    merged = merge(BASE, hub, before)
+    sent, _ = rebase(hub, BASE, before, withheld=merged.disputed, decided=())
+    for outcome in (merged.record, sent):
+        is_trusted = outcome.stability != "draft" or outcome.pinned or outcome.certainty > 3
+        same = all(getattr(outcome, name) == getattr(trusted, name) for name in MEANING)
+        assert same or not is_trusted
+
+
+@pytest.mark.parametrize(("theirs", "mine"), [(ESSENTIAL, {"content": "one"}), ({"content": "one"}, ESSENTIAL)])
+def test_a_memory_that_was_made_essential_there_and_changed_here_asks(
+    theirs: dict[str, Any], mine: dict[str, Any]
+) -> None:
+    merged = merge(BASE, changed(BASE, **theirs), changed(BASE, **mine))
+    assert merged.record == changed(BASE, **mine)
+    assert merged.disputed == tuple(sorted(theirs))
 
 
 def test_a_deletion_there_and_a_change_here_are_disputed() -> None:

@@ -160,7 +160,8 @@ BEGIN
 END
 $$;
 
--- Tell whether a change holds a decision that only a person makes; the images are those of one record.
+-- Tell whether a change holds a decision that only a person makes; the images are those of one record. A field that has
+-- its usual value is not in an image.
 CREATE FUNCTION memento.is_decision(record text, before jsonb, after jsonb) RETURNS boolean
 LANGUAGE sql IMMUTABLE SET search_path = memento, pg_temp AS $$
   SELECT CASE record
@@ -169,16 +170,23 @@ LANGUAGE sql IMMUTABLE SET search_path = memento, pg_temp AS $$
       OR coalesce(before ->> 'state', 'pending') NOT IN ('pending', 'needs_review', 'later')
     WHEN 'memory' THEN
       after IS NULL
-      OR (coalesce(after ->> 'stability', '') <> 'draft'
+      OR (coalesce(after ->> 'stability', 'draft') <> 'draft'
         AND after ->> 'stability' IS DISTINCT FROM before ->> 'stability')
       OR (coalesce(after ->> 'verified_by', '') <> ''
         AND after ->> 'verified_by' IS DISTINCT FROM before ->> 'verified_by')
       OR (after -> 'verified_at' <> 'null'::jsonb AND after -> 'verified_at' IS DISTINCT FROM before -> 'verified_at')
       OR (coalesce((after ->> 'pinned')::boolean, false) AND NOT coalesce((before ->> 'pinned')::boolean, false))
       OR (after ->> 'tier' = 'shared' AND before ->> 'tier' IS DISTINCT FROM 'shared')
-      OR coalesce((after ->> 'certainty')::integer, 0) > greatest(coalesce((before ->> 'certainty')::integer, 0), 3)
-      OR (coalesce(after ->> 'status', '') IN ('active', 'consolidated', 'compacted')
+      OR coalesce((after ->> 'certainty')::integer, 3) > greatest(coalesce((before ->> 'certainty')::integer, 3), 3)
+      OR (coalesce(after ->> 'status', 'active') IN ('active', 'consolidated', 'compacted')
         AND coalesce(before ->> 'status', 'active') IN ('pending', 'rejected', 'deleted', 'archived', 'superseded'))
+      -- What a person verified or marked as essential stays as it was, or loses that.
+      OR ((coalesce(after ->> 'stability', 'draft') <> 'draft' OR coalesce((after ->> 'pinned')::boolean, false)
+          OR coalesce(after ->> 'verified_by', '') <> '' OR coalesce(after -> 'verified_at', 'null') <> 'null'::jsonb)
+        AND EXISTS (
+          SELECT 1 FROM unnest(ARRAY['content', 'title', 'kind', 'kind_raw', 'namespace', 'tags', 'validity_context',
+            'source_type', 'source', 'certainty', 'sensitivity', 'expires_at', 'valid_from', 'valid_to', 'extra']) AS f
+          WHERE after -> f IS DISTINCT FROM before -> f))
     ELSE false
   END
 $$;
