@@ -84,6 +84,10 @@ class HubSession:
         """What is known of the hub."""
         return self._store.hub
 
+    def check_writable(self) -> None:
+        """Raise `ReadOnlyMode` where nothing is to be written, neither here nor at the hub."""
+        self._store.database.check_writable()
+
     @property
     def membership(self) -> HubMembership | None:
         """The workspace's part in a hub, or ``None``."""

@@ -114,7 +114,8 @@ def status() -> None:
             emit({"joined": False}, lambda: "This workspace is in no hub. Begin one: memento hub init URL.")
             return
         waiting, problem = machine.waiting(), machine.problem()
-        if membership.notes and not current_session().as_json and current_session().author.actor == "person":
+        session = current_session()
+        if membership.notes and not session.as_json and not session.read_only and session.author.actor == "person":
             machine.notes_read()
     state = {"waiting": waiting, "problem": problem or None, "notes": list(membership.notes)}
     emit(
@@ -124,6 +125,7 @@ def status() -> None:
 
 @hub.command(
     "sync",
+    writes=True,
     short_help="Bring this machine and the hub together once.",
     examples="""
     memento hub sync
@@ -146,6 +148,7 @@ def sync() -> None:
 @hub.command(
     "resume",
     decides=True,
+    writes=True,
     short_help="Go on with a hub that was restored from a backup.",
     examples="""
     memento hub resume
@@ -169,6 +172,7 @@ def resume() -> None:
 
 @hub.command(
     "run",
+    writes=True,
     short_help="Keep this machine and the hub together until ctrl+c.",
     examples="""
     memento hub run

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 
-from memento_tui.errors import InvalidInput
+from memento_tui.errors import InvalidInput, NotAllowed
 
-__all__ = ["check_address", "connection_options", "is_local"]
+__all__ = ["check_address", "check_connection", "connection_options", "is_local"]
 
 _EXAMPLE = "An address is such as postgresql://ana@db.example.org/memento."
 _ENCRYPTED_MODES = ("require", "verify-ca", "verify-full")
@@ -19,8 +19,10 @@ _CONNECT_SECONDS = 5
 def connection_options(address: str) -> dict[str, str]:
     """Return what libpq is to be given for an address; TLS with a checked name where it leaves this machine.
 
+    What libpq adds by itself counts too: ``PGHOST``, ``PGHOSTADDR``, and the service that ``PGSERVICE`` names.
+
     Raises:
-        InvalidInput: it is no address, holds a password, or names another machine without TLS.
+        InvalidInput: it is no address, holds a password or a service, or names another machine without TLS.
 
     """
     from psycopg import ProgrammingError  # noqa: PLC0415 - an extra, which most do without
@@ -38,7 +40,13 @@ def connection_options(address: str) -> dict[str, str]:
             "Change that password, put it into ~/.pgpass (HOST:PORT:DATABASE:LOGIN:PASSWORD, mode 600),"
             " and name the address without it.",
         )
-    if not is_local(given.get("host", given.get("hostaddr", ""))):
+    if "service" in given:
+        raise InvalidInput(
+            "The address names a service, whose file may name another machine at any time.",
+            "Name the host and the database of the service instead.",
+        )
+    known = _defaults() | given
+    if not (is_local(known.get("host", "")) and is_local(known.get("hostaddr", ""))):
         mode = given.setdefault("sslmode", "verify-full")
         if mode == "verify-full":
             given.setdefault("sslrootcert", "system")
@@ -47,6 +55,8 @@ def connection_options(address: str) -> dict[str, str]:
                 f"sslmode={mode} would send what is remembered over the network as it is.",
                 "Leave it out, or take verify-full.",
             )
+        # Where a connection can be encrypted by Kerberos, libpq ignores what sslmode asks for.
+        given["gssencmode"] = "disable"
     given.setdefault("connect_timeout", str(_CONNECT_SECONDS))
     given.setdefault("application_name", "memento")
     return given
@@ -55,6 +65,25 @@ def connection_options(address: str) -> dict[str, str]:
 def check_address(address: str) -> None:
     """Raise `InvalidInput` unless an address can be used; see `connection_options`."""
     connection_options(address)
+
+
+def check_connection(host: str, hostaddr: str, *, encrypted: bool) -> None:
+    """Raise `NotAllowed` for an open connection that reaches another machine as it is, whatever was asked for.
+
+    ``hostaddr`` is the address that ``host`` led to; it is empty for a socket of this machine.
+    """
+    if not encrypted and not (is_local(host) and is_local(hostaddr)):
+        raise NotAllowed(
+            f"The connection to {host or hostaddr:.80} is not encrypted: nothing that is remembered was sent.",
+            "Let the server offer TLS, and name it in the address.",
+        )
+
+
+def _defaults() -> dict[str, str]:
+    """Return what libpq takes where an address says nothing: from the environment, and the service that names."""
+    from psycopg.pq import Conninfo  # noqa: PLC0415 - an extra, which most do without
+
+    return {one.keyword.decode(): one.val.decode() for one in Conninfo.get_defaults() if one.val}
 
 
 def is_local(host: str) -> bool:

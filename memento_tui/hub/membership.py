@@ -65,7 +65,7 @@ class MachineHub:
 
     def leave(self) -> HubMembership:
         """End this machine's part; what it has stays. The hub is told where it can be reached."""
-        membership = self._required()
+        membership = self._required_to_change()
         try:
             with HubServer(membership.url) as server:
                 server.revoke(membership.workspace, membership.member)
@@ -80,7 +80,7 @@ class MachineHub:
         """Share further namespaces, each with all below it; what others shared of them comes with the next round."""
         for one in namespaces:
             check_namespace(one)
-        membership = self._required()
+        membership = self._required_to_change()
         added = [one for one in dict.fromkeys(namespaces) if one not in membership.namespaces]
         if added:
             with alone_with_hub(self._session):
@@ -93,7 +93,7 @@ class MachineHub:
 
     def keep(self, namespaces: Sequence[str]) -> HubMembership:
         """Share namespaces no longer: what was shared stays where it is, and later changes stay here."""
-        membership = self._required()
+        membership = self._required_to_change()
         for one in namespaces:
             if one not in membership.namespaces:
                 raise NotFound(
@@ -132,7 +132,7 @@ class MachineHub:
         _check_name("login", login)
         if role not in ROLES:
             raise InvalidInput(f"There is no role {role!r:.40}.", f"There are {', '.join(ROLES)}.")
-        membership = self._required()
+        membership = self._required_to_change()
         password = secrets.token_urlsafe(24)
         with HubServer(membership.url) as server:
             is_new = server.make_login(login, password)
@@ -142,7 +142,7 @@ class MachineHub:
 
     def revoke(self, name: str) -> HubMember:
         """End another machine's part: from now on it reads and gives nothing."""
-        membership = self._required()
+        membership = self._required_to_change()
         with HubServer(membership.url) as server:
             found = [one for one in server.members(membership.workspace) if one.name == name]
             if not found:
@@ -177,7 +177,13 @@ class MachineHub:
             raise NotAllowed("This workspace is in no hub.", "Join one: memento hub join URL.")
         return membership
 
+    def _required_to_change(self) -> HubMembership:
+        """Return this workspace's part, for what changes it or the hub. Raises `NotAllowed`, `ReadOnlyMode`."""
+        self._session.check_writable()
+        return self._required()
+
     def _check_free(self, url: str, name: str, namespaces: Sequence[str]) -> None:
+        self._session.check_writable()
         membership = self._session.membership
         if membership is not None:
             raise NotAllowed(

@@ -13,7 +13,7 @@ from typing import Any, Literal, LiteralString, Self, cast
 import msgspec
 
 from memento_tui.errors import Conflict, InvalidInput, MementoError, NotAllowed, NotFound
-from memento_tui.hub.address import connection_options
+from memento_tui.hub.address import check_connection, connection_options
 from memento_tui.hub.entries import GENESIS, HubChange, HubEntry
 from memento_tui.model.validation import new_id
 
@@ -85,6 +85,12 @@ class HubServer:
         with _translated(psycopg):
             # One value a parameter: a connection holds no transaction open between two calls.
             self._connection = psycopg.connect(autocommit=True, **cast("Any", options))
+        reached = self._connection.info
+        try:
+            check_connection(reached.host, reached.hostaddr, encrypted=self._connection.pgconn.ssl_in_use)
+        except NotAllowed:
+            self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self

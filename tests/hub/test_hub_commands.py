@@ -7,6 +7,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from memento_tui.errors import ReadOnlyMode
+from memento_tui.paths import DataPaths
 from tests.journeys.cli_shell import Console
 from tests.made import without_engine
 
@@ -78,3 +80,48 @@ def test_an_invitation_shows_a_password_once_that_the_server_does_not_keep(lapto
     finally:
         with psycopg.connect(address, autocommit=True) as owner:
             owner.execute(f'DROP OWNED BY "{login}"; DROP ROLE "{login}"'.encode())
+
+
+def test_read_only_the_hub_is_looked_at_and_neither_it_nor_the_machine_is_changed(
+    laptop: Console, desktop: Console, address: str
+) -> None:
+    laptop.json("hub", "init", address, "--name", "laptop", "--share", "projects/site")
+    desktop.json("add", "Something.")
+    joining: list[tuple[str, ...]] = [
+        ("init", address),
+        ("join", address, "--name", "desktop", "--share", "projects/site"),
+    ]
+    for arguments in joining:
+        assert_refused_read_only(desktop, *arguments)
+    assert not [file for file in desktop.data_dir.iterdir() if "hub" in file.name]
+    desktop.json("hub", "join", address, "--name", "desktop", "--share", "projects/site")
+    laptop.json("add", "The staging host is stage2.", "--namespace", "projects/site")
+    laptop.json("hub", "sync")
+    desktop.json("hub", "sync")
+    key = DataPaths(laptop.data_dir).hub_key.read_bytes()
+    changing: list[tuple[str, ...]] = [
+        ("share", "projects/api"),
+        ("share", "--stop", "projects/site"),
+        ("invite", "eve"),
+        ("revoke", "desktop"),
+        ("leave", "--yes"),
+        ("sync",),
+        ("resume",),
+        ("run",),
+    ]
+    for arguments in changing:
+        assert_refused_read_only(laptop, *arguments)
+    assert DataPaths(laptop.data_dir).hub_key.read_bytes() == key
+    members = laptop.json("--read-only", "hub", "members")["items"]
+    assert [(one["name"], one["revoked_at"]) for one in members] == [("laptop", None), ("desktop", None)]
+    told = desktop.json("hub", "status")
+    assert told["notes"] == ["laptop takes part in the hub as owner."]
+    assert told["notes"][0] in desktop.run("--read-only", "hub").stdout.decode()
+    assert desktop.json("--read-only", "hub", "status") == told
+
+
+def assert_refused_read_only(machine: Console, *arguments: str) -> None:
+    """Fail unless a command of the hub is refused because nothing is to be written."""
+    ended = machine.run("--read-only", "hub", *arguments)
+    assert ended.returncode == ReadOnlyMode.exit_code, (arguments, ended)
+    assert "memento was started read-only" in ended.stderr.decode()
