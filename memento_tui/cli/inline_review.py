@@ -90,7 +90,7 @@ def _decide(
     reason = ""
     if verb == "reject":
         reason = click.prompt("Why (the agent reads it; Enter for no reason)", default="", show_default=False, err=True)
-    # Of the item as it stands above: one that changes meanwhile is refused.
+    # Of the item as it stands above: one that changes meanwhile, or a side of which does, is refused.
     seen = item.contradiction.version if hasattr(item, "contradiction") else item.proposal.version
     try:
         state = workspace.inbox.decide_one(

@@ -32,6 +32,8 @@ from memento_tui.policy.resolution import (
     as_verified,
     close_suggestions,
     parse_answer,
+    says_otherwise,
+    side_conflict,
     with_changes,
     withdraw_contradictions,
 )
@@ -68,7 +70,7 @@ def approve_proposal(
         target = tx.get_named(proposal.target, proposal.target_id)
         if changes and proposal.action == "delete":
             raise NotAllowed("A deletion cannot be edited.", "Approve it as it is, or reject it and make your change.")
-        moved = _target_conflict(store, proposal, target)
+        moved = _target_conflict(store, tx, proposal, target)
         if moved is not None:
             current = target.version if target is not None else 0
             decided = msgspec.structs.replace(proposal, state="needs_review", base_version=current)
@@ -143,18 +145,23 @@ def has_moved(store: Store, proposal: Proposal, target: Any) -> bool:  # noqa: A
     before = (
         store.journal.image_named(proposal.target, target.id, proposal.base_version) if proposal.base_version else None
     )
-    kept = {"version", "updated_at", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at"}
-    names = [name for name in target.__struct_fields__ if name not in kept]
-    return before is None or any(getattr(before, name) != getattr(target, name) for name in names)
+    return before is None or says_otherwise(before, target)
 
 
-def _target_conflict(store: Store, proposal: Proposal, target: Any) -> Conflict | None:  # noqa: ANN401 - any record
+def _target_conflict(
+    store: Store,
+    tx: Transaction,
+    proposal: Proposal,
+    target: Any,  # noqa: ANN401 - any record
+) -> Conflict | None:
     if target is None and proposal.action == "create" and proposal.target != "memory":
         return None
     if target is None:
         return Conflict(f"The {proposal.target} {proposal.target_id} is gone.", "Reject the proposal, or restore it.")
     if (other := _other_conflict(store, proposal, target)) is not None:
         return other
+    if isinstance(target, Contradiction) and (side := side_conflict(store, tx, target, proposal)) is not None:
+        return side
     if has_moved(store, proposal, target):
         return Conflict(
             f"The {proposal.target} {proposal.target_id} changed since this was proposed"

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from memento_tui.errors import Conflict, InvalidField, InvalidInput, NotAllowed
-from memento_tui.model import Contradiction, Memory, check_memory, make_memory, make_relation
+from memento_tui.model import Contradiction, Memory, Proposal, check_memory, make_memory, make_relation
 from memento_tui.model.claims import adopt_claims
 from memento_tui.model.lineage import inherited_fields
 from memento_tui.model.memory import RECALLED_STATUSES
@@ -27,6 +27,8 @@ __all__ = [
     "as_verified",
     "close_suggestions",
     "parse_answer",
+    "says_otherwise",
+    "side_conflict",
     "with_changes",
     "withdraw_contradictions",
 ]
@@ -91,14 +93,59 @@ def resolve_contradiction(
 
     Raises:
         NotAllowed: an agent asks, or it was resolved already.
-        Conflict: it changed since, or one of its memories is not recalled any more.
+        Conflict: it or a side changed since, or one of its memories is not recalled any more. A side that changed gives
+            the contradiction a new version: who looks at that sees the side as it now is.
         InvalidField: a text breaks a rule.
 
     """
+    moved: Conflict | None = None
     with _resolution_transaction(gate, f"{answer.resolution} {contradiction_id}") as tx:
-        resolved = apply_resolution(tx, gate.author, _require_unresolved(tx, contradiction_id, seen), answer)
-        close_suggestions(store, tx, contradiction_id)
-        return resolved
+        found = _require_unresolved(tx, contradiction_id, seen)
+        if seen is not None:
+            moved = side_conflict(store, tx, found, found)
+        if moved is not None:
+            resolved = tx.put(found, base=found.version)
+        else:
+            resolved = apply_resolution(tx, gate.author, found, answer)
+            close_suggestions(store, tx, contradiction_id)
+    if moved is not None:
+        raise moved
+    return resolved
+
+
+def side_conflict(
+    store: Store, tx: Transaction, found: Contradiction, shown: Contradiction | Proposal
+) -> Conflict | None:
+    """Return the conflict with a side that others changed since ``shown`` was written, or ``None``.
+
+    Whoever decides about ``shown`` by its version has read the sides as they were then, or later. A person's own
+    changes, such as another answer about the same memory, are no reason to ask again.
+    """
+    seq = store.journal.written_in(
+        "proposal" if isinstance(shown, Proposal) else "contradiction", shown.id, shown.version
+    )
+    for memory_id in (found.older, found.newer):
+        side = tx.get(Memory, memory_id)
+        if side is None or not store.journal.is_changed_by_others("memory", memory_id, seq):
+            continue
+        before = store.journal.image_when(Memory, memory_id, seq)
+        if before is None or says_otherwise(before, side):
+            return Conflict(
+                f"The memory {memory_id} changed since this was asked.",
+                "Look at both sides as they stand now, then decide again.",
+                current=to_plain(side),
+            )
+    return None
+
+
+_NOT_SAID = frozenset(("version", "updated_at", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at"))
+"""The fields that change without a record saying something else."""
+
+
+def says_otherwise(before: Any, after: Any) -> bool:  # noqa: ANN401 - any two records of one kind
+    """Tell whether a record says something else than it did: more than its version and the count of its uses."""
+    names = [name for name in after.__struct_fields__ if name not in _NOT_SAID]
+    return any(getattr(before, name) != getattr(after, name) for name in names)
 
 
 def postpone_contradiction(

@@ -101,6 +101,29 @@ class JournalQueries:
         """Return a record of a kind given by name as it was at a version; see `image`."""
         return self.image(TABLES[kind].record, record_id, version)
 
+    def image_when(self, record: type[RecordT], record_id: str, seq: int) -> RecordT | None:
+        """Return a record as it was after entry ``seq``, or ``None`` where it did not exist or was purged."""
+        query = "SELECT image FROM change WHERE record = ? AND record_id = ? AND seq <= ? ORDER BY version DESC LIMIT 1"
+        with self._database.reading() as connection:
+            row = connection.execute(query, (RECORD_NAMES[record], record_id, seq)).fetchone()
+        return None if row is None or row[0] is None else table_of(record).image.decode(row[0])
+
+    def written_in(self, kind: str, record_id: str, version: int) -> int:
+        """Return the number of the entry that wrote a version of a record; 0 where none did."""
+        query = "SELECT seq FROM change WHERE record = ? AND record_id = ? AND version = ?"
+        with self._database.reading() as connection:
+            row = connection.execute(query, (kind, record_id, version)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def is_changed_by_others(self, kind: str, record_id: str, after: int) -> bool:
+        """Tell whether anyone but a person changed a record after entry ``after``."""
+        query = (
+            "SELECT 1 FROM change JOIN entry ON entry.seq = change.seq"
+            " WHERE change.record = ? AND change.record_id = ? AND change.seq > ? AND entry.actor <> 'person' LIMIT 1"
+        )
+        with self._database.reading() as connection:
+            return connection.execute(query, (kind, record_id, after)).fetchone() is not None
+
     def first_written(self, kind: str, ids: Sequence[str]) -> dict[str, datetime]:
         """Return when each of the ids of a kind first came into this database."""
         listed = msgspec.json.encode(list(ids)).decode()

@@ -94,6 +94,27 @@ async def test_what_a_filter_finds_is_decided_as_it_was_shown(
     assert [workspace.get(name).status for name in ("one", "two", "three")] == ["active", "active", "pending"]
 
 
+@pytest.mark.parametrize("words", ["port", "new"])
+async def test_what_takes_the_place_of_a_row_that_left_a_filtered_list_is_not_decided_with_it(
+    data_dir: Path, agent: Workspace, workspace: Workspace, words: str
+) -> None:
+    for name in ("one", "two"):
+        agent.remember(f"A page about port {name}.", source_type="external", make_id=always(name))
+    async with opened(data_dir, start="review") as app:
+        await app.until(lambda: app.review.rows.total == 2, "the queue is read")
+        await app.press("p")
+        app.review.filter_box.value = words
+        await app.until(lambda: app.review.filter == words, "it is filtered")
+        await app.until(lambda: app.review.rows.total == 2, "it is read")
+        workspace.review.reject("one")
+        agent.remember("A page about port three.", source_type="external", make_id=always("three"))
+        await app.press("A")
+        assert "Approve all 2 of" in await _asked(app)
+        await app.press("y")
+        await app.until(lambda: "came since" in app.told, "the outcome is told")
+    assert [workspace.get(name).status for name in ("one", "two", "three")] == ["rejected", "active", "pending"]
+
+
 @pytest.mark.parametrize("key", ["A", "X", "c", "e"])
 async def test_keys_for_one_item_or_a_group_do_nothing_while_others_are_marked(
     data_dir: Path, agent: Workspace, key: str

@@ -177,6 +177,45 @@ def test_one_that_changed_since_it_was_looked_at_is_not_resolved(workspace: Work
         workspace.contradictions.resolve(found.id, "older_stands", seen=found.version)
 
 
+@pytest.mark.parametrize("change", [{"title": "Nobody saw this"}, {"certainty": 5}, {"tags": ["unseen"]}])
+def test_what_an_agent_changed_in_a_side_is_looked_at_before_an_answer_verifies_it(
+    workspace: Workspace, agent: Workspace, found: Contradiction, sides: tuple[Memory, Memory], change: dict[str, Any]
+) -> None:
+    newer = agent.get(sides[1].id)
+    agent.update(newer.id, base_version=newer.version, **change)
+    with pytest.raises(Conflict, match="changed since this was asked"):
+        workspace.contradictions.resolve(found.id, "newer_supersedes", seen=found.version)
+    assert workspace.get(newer.id).stability != "verified"
+    assert workspace.contradictions.count() == 1
+    again = workspace.contradictions.get(found.id).contradiction
+    workspace.contradictions.resolve(found.id, "newer_supersedes", seen=again.version)
+    assert workspace.get(newer.id).stability == "verified"
+
+
+def test_a_suggested_answer_about_a_side_that_its_agent_changed_is_looked_at_again(
+    workspace: Workspace, agent: Workspace, found: Contradiction, sides: tuple[Memory, Memory]
+) -> None:
+    suggestion = agent.contradictions.resolve(found.id, "newer_supersedes")
+    newer = agent.get(sides[1].id)
+    agent.update(newer.id, base_version=newer.version, title="Nobody saw this")
+    with pytest.raises(Conflict, match="changed since this was asked"):
+        workspace.review.approve(suggestion.id, seen=suggestion.version)
+    assert workspace.get(newer.id).stability != "verified"
+    again = workspace.review.get(suggestion.id).proposal
+    assert again.state == "needs_review"
+    workspace.review.approve(suggestion.id, seen=again.version)
+    assert workspace.get(newer.id).stability == "verified"
+
+
+def test_a_side_that_was_only_used_or_changed_by_the_person_is_answered_about_at_once(
+    workspace: Workspace, found: Contradiction, sides: tuple[Memory, Memory]
+) -> None:
+    newer = workspace.get(sides[1].id)
+    workspace.update(newer.id, base_version=newer.version, title="The port")
+    workspace.contradictions.resolve(found.id, "newer_supersedes", seen=found.version)
+    assert workspace.get(newer.id).title == "The port"
+
+
 def test_a_purge_of_a_side_takes_the_contradiction_that_quotes_it(
     workspace: Workspace, found: Contradiction, sides: tuple[Memory, Memory]
 ) -> None:

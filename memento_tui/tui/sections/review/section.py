@@ -162,7 +162,8 @@ class ReviewSection(ListSection[QueueRow]):
         """Return the items of the queue, or those of the chosen kind that hold the words of the filter; in groups."""
         view = self.memento.workspace.inbox.view(self.kind, self.words)
         grouping, folded, order = self._grouping, frozenset(self._folded), _ORDER_KEYS.get(self.order)
-        if not grouping and order is None:
+        # What a filter finds can be decided together: it is read once, so that nothing is decided but what was listed.
+        if not grouping and order is None and not self.filter.strip():
             return view
 
         def rows() -> Sequence[QueueRow]:
