@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from memento_tui.api.accounts import ACCOUNTS_SETTING, revoke_all
+from memento_tui.api.hub_session import HUB_SETTING, end_sharing, keep_membership, membership_of
 from memento_tui.errors import DataDirectoryError, NotAllowed
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import make_private_directory
@@ -24,8 +25,10 @@ from memento_tui.storage.backup_folder import (
     no_progress,
     sync_directory,
 )
+from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author
 from memento_tui.storage.last_known import forget_last_known
+from memento_tui.storage.settings import Settings
 from memento_tui.storage.store import Store
 
 __all__ = ["Backup", "Backups", "RestoredBackup", "list_backups", "replace_damaged"]
@@ -161,7 +164,7 @@ class Backups:
         ``name`` is that of a backup here, or the path of one elsewhere.
 
         It is one write: another program sees all of the one state or all of the other. The search indexes notice that
-        it is another past and are built anew. The accounts of HTTP clients stay as they are.
+        it is another past and are built anew. The accounts of HTTP clients, and the part in a hub, stay as they are.
 
         Raises:
             NotFound, AmbiguousId: no backup, or several, have that name.
@@ -182,17 +185,34 @@ class Backups:
             before = self._add("before restore", progress, stop, checked=False)
             progress("Preparing", 0, 1)
             note = f"{file.name}; what was there before is in {before.name}"
+            self._carry_part_in_hub(copy)
             seq = backup.restore_copy(
                 self._store.database,
                 copy,
                 self._author,
                 note,
-                kept_settings=(ACCOUNTS_SETTING,),  # a key that was rotated or revoked since stays so
+                # A key that was rotated or revoked since stays so.
+                kept_settings=(ACCOUNTS_SETTING,),
                 progress=progress,
                 stop=stop,
             )
             self._folder.rotate("before restore")
         return RestoredBackup(file.name, seq, before.name)
+
+    def about_the_hub(self) -> str:
+        """Return as a sentence what the hub does after a restore; "" where nothing is shared with one."""
+        membership = membership_of(Settings(self._store.database))
+        if membership is None or not membership.namespaces:
+            return ""
+        shared = ", ".join(membership.namespaces)
+        return f"What is shared ({shared}) comes back as the hub has it, unless you leave the hub first."
+
+    def _carry_part_in_hub(self, copy: Path) -> None:
+        database = Database(copy, is_copy=True)
+        try:
+            keep_membership(membership_of(Settings(self._store.database)), database)
+        finally:
+            database.close()
 
     def _add(self, reason: Reason, progress: Progress, stop: threading.Event | None, *, checked: bool = True) -> Backup:
         with self._store.database.reading() as source:
@@ -208,7 +228,8 @@ def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Pr
     """Put a backup in the place of a database that is lost or cannot be opened; what is there is kept as a backup.
 
     ``name`` is that of a backup here, or the path of one elsewhere: an empty directory becomes its workspace.
-    All accounts of HTTP clients are revoked: which keys were rotated or revoked since is not known.
+    All accounts of HTTP clients are revoked, and nothing is shared with a hub: which keys were rotated or revoked
+    since, and what was shared until the end, is not known.
 
     Raises:
         NotFound, AmbiguousId: no backup, or several, have that name.
@@ -226,7 +247,7 @@ def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Pr
         aside = folder.free_path("damaged")
         kept = f"the database before is kept as {aside.name}" if paths.database.exists() else "there was no database"
         note = f"{file.name}; {kept}"
-        seq = backup.migrate_copy(copy, author, note, settings={ACCOUNTS_SETTING: revoke_all})
+        seq = backup.migrate_copy(copy, author, note, settings={ACCOUNTS_SETTING: revoke_all, HUB_SETTING: end_sharing})
         forget_last_known(paths.database)
         for end in (*LOG_ENDS, ""):
             old = paths.database.with_name(paths.database.name + end)

@@ -9,12 +9,22 @@ import msgspec
 
 from memento_tui.model import AnyRecord, Proposal
 from memento_tui.policy.gate import Gate
+from memento_tui.storage.database import Database
 from memento_tui.storage.hub_state import HUB_CHANNEL, HubState
 from memento_tui.storage.journal import Author
+from memento_tui.storage.journal_queries import JournalQueries
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.tables import TABLES
 
-__all__ = ["HUB_SETTING", "HubMembership", "HubSession", "decode_record", "membership_of"]
+__all__ = [
+    "HUB_SETTING",
+    "HubMembership",
+    "HubSession",
+    "decode_record",
+    "end_sharing",
+    "keep_membership",
+    "membership_of",
+]
 
 if TYPE_CHECKING:
     from memento_tui.api.workspace import Workspace
@@ -63,6 +73,38 @@ def membership_of(settings: Settings) -> HubMembership | None:
     """Return a workspace's part in a hub, or ``None``."""
     known = settings.get(HUB_SETTING)
     return _decode(known) if known else None
+
+
+def keep_membership(present: HubMembership | None, copy: Database) -> None:
+    """Write into the copy of a backup the part in a hub that its workspace has now: a restore begins no sharing again.
+
+    What the copy knows of the hub is kept where it is of the same part, so that the next round takes in what came
+    since. Else it is forgotten, and what is shared comes together as after joining.
+    """
+    settings, state = Settings(copy), HubState(copy)
+    past = membership_of(settings)
+    if present is None:
+        settings.set(HUB_SETTING, "")
+        return
+    if past is None or (past.workspace, past.member) != (present.workspace, present.member):
+        state.forget()
+        pushed = JournalQueries(copy).head()
+    else:
+        pushed = past.pushed
+        if not all(past.shares(one) for one in present.namespaces):
+            state.forget_reached()  # entries that were passed over hold what is in them
+    settings.set(HUB_SETTING, _encode(msgspec.structs.replace(present, pushed=pushed)))
+
+
+def end_sharing(setting: str | None) -> str | None:
+    """Return the setting of a part in a hub without the namespaces that were shared.
+
+    It is that of a backup which takes the place of a database that nobody can read: what was shared until the end is
+    not known.
+    """
+    if not setting:
+        return setting
+    return _encode(msgspec.structs.replace(_decode(setting), namespaces=()))
 
 
 def decode_record(kind: str, image: str) -> AnyRecord:

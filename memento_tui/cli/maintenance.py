@@ -480,17 +480,22 @@ def verify_backups(name: str | None) -> None:
 def restore_backup(name: str, *, yes: bool) -> None:
     """Restore the backup NAME, or the one at that path. A backup of the present state is made first.
 
+    The part in a hub stays as it is now, and what is shared comes back as the hub has it.
+
     A data directory that is empty, or not there yet, becomes the workspace that the backup is of.
 
     The app, agents and the engine may keep running: they see the restored state at once. A database that is too damaged
-    to be opened is moved aside and replaced; end the other programs before that.
+    to be opened is moved aside and replaced; end the other programs before that. Then nothing is shared with a hub
+    until `memento hub share`.
     """
     try:
         with open_workspace() as workspace:
             file = workspace.backups.file_of(name)
             newer = workspace.backups.entries_since(name)
             lost = f" {newer:,} journal entries are newer." if newer > 0 else ""
-            _confirm(f"Restore {file.name}?{lost} The present state is kept as a backup", yes=yes)
+            hub = workspace.backups.about_the_hub()
+            told = f"{hub} " if hub else ""
+            _confirm(f"Restore {file.name}?{lost} {told}The present state is kept as a backup", yes=yes)
             with staged_progress() as progress:
                 restored = workspace.backups.restore(name, progress=progress)
     except DataDirectoryError as error:

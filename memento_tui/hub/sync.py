@@ -86,6 +86,7 @@ class HubLink:
         self._server: HubServer | None = None
         self._members: dict[str, HubMember] = {}
         self._key: SigningKey | None = None
+        self._part = ("", "")
         self._seen_here = -1
         self._seen_there = -1
 
@@ -175,6 +176,11 @@ class HubLink:
             self._session.change_membership(noted)
 
     def _open(self, membership: HubMembership) -> HubServer:
+        part = (membership.url, membership.member)
+        if part != self._part:  # the hub was left and another joined, by another program perhaps
+            self.close()
+            self._key, self._part = None, part
+            self._seen_here = self._seen_there = -1
         if self._server is None:
             self._server = self._connect(membership.url)
             self._members = {}

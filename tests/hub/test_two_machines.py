@@ -207,6 +207,19 @@ def test_leaving_keeps_everything_and_a_revoked_machine_is_refused(machine: Make
     ]
 
 
+def test_a_program_that_outlives_leaving_and_joining_again_sends_as_the_new_member(
+    machine: MakeMachine, address: str
+) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    desktop.remember("One.")
+    in_step(laptop, desktop)
+    desktop.hub.leave()
+    desktop.hub.join(address, workspace="", name="desk", namespaces=[SITE])
+    desktop.remember("Two.")
+    in_step(laptop, desktop)
+    assert sorted(laptop.texts().values()) == ["One.", "Two."]
+
+
 def test_an_address_with_a_password_or_without_encryption_is_refused() -> None:
     with pytest.raises(InvalidInput, match="holds a password"):
         connection_options("postgresql://ana:secret@db.example.org/memento")

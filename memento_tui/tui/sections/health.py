@@ -372,12 +372,14 @@ class HealthSection(ListSection[HealthRow]):
             return
         try:
             newer = self.memento.workspace.activity.head() - backup.head
+            hub = self.memento.workspace.backups.about_the_hub()
         except MementoError as error:  # a damaged database; the error says how a backup takes its place
             self.memento.show_status(str(error), problem=True)
             return
         lost = f"{newer:,} journal entries are newer than it. " if newer > 0 else ""
         question = Content(f"Go back to the backup of {backup.at:%Y-%m-%d %H:%M}Z?")
-        detail = Content(f"{lost}What is here now is kept as a backup of its own.")
+        told = f"{hub} " if hub else ""
+        detail = Content(f"{lost}{told}What is here now is kept as a backup of its own.")
         if not await self.app.push_screen_wait(Confirm(question, detail)):
             return
 
