@@ -79,9 +79,9 @@ class AmbiguousId(NotFound):
 
     code = "ambiguous_id"
 
-    def __init__(self, prefix: str, candidates: list[str]) -> None:
+    def __init__(self, prefix: str, candidates: list[str], *, what: str = "id") -> None:
         shown = ", ".join(candidates[:5]) + (", ..." if len(candidates) > 5 else "")  # noqa: PLR2004 - a line's worth
-        super().__init__(f"Several ids begin with {prefix!r}: {shown}.", "Type more of the id.")
+        super().__init__(f"Several {what}s begin with {prefix!r}: {shown}.", f"Type more of the {what}.")
         self.candidates = candidates
 
     def as_dict(self) -> dict[str, object]:

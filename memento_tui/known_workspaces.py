@@ -1,24 +1,24 @@
 """The workspaces that were opened on this machine: a short list beside the data directories, never inside one.
 
-Commands and the app read it. What agents use is said where they were installed, and does not follow it.
+The app and a person's commands read it. What agents use is said where they were installed, and does not follow it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from memento_tui import clock
-from memento_tui.errors import DataDirectoryError, InvalidInput, NotFound
+from memento_tui.errors import AmbiguousId, DataDirectoryError, InvalidInput, NotFound, ReadOnlyMode
 from memento_tui.locations import data_location, state_location
 from memento_tui.moments import format_moment
 from memento_tui.paths import DataPaths
-from memento_tui.private_files import make_private_directory
+from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory
 
 __all__ = ["DEFAULT", "KnownWorkspace", "KnownWorkspaces", "chosen_directory", "note_opened"]
 
@@ -29,6 +29,9 @@ _MAX_KNOWN = 50
 """Workspaces that are kept; the one that was opened longest ago goes first."""
 
 _MAX_NAME_CHARACTERS = 40
+
+_LOCK_SECONDS = 10.0
+"""How long a change waits for another program's, which takes milliseconds."""
 
 
 class KnownWorkspace(NamedTuple):
@@ -59,7 +62,10 @@ class _Listed(NamedTuple):
 
 
 def chosen_directory() -> Path | None:
-    """Return the directory that `KnownWorkspaces.use` chose; ``None`` where the environment or nobody chose."""
+    """Return the directory that `KnownWorkspaces.use` chose; ``None`` where the environment or nobody chose.
+
+    Raises `DataDirectoryError` where the list cannot be read.
+    """
     if os.environ.get("MEMENTO_HOME"):
         return None
     chosen = _read(_file()).chosen
@@ -67,7 +73,13 @@ def chosen_directory() -> Path | None:
 
 
 class KnownWorkspaces:
-    """The list, read anew by each call: several programs change it."""
+    """The list, read anew by each call: several programs change it.
+
+    With ``read_only`` nothing is changed. Every method raises `DataDirectoryError` where the list cannot be read.
+    """
+
+    def __init__(self, *, read_only: bool = False) -> None:
+        self._read_only = read_only
 
     def list(self) -> Sequence[KnownWorkspace]:
         """Return the workspaces, the one opened last first; the default one is always among them."""
@@ -79,19 +91,23 @@ class KnownWorkspaces:
     def find(self, name: str) -> KnownWorkspace:
         """Return a workspace by its name, a beginning of it that only one has, or its path.
 
+        ``default`` is always the one in the platform's place, whatever name that has on the list.
+
         Raises:
-            NotFound: there is none.
+            NotFound, AmbiguousId: none, or several, match.
 
         """
         listed = self.list()
-        path = _whole(name)
-        found = [one for one in listed if name == one.name or path == one.path]
+        path = _default_path() if name == DEFAULT else _whole(name)
+        found = [one for one in listed if path == one.path] or [one for one in listed if name == one.name]
         found = found or [one for one in listed if name and one.name.casefold().startswith(name.casefold())]
-        if len(found) != 1:
+        if not found:
             known = ", ".join(one.name for one in listed)
             raise NotFound(
                 f"There is no workspace {name!r:.80}.", f"There are {known}; `memento workspace add` adds one."
             )
+        if len(found) > 1:
+            raise AmbiguousId(name, [one.name for one in found], what="workspace")
         return found[0]
 
     def add(self, path: Path, name: str = "") -> KnownWorkspace:
@@ -100,35 +116,68 @@ class KnownWorkspaces:
         Raises:
             InvalidInput: the name is another's, or none.
             DataDirectoryError: the list cannot be written.
+            ReadOnlyMode: nothing is to be written.
 
         """
         whole = _whole(str(path))
-        if name:
-            _check_name(name, [one for one in self.list() if one.path != whole])
-        return _put(whole, name, opened=False)
+        with self._changing():
+            if name:
+                _check_name(name, whole, self.list())
+            return _put(whole, name, opened=False)
 
     def remove(self, name: str) -> KnownWorkspace:
-        """Take a workspace off the list; its files stay. Raises `NotFound`, `InvalidInput`, `DataDirectoryError`."""
-        found = self.find(name)
-        if found.path == _default_path():
-            raise InvalidInput("The default workspace stays on the list.")
-        listed = _read(_file())
-        kept = tuple(one for one in listed.workspaces if one.path != found.path)
-        _write(_Listed(kept, "" if listed.chosen == found.path else listed.chosen))
+        """Take a workspace off the list; its files stay. Raises like `find` and `add`."""
+        with self._changing():
+            found = self.find(name)
+            if found.path == _default_path():
+                raise InvalidInput("The default workspace stays on the list.")
+            listed = _read(_file())
+            kept = tuple(one for one in listed.workspaces if one.path != found.path)
+            _write(_Listed(kept, "" if listed.chosen == found.path else listed.chosen))
         return found
 
     def use(self, name: str) -> KnownWorkspace:
         """Choose the workspace that commands and the app open where no other is named. Raises like `remove`."""
-        found = self.find(name)
-        listed = _read(_file())
-        _write(listed._replace(chosen="" if found.path == _default_path() else found.path))
+        with self._changing():
+            found = self.find(name)
+            _write(_read(_file())._replace(chosen="" if found.path == _default_path() else found.path))
         return found
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        if self._read_only:
+            raise ReadOnlyMode
+        with _locked():
+            yield
 
 
 def note_opened(path: Path) -> None:
-    """Note that the app opened a directory. Never fails: where the list cannot be written, it lacks this one."""
-    with suppress(DataDirectoryError):
+    """Note that the app opened a directory. Never fails: where the list cannot be changed, it lacks this one."""
+    with suppress(DataDirectoryError), _locked():
         _put(_whole(str(path)), "", opened=True)
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    """Keep other programs from changing the list for the length of a block. Raises `DataDirectoryError`."""
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - who only reads the list does without
+
+    file = _file()
+    lock = FileLock(file.with_suffix(".lock"), timeout=_LOCK_SECONDS, mode=PRIVATE_FILE_MODE)
+    try:
+        make_private_directory(file.parent)
+        lock.acquire()
+    except Timeout as error:
+        raise DataDirectoryError(
+            f"Another program has been changing the list of workspaces in {file} for {_LOCK_SECONDS:.0f} seconds.",
+            "Wait for it to finish, then try again.",
+        ) from error
+    except OSError as error:
+        raise _not_written(error) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _put(path: str, name: str, *, opened: bool) -> KnownWorkspace:
@@ -159,17 +208,34 @@ def _file() -> Path:
 
 
 def _read(file: Path) -> _Listed:
-    """Return the list; an empty one where there is none, or something else in its place."""
+    """Return the list, without what is no entry in it; an empty one where there is no file.
+
+    Raises:
+        DataDirectoryError: it cannot be read, or is something else. To take that for an empty list would lose the
+            choice, and with the next change everything that is listed.
+
+    """
     try:
         held = json.loads(file.read_bytes())
-        return _Listed(tuple(map(_known, held["workspaces"])), str(held["chosen"]))
-    except (OSError, ValueError, LookupError, TypeError):
+        entries, chosen = list(held["workspaces"]), str(held["chosen"])
+    except FileNotFoundError:
         return _Listed()
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no such list"
+        raise DataDirectoryError(
+            f"The list of workspaces in {file} cannot be read: {reason}.",
+            "Mend it or move it away; --data-dir and MEMENTO_HOME name a directory without it.",
+        ) from error
+    return _Listed(tuple(one for one in map(_known, entries) if one is not None), chosen)
 
 
-def _known(held: dict[str, Any]) -> KnownWorkspace:
-    opened = held["opened_at"]
-    return KnownWorkspace(str(held["name"]), str(held["path"]), datetime.fromisoformat(opened) if opened else None)
+def _known(held: Any) -> KnownWorkspace | None:  # noqa: ANN401 - whatever stands in the file
+    """Return one entry of the file; ``None`` for what is none."""
+    try:
+        opened = held["opened_at"]
+        return KnownWorkspace(str(held["name"]), str(held["path"]), datetime.fromisoformat(opened) if opened else None)
+    except (ValueError, LookupError, TypeError):
+        return None
 
 
 def _write(listed: _Listed) -> None:
@@ -186,19 +252,24 @@ def _write(listed: _Listed) -> None:
             whole.write(json.dumps(held).encode())
         beside.replace(file)
     except OSError as error:
-        raise DataDirectoryError(
-            f"The list of workspaces in {file} cannot be written: {error.strerror}.",
-            "Check the directory and its disk.",
-        ) from error
+        raise _not_written(error) from error
 
 
-def _check_name(name: str, others: Sequence[KnownWorkspace]) -> None:
+def _not_written(error: OSError) -> DataDirectoryError:
+    return DataDirectoryError(
+        f"The list of workspaces in {_file()} cannot be written: {error.strerror}.", "Check the directory and its disk."
+    )
+
+
+def _check_name(name: str, path: str, listed: Sequence[KnownWorkspace]) -> None:
+    """Raise `InvalidInput` for what cannot be the name of a directory beside those that are listed."""
     if not name.isprintable() or "/" in name or len(name) > _MAX_NAME_CHARACTERS or name != name.strip():
         raise InvalidInput(
             f"{name!r:.60} cannot be a workspace's name.", f"Up to {_MAX_NAME_CHARACTERS} letters, without a slash."
         )
-    if taken := next((one for one in others if one.name == name), None):
-        raise InvalidInput(f"{name} is the workspace in {taken.path}.", "Choose another name.")
+    taken = next((one.path for one in listed if one.name == name and one.path != path), "")
+    if taken or (name == DEFAULT and path != _default_path()):
+        raise InvalidInput(f"{name} is the workspace in {taken or _default_path()}.", "Choose another name.")
 
 
 def _free_name(path: str, others: Sequence[KnownWorkspace]) -> str:
@@ -206,6 +277,13 @@ def _free_name(path: str, others: Sequence[KnownWorkspace]) -> str:
     taken = {one.name for one in others}
     if path == _default_path() and DEFAULT not in taken:
         return DEFAULT
-    own, above = Path(path).name or "workspace", Path(path).parent.name
-    names = [own, f"{above}-{own}", *(f"{own}-{number}" for number in range(2, len(taken) + 3))]
-    return next(name[:_MAX_NAME_CHARACTERS] for name in names if name not in {*taken, DEFAULT} and name.isprintable())
+    own, above = _as_name(Path(path).name) or "workspace", _as_name(Path(path).parent.name)
+    numbered = (f"{own[: _MAX_NAME_CHARACTERS - 8]}-{number}" for number in range(2, len(taken) + 4))
+    names = (own, f"{above}-{own}"[:_MAX_NAME_CHARACTERS].rstrip(), *numbered)
+    return next(name for name in names if name not in {*taken, DEFAULT})
+
+
+def _as_name(text: str) -> str:
+    """Return a directory's name as a workspace may be called: what cannot be printed becomes a hyphen."""
+    printable = "".join(character if character.isprintable() else "-" for character in text)
+    return printable.strip(" -")[:_MAX_NAME_CHARACTERS].rstrip()

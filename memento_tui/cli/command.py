@@ -14,6 +14,7 @@ import click
 
 from memento_tui.cli.author import CommandAuthor, command_author
 from memento_tui.errors import InvalidInput, NotAllowed, ReadOnlyMode
+from memento_tui.hosts.shell import has_terminal, running_host
 from memento_tui.locations import asks_read_only
 from memento_tui.paths import DataPaths, data_directory
 
@@ -38,10 +39,15 @@ class CliSession:
 
     @property
     def directory(self) -> Path:
-        """The data directory: that of ``--data-dir`` or ``MEMENTO_HOME``, else the workspace that was chosen."""
-        from memento_tui.known_workspaces import chosen_directory  # noqa: PLC0415 - help is shown without it
+        """The data directory: that of ``--data-dir`` or ``MEMENTO_HOME``, else the workspace that the person chose.
 
-        return data_directory(self.data_dir or chosen_directory())
+        The choice holds where a person types: an agent, and a script of nobody's, keep the default directory.
+        """
+        if self.data_dir is None and running_host(os.environ) is None and has_terminal():
+            from memento_tui.known_workspaces import chosen_directory  # noqa: PLC0415 - help is shown without it
+
+            return data_directory(chosen_directory())
+        return data_directory(self.data_dir)
 
     @property
     def paths(self) -> DataPaths:

@@ -94,6 +94,7 @@ def _workspace_table(listed: Sequence[dict[str, Any]]) -> str:
 @workspace.command(
     "add",
     decides=True,
+    writes=True,
     short_help="Put a directory on the list.",
     examples="""
     memento workspace add ~/work/memory
@@ -112,6 +113,7 @@ def add(path: Path, name: str) -> None:
 @workspace.command(
     "remove",
     decides=True,
+    writes=True,
     short_help="Take a workspace off the list; its files stay.",
     examples="""
     memento workspace remove work
@@ -130,6 +132,7 @@ def remove(name: str) -> None:
 @workspace.command(
     "use",
     decides=True,
+    writes=True,
     short_help="Choose the workspace that opens.",
     examples="""
     memento workspace use work

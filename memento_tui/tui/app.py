@@ -672,7 +672,8 @@ def run(data_dir: Path | None, start: str = "home", *, read_only: bool = False) 
         with Workspace(
             next_directory, channel="tui", session=new_id(), read_only=read_only, progress=_show_opening
         ) as workspace:
-            note_opened(workspace.paths.root)
+            if not read_only:
+                note_opened(workspace.paths.root)
             app = MementoApp(workspace, section)
             app.run()
             if app.return_code == 0:

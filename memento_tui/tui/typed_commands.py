@@ -12,7 +12,7 @@ from textual.content import Content
 from memento_tui.api.line_history import LineHistory
 from memento_tui.api.query_completion import QueryHelper
 from memento_tui.app_sections import SECTION_NAMES
-from memento_tui.errors import InvalidInput, ReadOnlyMode
+from memento_tui.errors import InvalidInput, MementoError, ReadOnlyMode
 from memento_tui.known_workspaces import KnownWorkspaces
 from memento_tui.tui.command_words import APP_COMMANDS, CommandWords, TypedLine
 from memento_tui.tui.commands import Command
@@ -53,7 +53,7 @@ class TypedCommands:
             QueryHelper(workspace),
             themes=lambda: sorted(app.available_themes),
             searches=lambda: [saved.name for saved in workspace.saved_searches.list()],
-            workspaces=lambda: [known.name for known in KnownWorkspaces().list()],
+            workspaces=_workspace_names,
             own=app.own.help(),
         )
 
@@ -174,6 +174,14 @@ class TypedCommands:
         written = await in_thread(app.section, run_export, app.workspace, target, format_name=name)
         left_out = f", {written.left_out:,} left out" if written.left_out else ""
         app.show_status(f"{written.records:,} records written to {target}{left_out}.")
+
+
+def _workspace_names() -> list[str]:
+    """Return the names to complete; none where the list cannot be read, which the command itself says."""
+    try:
+        return [known.name for known in KnownWorkspaces().list()]
+    except MementoError:
+        return []
 
 
 def _local_path(text: str) -> tuple[Path, bool]:

@@ -131,3 +131,13 @@ def test_the_program_goes_on_in_the_workspace_that_was_chosen(
     assert app_module.run(one, "memories") == 0
     assert seen == [one, two]
     assert [known.path for known in KnownWorkspaces().list()][:2] == [str(two), str(one)]
+
+
+async def test_a_list_that_cannot_be_read_is_said_in_its_dialog(one: Path, tmp_path: Path) -> None:
+    (tmp_path / "state" / "memento").mkdir(parents=True)
+    (tmp_path / "state" / "memento" / "workspaces.json").write_text("{ no list")
+    async with opened(one) as driver:
+        await open_list(driver)
+        await driver.until(lambda: "cannot be read" in str(screen(driver)._note.content), "the fault is said")
+        assert screen(driver).rows.total == 0
+        await driver.press("escape")

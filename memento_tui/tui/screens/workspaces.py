@@ -59,10 +59,10 @@ class WorkspacesScreen(Dialog[KnownWorkspace | None]):
     WorkspacesScreen ViewList { height: auto; max-height: 16; min-height: 1; margin-bottom: 1; }
     """
 
-    def __init__(self, here: Path) -> None:
+    def __init__(self, here: Path, *, read_only: bool = False) -> None:
         super().__init__()
         self._here = str(here)
-        self._known = KnownWorkspaces()
+        self._known = KnownWorkspaces(read_only=read_only)
         self._note = Static(classes="dialog-text")
         self.rows: ViewList[_WorkspaceRow] = ViewList(_workspace_line)
         """The workspaces."""
@@ -79,7 +79,10 @@ class WorkspacesScreen(Dialog[KnownWorkspace | None]):
         """Read the list."""
         self._note.display = False
         self.focus_part(self.rows)
-        self._read()
+        try:
+            self._read()
+        except MementoError as error:
+            self._say(str(error))
 
     def _read(self, *, select: str | None = None) -> None:
         rows = [_row(one, is_here=one.path == self._here) for one in self._known.list()]
@@ -155,7 +158,9 @@ def _workspace_line(row: _WorkspaceRow, width: int) -> list[Line]:
 
 async def choose_workspace(app: MementoApp) -> None:
     """Ask for another workspace, and go there; must run in a worker of the app."""
-    chosen = await app.push_screen_wait(WorkspacesScreen(app.workspace.paths.root))
+    chosen = await app.push_screen_wait(
+        WorkspacesScreen(app.workspace.paths.root, read_only=app.workspace.is_read_only)
+    )
     if chosen is not None:
         await go_to_workspace(app, chosen)
 
