@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from memento_tui import clock
 from memento_tui.errors import AmbiguousId, DataDirectoryError, InvalidInput, NotFound, ReadOnlyMode
-from memento_tui.locations import data_location, state_location
+from memento_tui.locations import data_location, known_workspaces_location
 from memento_tui.moments import format_moment
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory
@@ -204,7 +204,7 @@ def _whole(path: str) -> str:
 
 
 def _file() -> Path:
-    return Path(state_location()) / "workspaces.json"
+    return Path(known_workspaces_location())
 
 
 def _read(file: Path) -> _Listed:

@@ -13,6 +13,7 @@ __all__ = [
     "check_socket_folder",
     "data_location",
     "database_location",
+    "known_workspaces_location",
     "last_known_location",
     "socket_location",
     "state_location",
@@ -68,6 +69,11 @@ def state_location() -> str:
     import platformdirs  # noqa: PLC0415 - as above
 
     return platformdirs.user_state_dir("memento", appauthor=False)
+
+
+def known_workspaces_location() -> str:
+    """Return the path of the list of the workspaces that were opened on this machine."""
+    return os.path.join(state_location(), "workspaces.json")
 
 
 def asks_read_only() -> bool:

@@ -7,7 +7,7 @@ A shell waits for it before every prompt, so it reads one small file, which ever
 import os
 import sys
 
-from memento_tui.locations import data_location, waiting_location
+from memento_tui.locations import data_location, known_workspaces_location, waiting_location
 
 __all__ = ["STYLES", "main", "run", "status_text", "waiting"]
 
@@ -20,12 +20,19 @@ STYLES = {
 
 _MAX_FILE_BYTES = 64
 
+_NOTHING_CHOSEN = b'"chosen": ""'
+"""How the list of workspaces says so. A name or a path cannot: quotation marks stand with a backslash there."""
+
 
 def waiting(data_dir: str = "") -> tuple[int, int]:
-    """Return how many items wait and how many of them are risky; none where nothing is known."""
+    """Return how many items wait and how many of them are risky; none where nothing is known.
+
+    Without a directory, those of the one that ``MEMENTO_HOME`` names or that the person chose, else of the default.
+    """
     try:
+        data_dir = data_dir or os.environ.get("MEMENTO_HOME", "") or _chosen()
         descriptor = os.open(waiting_location(data_location(data_dir)), os.O_RDONLY)
-    except (OSError, RuntimeError):
+    except (OSError, RuntimeError, ValueError, LookupError, TypeError):
         return 0, 0
     try:
         total, risky = os.read(descriptor, _MAX_FILE_BYTES).split()
@@ -34,6 +41,21 @@ def waiting(data_dir: str = "") -> tuple[int, int]:
         return 0, 0  # it is written anew by the next write
     finally:
         os.close(descriptor)
+
+
+def _chosen() -> str:
+    """Return the directory that the person chose, or nothing. Raises where the list is none that can be read."""
+    try:
+        descriptor = os.open(known_workspaces_location(), os.O_RDONLY)
+    except FileNotFoundError:
+        return ""
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor has no path
+        listed = file.read()
+    if _NOTHING_CHOSEN in listed:
+        return ""
+    import json  # noqa: PLC0415 - few chose, and it takes as long as all else here
+
+    return str(json.loads(listed)["chosen"])
 
 
 def status_text(total: int, risky: int, style: str = "plain") -> str:

@@ -150,7 +150,7 @@ def shared_options() -> list[click.Parameter]:
             expose_value=False,
             is_eager=True,
             callback=_set_read_only,
-            help="Write nothing to the data directory; MEMENTO_READ_ONLY=1 says it too.",
+            help="Write nothing to the data directory or the list of workspaces; MEMENTO_READ_ONLY=1 says it too.",
         ),
     ]
 

@@ -143,7 +143,7 @@ class RootGroup(Group):
     examples="""
     memento                                 open the app
     memento --open review                   open it in the review section
-    memento --read-only                     look, and write nothing at all
+    memento --read-only                     look, and write nothing to the data directory
     memento add "The API lives at /v2." --tag api
     memento search "where is the api" --json
     MEMENTO_HOME=~/work memento list tag:api

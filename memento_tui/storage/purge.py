@@ -89,6 +89,7 @@ def purge_note(database: Database, author: Author, seq: int, reason: str, *, mar
             raise NotFound(f"The journal has no entry {seq} with a note.", "`memento history` lists them.")
         _rewrite_facts(tx, [seq], "note", "")
         reason_of_rejections = _Replacement(("note",), row[0], "")
+        _rewrite_hub_records(tx.connection, reason_of_rejections)
         _record_rewritten(tx, sorted({seq, *_rewrite_images(tx, reason_of_rejections)}))
     truncate_log(database)
 
@@ -96,7 +97,7 @@ def purge_note(database: Database, author: Author, seq: int, reason: str, *, mar
 def purge_name(database: Database, author: Author, field: NameField, name: str, reason: str) -> int:
     """Put another word in the place of an agent's or a session's name, wherever it stands; return in how many entries.
 
-    A session that is in the ledgers beside the journal alone leaves no entry, as they never do.
+    What stands beside the journal alone, in the ledgers or in what the hub is known to have, leaves no entry.
 
     Raises like `purge_record`.
     """
@@ -108,7 +109,8 @@ def purge_name(database: Database, author: Author, field: NameField, name: str, 
         replacement = _Replacement(_NAME_FIELDS[field], name, PURGED_NAME, within="evidence")
         seqs.update(_rewrite_notes(tx, replacement))
         seqs.update(_rewrite_images(tx, replacement))
-        others = _rewrite_ledgers(tx.connection, name) if field == "session" else 0
+        others = _rewrite_hub_records(tx.connection, replacement)
+        others += _rewrite_ledgers(tx.connection, name) if field == "session" else 0
         if not seqs and not others:
             raise NotFound(f"There is no {field} {name!r:.80}, and no trace of one.")
         _record_rewritten(tx, sorted(seqs))
@@ -248,6 +250,8 @@ class _Replacement:
         self.old = old
         self._new = new
         self._within = within
+        self.written = msgspec.json.encode(old).decode()[1:-1]
+        """What is replaced, as it stands within a text in JSON."""
         self._word = re.compile(rf"(?<![\w-]){re.escape(old)}(?![\w-])")
 
     def of_text(self, text: str) -> str:
@@ -292,12 +296,11 @@ _STORE_WHOLE = (
 
 def _rewrite_images(tx: Transaction, replacement: _Replacement) -> set[int]:
     """Replace a text in the records, as they are and as they were; return the entries that wrote those."""
-    written = msgspec.json.encode(replacement.old).decode()[1:-1]
     query = (
         "SELECT seq, ordinal, record, record_id, version, image FROM change"
         " WHERE image IS NOT NULL AND nonce IS NOT NULL AND instr(image, ?)"
     )
-    found = tx.connection.execute(query, (written,)).fetchall()
+    found = tx.connection.execute(query, (replacement.written,)).fetchall()
     # An image that is rewritten may be what others are packed against.
     tx.connection.executemany(_STORE_WHOLE, {(record, record_id) for _, _, record, record_id, _, _ in found})
     touched = set()
@@ -316,6 +319,20 @@ def _rewrite_images(tx: Transaction, replacement: _Replacement) -> set[int]:
             table = TABLES[record]
             tx.connection.execute(table.upsert, table.row(table.image.decode(text)))
     return touched
+
+
+def _rewrite_hub_records(connection: Connection, replacement: _Replacement) -> int:
+    """Replace a text in what the hub is known to have, where that is kept whole; return in how many records."""
+    query = "SELECT record, record_id, image FROM hub_record WHERE image IS NOT NULL AND instr(image, ?)"
+    rows = connection.execute(query, (replacement.written,)).fetchall()
+    read = [(msgspec.json.decode(image), record, record_id) for record, record_id, image in rows]
+    changed = [
+        (msgspec.json.encode(after).decode(), record, record_id)
+        for before, record, record_id in read
+        if (after := replacement.of(before)) != before
+    ]
+    connection.executemany("UPDATE hub_record SET image = ? WHERE record = ? AND record_id = ?", changed)
+    return len(changed)
 
 
 def _rewrite_ledgers(connection: Connection, name: str) -> int:

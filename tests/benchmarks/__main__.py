@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import compileall
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -123,6 +124,7 @@ def main() -> None:
     compileall.compile_dir(_RESULTS.parents[2] / "memento_tui", quiet=1)
     rows = []
     with tempfile.TemporaryDirectory(prefix="memento-bench-") as scratch:
+        os.environ["XDG_STATE_HOME"] = scratch  # the app notes there what it opens
         replayed, recalled = replayed_sessions(Path(scratch))
         recalled += tool_tokens(Path(scratch))
         for row in chain(_rows(Path(scratch), quick=quick), replayed):

@@ -211,6 +211,7 @@ of it embedding the prompt and reading the vectors, which the answer by words al
 def main() -> None:
     """Measure the processes, and write their section of the results."""
     with tempfile.TemporaryDirectory(prefix="memento-bench-") as scratch:
+        os.environ["XDG_STATE_HOME"] = scratch  # the programs note there what they open
         rows = hook_processes(Path(scratch), [2_000, 100_000])
     table = as_markdown(rows)
     print(table)

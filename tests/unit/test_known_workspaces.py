@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,9 @@ def test_a_file_that_is_no_list_is_said_and_never_overwritten(tmp_path: Path, st
     state.parent.mkdir(parents=True)
     state.write_text(text)
     known = KnownWorkspaces()
-    for ask in (known.list, chosen_directory, lambda: known.add(tmp_path / "one"), lambda: known.use("default")):
+    asks: list[Callable[[], object]] = [known.list, chosen_directory]
+    asks += [lambda: known.add(tmp_path / "one"), lambda: known.use("default")]
+    for ask in asks:
         with pytest.raises(DataDirectoryError, match=r"cannot be read: it is no such list\. Mend it"):
             ask()
     note_opened(tmp_path / "one")

@@ -13,7 +13,8 @@ import pytest
 import memento_tui
 from memento_tui import clock, desktop_notice
 from memento_tui.api import Workspace
-from memento_tui.locations import waiting_location
+from memento_tui.known_workspaces import KnownWorkspaces
+from memento_tui.locations import known_workspaces_location, waiting_location
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import foreign_names
 from memento_tui.status_line import run, status_text, waiting
@@ -85,14 +86,39 @@ def test_what_the_quick_way_does_not_know_is_left_to_the_command(words: list[str
     assert not run(words)
 
 
-def test_a_status_line_loads_nothing_that_an_interpreter_has_not_loaded(tmp_path: Path) -> None:
+def test_without_a_directory_the_chosen_workspace_is_meant(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    with agent(data_dir) as writer:
+        writer.remember(ATTACK)
+    assert waiting() == (0, 0)
+    KnownWorkspaces().add(data_dir, "chosen")
+    assert waiting() == (0, 0)
+    KnownWorkspaces().use("chosen")
+    assert waiting() == (1, 1)
+    monkeypatch.setenv("MEMENTO_HOME", str(tmp_path / "other"))
+    assert waiting() == (0, 0)
+    monkeypatch.delenv("MEMENTO_HOME")
+    Path(known_workspaces_location()).write_text("{ no list")
+    assert waiting() == (0, 0)
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_status_line_loads_nothing_that_an_interpreter_has_not_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_named: bool
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    KnownWorkspaces().add(tmp_path)
+    words = ["--data-dir", str(tmp_path)] if is_named else []
     script = (
-        "import sys; known = set(sys.modules); sys.argv[1:1] = ['--data-dir'];"
+        f"import sys; known = set(sys.modules); sys.argv[1:] = {words!r};"
         "from memento_tui.status_line import main; main();"
         "print(*sorted(set(sys.modules) - known))"
     )
     out = subprocess.run(  # noqa: S603 - the program itself
-        [sys.executable, "-I", "-c", f"import sys; sys.path[:0] = {sys.path!r}; " + script, str(tmp_path)],
+        [sys.executable, "-I", "-c", f"import sys; sys.path[:0] = {sys.path!r}; " + script],
         capture_output=True,
         text=True,
         check=True,

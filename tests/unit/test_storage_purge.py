@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 
 import apsw
+import msgspec
 import pytest
 
 import memento_tui
@@ -11,6 +12,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.consolidation import consolidate
 from memento_tui.errors import DataDirectoryError, InvalidField, NotAllowed, NotFound
 from memento_tui.model import Exposure, Memory, make_contradiction, make_exposure
+from memento_tui.storage.hub_state import HubRecord
 from memento_tui.storage.store import Store
 from tests.made import PERSON, edit
 
@@ -145,6 +147,29 @@ def test_other_kinds_of_records_are_purged_too(tmp_path: Path) -> None:
     assert files_with(tmp_path, SECRET) == []
     assert store.journal.verify() is None
     store.close()
+
+
+def test_a_purged_name_or_note_leaves_what_the_hub_is_known_to_have(workspace: Workspace, data_dir: Path) -> None:
+    with memento_tui.open(data_dir, actor="agent", agent="marmalade", session="ses-marie") as agent:
+        memory = agent.remember("The staging cluster lives in Frankfurt.")
+        agent.remember("A page says otherwise.", source_type="external")
+    proposal = workspace.review.list()[0][0].proposal
+    workspace.reject(memory.id, "as Marie said")
+    rejection = workspace._store.journal.head()
+    text = msgspec.structs.replace(workspace.get(memory.id), content="Another member's text.", version=9)
+    card = msgspec.structs.replace(proposal, note="as Marie said", version=9)
+    with workspace.gate.transaction("hub") as tx:
+        known = [HubRecord("memory", text.id, 9, text), HubRecord("proposal", card.id, 9, card)]
+        workspace._store.hub.put(tx, known)
+    for kind, name in (("agent", "marmalade"), ("session", "ses-marie")):
+        workspace.purge(name, "a client's name", kind=kind)
+    workspace.purge(str(rejection), "it names her", kind="note")
+    assert [files_with(data_dir, gone) for gone in ("marmalade", "ses-marie", "as Marie said")] == [[], [], []]
+    kept = workspace._store.hub.record("memory", memory.id)
+    assert kept is not None
+    assert isinstance(kept.after, Memory)
+    assert (kept.after.content, kept.after.source.agent) == ("Another member's text.", "purged")
+    assert workspace._store.journal.verify() is None
 
 
 # Every kind of record
