@@ -146,7 +146,8 @@ def test_default_is_always_the_platforms_place(tmp_path: Path) -> None:
 def test_read_only_leaves_the_list_as_it_is(tmp_path: Path, state: Path) -> None:
     known = KnownWorkspaces(read_only=True)
     changes: list[Callable[[], object]] = [lambda: known.add(tmp_path), lambda: known.use("default")]
-    for change in [*changes, lambda: known.remove("default")]:
+    changes.append(lambda: known.remove("default"))
+    for change in changes:
         with pytest.raises(ReadOnlyMode):
             change()
     program = Program(made(tmp_path / "one"))
