@@ -153,7 +153,8 @@ def load_config(path: Path) -> Config:
 def read_config_text(path: Path) -> str:
     """Return the text of ``config.toml``, empty where there is none. Raises like `load_config`."""
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8", newline="") as file:  # its line ends stay as they are where it is changed
+            return file.read()
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:

@@ -7,6 +7,7 @@ import inspect
 import os
 from collections.abc import Iterator, Sequence
 from functools import cache
+from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -214,7 +215,8 @@ class SettingsFile:
         try:
             make_private_directory(self.path.parent)
             mode = target.stat().st_mode & 0o777 if target.exists() else PRIVATE_FILE_MODE
-            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor has no path
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+            with open(descriptor, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123 - a descriptor has no path
                 file.write(after)
                 file.flush()
                 os.fsync(file.fileno())
@@ -234,9 +236,13 @@ def _find(name: str) -> Setting:
 
 
 def _raw(text: str) -> dict[str, Any]:
+    """Return what a text says. Raises `InvalidInput` where it is not TOML."""
     import tomllib  # noqa: PLC0415 - seldom needed
 
-    return tomllib.loads(text)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"config.toml is not TOML: {error}.", "Mend the line that it names.") from error
 
 
 def _present_place(text: str, setting: Setting) -> tuple[str, str]:
@@ -267,19 +273,29 @@ def _value_of(setting: Setting, typed: str) -> bool | float | str:
 
 def _number(word: str) -> float:
     number = float(word)
+    if not isfinite(number):
+        raise ValueError(word)
     return int(number) if number.is_integer() and abs(number) < 1e15 else number  # noqa: PLR2004 - exact as a float
+
+
+def _table(raw: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a table of a file, empty where it has none. Raises `InvalidInput` where the name stands for another."""
+    inner = raw.get(name, {})
+    if not isinstance(inner, dict):
+        raise InvalidInput(f"{name} is no table in config.toml.", f"Write [{name}] above its settings.")
+    return inner
 
 
 def _with(raw: dict[str, Any], section: str, key: str, value: object) -> dict[str, Any]:
     first, _, rest = section.partition(".")
-    inner = raw.get(first, {})
+    inner = _table(raw, first)
     changed = _with(inner, rest, key, value) if rest else {**inner, key: value}
     return {**raw, first: changed}
 
 
 def _without(raw: dict[str, Any], section: str, key: str) -> dict[str, Any]:
     first, _, rest = section.partition(".")
-    inner = raw.get(first, {})
+    inner = _table(raw, first)
     changed = _without(inner, rest, key) if rest else {name: value for name, value in inner.items() if name != key}
     return {**raw, first: changed} if first in raw else raw
 
@@ -289,7 +305,7 @@ def _check_says(text: str, path: Path, meant: dict[str, Any]) -> Config:
     present = config_of(meant, path)  # a wrong value is said before a form that is not changed
     try:
         says = _raw(text)
-    except ValueError:
+    except InvalidInput:
         says = {}
     if says != meant:
         raise InvalidInput(

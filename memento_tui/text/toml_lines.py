@@ -14,7 +14,7 @@ __all__ = ["line_of", "line_of_section", "toml_value", "with_value", "without_va
 
 _HEADER = re.compile(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _STRING = r'"(?:[^"\\\n]|\\.)*"' + r"|'[^'\n]*'"
-_VALUE = re.compile(rf"(\s*[^=#]+?\s*=\s*)({_STRING}|[^\s#\"'\[{{]+)(\s*(?:#.*)?)$")
+_VALUE = re.compile(rf"(\s*[^=#]+?\s*=\s*)({_STRING}|[^\s#\"'\[{{]+)([^\S\r\n]*(?:#[^\r\n]*)?)(?=\r?$)")
 
 
 def toml_value(value: bool | float | str) -> str:  # noqa: FBT001 - a value of any type
@@ -24,44 +24,52 @@ def toml_value(value: bool | float | str) -> str:  # noqa: FBT001 - a value of a
 
 def line_of(text: str, section: str, key: str) -> int | None:
     """Return the number of the line, from 1, on which a value is set; ``None`` where it is not in the plain form."""
-    place = _place(text.splitlines(), section, key)
+    place = _place(_lines(text), section, key)
     return None if place is None else place + 1
 
 
 def line_of_section(text: str, section: str) -> int | None:
     """Return the number of the line, from 1, with the header of a section; ``None`` where there is none."""
-    headers = ((number, _HEADER.match(line)) for number, line in enumerate(text.splitlines(), 1))
+    headers = ((number, _HEADER.match(line)) for number, line in enumerate(_lines(text), 1))
     return next((number for number, header in headers if header and header[1] == section), None)
 
 
 def with_value(text: str, section: str, key: str, value: str) -> str:
     """Return the text with a value set: in its place, else at the end of its section, else in a new section.
 
-    ``value`` is as TOML has it. A value over several lines, or in an inline table, is left as it is.
+    ``value`` is as TOML has it. A value over several lines, or in an inline table, is left as it is. Each line keeps
+    its end, and a new one ends as the first does.
     """
-    lines = text.splitlines()
+    lines, end = _lines(text), _line_end(text)
     place = _place(lines, section, key)
     if place is not None:
         found = _VALUE.match(lines[place])
         if found is not None:
-            lines[place] = f"{found[1]}{value}{found[3]}"
-        return _joined(lines)
-    line = f"{key} = {value}"
-    end = _section_end(lines, section)
-    if end is not None:
-        return _joined([*lines[:end], line, *lines[end:]])
-    return _joined([*lines, *([""] if lines and lines[-1].strip() else []), f"[{section}]", line])
+            lines[place] = f"{found[1]}{value}{found[3]}{lines[place][found.end() :]}"
+        return "".join(lines)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += end
+    line = f"{key} = {value}{end}"
+    last = _section_end(lines, section)
+    if last is not None:
+        return "".join([*lines[:last], line, *lines[last:]])
+    return "".join([*lines, *([end] if lines and lines[-1].strip() else []), f"[{section}]{end}", line])
 
 
 def without_value(text: str, section: str, key: str) -> str:
     """Return the text without the line that sets a value; its section stays, with what stands there in comments."""
-    lines = text.splitlines()
+    lines = _lines(text)
     place = _place(lines, section, key)
-    return text if place is None else _joined([*lines[:place], *lines[place + 1 :]])
+    return text if place is None else "".join([*lines[:place], *lines[place + 1 :]])
 
 
-def _joined(lines: Sequence[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
+def _lines(text: str) -> list[str]:
+    """Return the lines with their ends; what TOML does not end a line by, such as U+2028, ends none."""
+    return [f"{line}\n" for line in text.split("\n")[:-1]] + [line for line in text.split("\n")[-1:] if line]
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if text.partition("\n")[0].endswith("\r") and "\n" in text else "\n"
 
 
 def _place(lines: Sequence[str], section: str, key: str) -> int | None:

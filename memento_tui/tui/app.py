@@ -41,7 +41,7 @@ from memento_tui.tui.journal_watcher import JournalWatcher
 from memento_tui.tui.key_sequences import survive_unknown_keys
 from memento_tui.tui.own import OwnEntries, own_entries
 from memento_tui.tui.palette import legible
-from memento_tui.tui.section import ErrorBoundary, Section, in_thread, reportable_error
+from memento_tui.tui.section import ROW_CHANGED, ChosenRows, ErrorBoundary, Section, in_thread, reportable_error
 from memento_tui.tui.sections.catalogue import make_section, section_showing
 from memento_tui.tui.terminal_filter import TerminalFilter
 from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
@@ -142,6 +142,8 @@ class MementoApp(ErrorBoundary, App[None]):
         self._live = JournalWatcher(workspace.activity, workspace.author.session)
         self._last_key = 0.0
         self._collected_at = monotonic()
+        self._palette_for: ChosenRows | None = None
+        """What was chosen when the palette was opened."""
         self._input_order = InputOrder(self._carry_out, self._parts, self._is_working)
         self._input_typed_at = 0.0
         self._undo_lock = asyncio.Lock()
@@ -316,7 +318,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self._close_messages_no_wait()
         self._keep_typed_everywhere()
 
-    def show_counts(self, **counts: int) -> None:
+    def show_counts(self, /, **counts: int) -> None:
         """Show in the tabs how many records the sections of these names hold."""
         self._top_bar.show(counts=counts)
 
@@ -625,7 +627,9 @@ class MementoApp(ErrorBoundary, App[None]):
                 if command.scope == scope and command.action and scope != "rows":
                     area = "App" if scope == "everywhere" else scope.capitalize()
                     title, keys = f"{area}: {command.help}", key_names(self.keys.of(command))
-                    yield SystemCommand(title, f"key {keys}", self._palette_callback(command.action, scope))
+                    acts_on_rows = scope != "everywhere"
+                    act = self._palette_callback(command.action, scope, acts_on_rows=acts_on_rows)
+                    yield SystemCommand(title, f"key {keys}", act)
         for tab in SECTIONS:
             yield SystemCommand(
                 tab.title, f"Go to {tab.subject}", self._palette_callback(f"section('{tab.name}')", "everywhere")
@@ -633,15 +637,25 @@ class MementoApp(ErrorBoundary, App[None]):
         own_keys = self.own.keys()
         for name, about in self.own.help().items():
             key = f"key {key_names(own_keys[name])}" if name in own_keys else f":{name}"
-            go = self._palette_callback(f"own('{name}')", "everywhere")
+            go = self._palette_callback(f"own('{name}')", "everywhere", acts_on_rows=name in self.own.commands)
             yield SystemCommand(f"Own: {name}", f"{about}  {key}", go)
         yield from (
             command for command in super().get_system_commands(screen) if command.title in ("Theme", "Screenshot")
         )
 
-    def _palette_callback(self, action: str, scope: KeyScope) -> Callable[[], Awaitable[None]]:
+    def action_command_palette(self) -> None:
+        """Show the palette; what is chosen in it is for the rows that are chosen now."""
+        self._palette_for = self.section.chosen()
+        super().action_command_palette()
+
+    def _palette_callback(
+        self, action: str, scope: KeyScope, *, acts_on_rows: bool = False
+    ) -> Callable[[], Awaitable[None]]:
         async def act() -> None:
-            await self._run_command(action, scope)
+            if acts_on_rows and self.section.chosen() != self._palette_for:
+                self.show_status(ROW_CHANGED, problem=True)
+            else:
+                await self._run_command(action, scope)
 
         return act
 

@@ -16,7 +16,9 @@ from memento_tui.config import Config
 from memento_tui.errors import InvalidInput
 from memento_tui.search.query_language import parse
 from memento_tui.text.toml_lines import line_of, line_of_section
+from memento_tui.tui.command_words import ALIASES, APP_COMMANDS
 from memento_tui.tui.commands import COMMANDS, KeyMap, key_code, key_names
+from memento_tui.tui.sections.memory_commands import CHANGES, ROW_COMMANDS
 
 __all__ = ["OwnCommand", "OwnEntries", "OwnSection", "own_entries"]
 
@@ -90,6 +92,7 @@ class _Reader:
         self._text = text
         self.problems: list[str] = []
         self._names = {command.id.partition(".")[2].replace("_", "-"): command.id for command in COMMANDS}
+        self._names |= dict.fromkeys((*CHANGES, *ROW_COMMANDS, *APP_COMMANDS, *ALIASES), "a command of the : line")
         self._names |= dict.fromkeys(SECTION_NAMES, "a section of memento")
         self._keys = {
             code: command.id

@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memento_tui.errors import InvalidInput
 from memento_tui.tui.display import cells, shown
@@ -37,6 +37,9 @@ _MAX_SHOWN_CELLS = 200
 
 async def run_own_command(app: MementoApp, name: str, own: OwnCommand) -> None:
     """Run a command and show how it ended; must run in a worker of the app."""
+    section = app.section
+    if isinstance(section, ListSection) and _has_chosen(section) and not section.check_can_act():
+        return
     environment, ids = _about_rows(app)
     words = [_SHELL, "-c", own.run, f"memento-{name}", *ids]
     if own.terminal:
@@ -49,6 +52,10 @@ async def run_own_command(app: MementoApp, name: str, own: OwnCommand) -> None:
     app.refresh_after_write()
 
 
+def _has_chosen(section: ListSection[Any]) -> bool:
+    return section.rows.current is not None or bool(section.rows.marks)
+
+
 def _about_rows(app: MementoApp) -> tuple[Mapping[str, str], Sequence[str]]:
     """Return the environment that describes the row under the cursor, and the ids of the chosen rows."""
     workspace, section = app.workspace, app.section
@@ -58,9 +65,9 @@ def _about_rows(app: MementoApp) -> tuple[Mapping[str, str], Sequence[str]]:
     ids: Sequence[str] = ()
     if isinstance(section, ListSection) and section.rows.current is not None:
         row = section.rows.current
-        about |= {name.upper(): text for name, text in section.texts_to_copy(row).items()}
+        about |= {name.upper(): text for name, text in section.texts_for_commands(row).items()}
         about |= _memory_fields(workspace, row.id)
-        ids = section.selection.ids()
+        ids = section.ids_for_commands()
     return {f"MEMENTO_{name}": _safe(value) for name, value in about.items()}, ids
 
 

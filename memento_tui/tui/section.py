@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from textual.containers import Vertical
 from textual.message_pump import MessagePump
@@ -26,10 +26,31 @@ if TYPE_CHECKING:
     from memento_tui.api.drafts import UnsavedText
     from memento_tui.api.types import Entry
 
-__all__ = ["WIDE_CELLS", "AppServices", "ErrorBoundary", "Section", "app_of", "in_thread", "reportable_error"]
+__all__ = [
+    "ROW_CHANGED",
+    "WIDE_CELLS",
+    "AppServices",
+    "ChosenRows",
+    "ErrorBoundary",
+    "Section",
+    "app_of",
+    "in_thread",
+    "reportable_error",
+]
 
 _Params = ParamSpec("_Params")
 _Result = TypeVar("_Result")
+
+
+ROW_CHANGED = "The row under the cursor changed while you typed; nothing was done."
+
+
+class ChosenRows(NamedTuple):
+    """What a command is meant for: the row under the cursor, empty where there is none, and the marked ones."""
+
+    id: str
+    version: int
+    marks: frozenset[str]
 
 
 def reportable_error(error: BaseException) -> MementoError | None:
@@ -82,7 +103,7 @@ class AppServices(Protocol):
     def show_status(self, text: str, *, problem: bool = False) -> None:
         """Show a sentence in the status line, as a problem or not."""
 
-    def show_counts(self, **counts: int) -> None:
+    def show_counts(self, /, **counts: int) -> None:
         """Show in the tabs how many records the sections of these names hold."""
 
     def refresh_after_write(self) -> None:
@@ -162,6 +183,10 @@ class Section(ErrorBoundary, Vertical):
     def on_resize(self) -> None:
         """Put the side pane where there is room for it."""
         self.set_class(self.size.width >= WIDE_CELLS, "-wide")
+
+    def chosen(self) -> ChosenRows | None:
+        """Return the rows that a command is meant for; ``None`` where there is no list."""
+        return None
 
     def focus_content(self) -> None:
         """Take the focus; called when the person comes here."""

@@ -20,8 +20,7 @@ from memento_tui.tui.display import literal
 from memento_tui.tui.screens.command_line import CommandLineScreen
 from memento_tui.tui.screens.dialogs import Confirm
 from memento_tui.tui.screens.workspaces import go_to_workspace
-from memento_tui.tui.section import in_thread
-from memento_tui.tui.sections.list_section import ListSection
+from memento_tui.tui.section import ROW_CHANGED, in_thread
 from memento_tui.tui.sections.memories import MemoriesSection
 from memento_tui.tui.sections.memory_commands import CHANGES, ROW_COMMANDS, MemoryCommands, Targets
 
@@ -60,22 +59,13 @@ class TypedCommands:
     async def ask_and_run(self) -> None:
         """Ask for a command and carry it out."""
         screen = CommandLineScreen(self._prompt, self._words.complete, self._check)
-        meant = self._chosen()
+        meant = self._app.section.chosen()
         line = await self._app.push_screen_wait(screen)
-        if line is not None and self._acts_on_rows(TypedLine.parse(line).name) and self._chosen() != meant:
-            warning = "The row under the cursor changed while you typed; nothing was done."
-            self._app.show_status(warning, problem=True)
+        if line is not None and self._acts_on_rows(TypedLine.parse(line).name) and self._app.section.chosen() != meant:
+            self._app.show_status(ROW_CHANGED, problem=True)
         elif line is not None:
             await in_thread(self._app.section, LineHistory(self._app.workspace.settings, "command_line").keep, line)
             await self._run(TypedLine.parse(line))
-
-    def _chosen(self) -> tuple[str, int, frozenset[str]] | None:
-        """Return the row under the cursor, as it is, and the marked ones: what a command is meant for."""
-        section = self._app.section
-        if not isinstance(section, ListSection):
-            return None
-        row = section.rows.current
-        return ("" if row is None else row.id, getattr(row, "version", 0), frozenset(section.rows.marks))
 
     def _acts_on_rows(self, name: str) -> bool:
         return name in CHANGES or name in ROW_COMMANDS or name in self._words.keyed or name in self._app.own.commands

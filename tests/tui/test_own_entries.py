@@ -8,8 +8,11 @@ import pytest
 
 import memento_tui
 from memento_tui.tui.screens.help import HelpScreen
+from memento_tui.tui.sections.review.groups import InboxGroup
+from memento_tui.tui.stale_guard import StaleGuard
 from memento_tui.tui.widgets.bars import TopBar
 from tests.files import contents as files_below
+from tests.made import always
 from tests.tui.app_driver import Driver, opened
 
 HOSTILE = "$(touch owned); `touch owned` '; touch owned; ' \"--help\""
@@ -97,3 +100,44 @@ async def test_help_and_the_palette_name_them(data: Path) -> None:
         await driver.press("question_mark")
         assert isinstance(driver.app.screen, HelpScreen)
         assert "Note the row" in driver.text("#keys")
+
+
+async def test_a_section_may_have_any_name_that_is_free(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('[engine]\nenabled = false\n[sections.self]\nquery = "kind:fact"\n')
+    with memento_tui.open(tmp_path) as workspace:
+        workspace.remember("Deploys run on Monday.", kind="fact")
+    async with opened(tmp_path, size=(160, 32), start="home") as driver:
+        await driver.until(lambda: "self 1" in bar(driver), "it is counted")
+
+
+async def test_a_group_has_no_id_for_a_command_but_the_ids_of_its_items(data: Path) -> None:
+    with memento_tui.open(data, actor="agent", agent="--rm", session="s", channel="mcp") as agent:
+        for name in ("one", "two"):
+            agent.remember(f"A page about {name}.", source_type="external", make_id=always(name))
+    (data / "config.toml").write_text(
+        '[engine]\nenabled = false\n[commands.note]\nkey = "f9"\n'
+        """run = 'printf "%s|%s" "$MEMENTO_ID" "$*" > "$MEMENTO_HOME/out"'\n"""
+    )
+    async with opened(data, start="review") as driver:
+        await driver.until(lambda: driver.review.rows.total == 2, "the queue is read")
+        await driver.press("F")
+        await driver.until(lambda: driver.review.rows.total == 3, "in groups")
+        await driver.press("F")
+        await driver.until(lambda: "by agent" in driver.told, "by agent")
+        await driver.press("g")
+        row = driver.review.rows.current
+        assert isinstance(row, InboxGroup)
+        await driver.press("f9")
+        await driver.until(lambda: "note: done" in driver.told, "it has run")
+        expected = " ".join(item.id for item in row.items)
+    assert (data / "out").read_text() == f"|{expected}"
+
+
+async def test_a_command_is_refused_for_a_row_that_has_just_come_up_by_itself(data: Path) -> None:
+    async with opened(data) as driver:
+        await driver.until(lambda: driver.memories.rows.total == 2, "the rows are read")
+        driver.memories.guard = StaleGuard(driver.app.key_was_pressed_since, now=lambda: 1.0)
+        driver.memories.guard.content_changed()
+        await driver.press("f9")
+        await driver.until(lambda: "the key was ignored" in driver.told, "why is said")
+    assert not (data / "out").exists()

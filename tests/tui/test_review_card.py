@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import pytest
@@ -159,6 +161,43 @@ async def test_single_lines_of_a_change_are_taken_and_the_rest_is_left(waiting: 
         await app.until(lambda: workspace.get("deploy").version == 2, "it is decided")
         await app.until(lambda: app.review.evidence.display and app.review.rows.has_focus, "the list is back")
     assert workspace.get("deploy").content == "Deploy with make.\nWarm the cache.\nTell the channel."
+
+
+async def test_lines_of_a_change_that_was_decided_elsewhere_stay_and_decide_nothing_else(
+    waiting: Path, workspace: Workspace
+) -> None:
+    async with opened(waiting, start="review") as app:
+        await _at(app, "deploy")
+        await app.press("c")
+        row = app.review.rows.current
+        assert row is not None
+        workspace.review.reject(row.id)
+        left = workspace.inbox.count()
+        await app.until(lambda: app.review.rows.current not in (None, row), "another item comes up behind")
+        assert app.review.lines.rows.has_focus
+        await app.press("a")
+        await app.until(lambda: "was rejected already" in app.told, "it is said")
+        await app.press("a")
+    assert workspace.inbox.count() == left
+
+
+async def test_the_palette_decides_no_other_item_than_the_one_that_it_was_opened_for(
+    waiting: Path, workspace: Workspace
+) -> None:
+    async with opened(waiting, start="review") as app:
+        await _at(app, "deploy")
+        row = app.review.rows.current
+        assert row is not None
+        await app.press("ctrl+p")
+        workspace.review.reject(row.id)
+        left = workspace.inbox.count()
+        await app.until(lambda: app.review.rows.current not in (None, row), "another item comes up behind")
+        commands = {command.title: command.callback for command in app.app.get_system_commands(app.app.screen)}
+        approve = next(act for title, act in commands.items() if title.startswith("Review: Approve"))
+        await app.press("escape")
+        await cast("Callable[[], Awaitable[None]]", approve)()
+        await app.until(lambda: "nothing was done" in app.told, "it is said")
+    assert workspace.inbox.count() == left
 
 
 async def test_a_line_is_left_together_with_the_one_that_it_replaces_and_the_outcome_is_shown_before(

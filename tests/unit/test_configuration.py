@@ -108,6 +108,52 @@ def test_the_former_name_of_a_section_is_kept(tmp_path: Path) -> None:
     assert file.state("maintenance.run_when_idle").value == "false"
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"# a\r\n[hooks]\r\nprompt_tokens = 3 # c\r\n", b"# a\r\n[hooks]\r\nprompt_tokens = 5 # c\r\n"),
+        (b"# a\r\n", b"# a\r\n\r\n[hooks]\r\nprompt_tokens = 5\r\n"),
+        (b"[hooks]\r\n# none\r\n", b"[hooks]\r\n# none\r\nprompt_tokens = 5\r\n"),
+        ("# a\u2028b\u0085c\n[hooks]\n".encode(), "# a\u2028b\u0085c\n[hooks]\nprompt_tokens = 5\n".encode()),
+        (b"[hooks]\nprompt_tokens = 3", b"[hooks]\nprompt_tokens = 5"),
+    ],
+)
+def test_line_ends_stay_as_they_are_and_an_undo_puts_every_byte_back(
+    tmp_path: Path, before: bytes, after: bytes
+) -> None:
+    file = SettingsFile(DataPaths(tmp_path))
+    file.path.write_bytes(before)
+    file.set("hooks.prompt_tokens", "5")
+    assert file.path.read_bytes() == after
+    file.undo()
+    assert file.path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("written", "said"), [("[hooks\nx = 1\n", "not TOML"), ("[[hooks]]\nprompt_tokens = 4\n", "hooks is no table")]
+)
+def test_a_file_that_is_broken_while_the_settings_are_shown_is_said_by_every_change(
+    file: SettingsFile, written: str, said: str
+) -> None:
+    file.path.write_text(written)
+    for change in (
+        lambda: file.set("hooks.prompt_tokens", "5"),
+        lambda: file.check("maintenance.backups", "false"),
+        lambda: file.reset("hooks.prompt_tokens"),
+    ):
+        with pytest.raises(InvalidInput):
+            change()
+    with pytest.raises(InvalidInput, match=said):
+        file.set("hooks.prompt_tokens", "5")
+    assert file.path.read_text() == written
+
+
+@pytest.mark.parametrize("typed", ["inf", "-inf", "nan", "1e999"])
+def test_a_number_that_is_not_finite_is_none(file: SettingsFile, typed: str) -> None:
+    with pytest.raises(InvalidInput, match=f"engine.idle_seconds must be a number, not '{typed}'"):
+        file.set("engine.idle_seconds", typed)
+
+
 def test_changes_are_undone_one_by_one_unless_somebody_else_wrote(file: SettingsFile) -> None:
     file.set("engine.enabled", "true")
     file.set("hooks.remind", "false")

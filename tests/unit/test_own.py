@@ -40,6 +40,10 @@ def test_a_section_and_a_command_are_read_with_their_keys(tmp_path: Path) -> Non
         ('[sections.review]\nquery = "x"\n', "line 1: [sections.review]: the name is that of a section of memento."),
         ('[sections."a b"]\nquery = "x"\n', "a name has small letters, digits and hyphens"),
         ('[commands.undo]\nrun = "x"\n', "line 1: [commands.undo]: the name is that of app.undo."),
+        *(
+            (f'[commands.{name}]\nrun = "x"\n', f"[commands.{name}]: the name is that of a command of the : line.")
+            for name in ("export", "theme", "tag", "relate", "ns")
+        ),
         ('[commands.mine]\nrun = "x"\nkey = "z"\n', "line 1: [commands.mine]: z is the key of app.undo."),
         ('[commands.mine]\nrun = " "\n', "line 1: [commands.mine]: run is empty."),
         ('[commands.mine]\nrun = "x"\nterminal = "yes"\n', "line 3: [commands.mine]: terminal must be true or false."),

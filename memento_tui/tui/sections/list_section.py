@@ -21,7 +21,7 @@ from memento_tui.tui.bulk_runner import MAX_ROWS_NAMED, BulkOutcome, BulkRunner
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, shown
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
-from memento_tui.tui.section import Section
+from memento_tui.tui.section import ChosenRows, Section
 from memento_tui.tui.selection import Selection
 from memento_tui.tui.side_pane import Divider, SidePane
 from memento_tui.tui.stale_guard import StaleGuard
@@ -185,6 +185,19 @@ class ListSection(Section, Generic[RowT]):
     def texts_to_copy(self, row: RowT) -> Mapping[str, str]:
         """Return what can be copied of a row: its text, title, link and id, as far as it has them."""
         return {"id": self.id_to_copy(row)}
+
+    def texts_for_commands(self, row: RowT) -> Mapping[str, str]:
+        """Return what a command of the person's own is told of a row."""
+        return self.texts_to_copy(row)
+
+    def ids_for_commands(self) -> Sequence[str]:
+        """Return the ids of the chosen rows, for a command of the person's own."""
+        return self.selection.ids()
+
+    def chosen(self) -> ChosenRows | None:
+        """Return the row under the cursor, as it is, and the marked ones: what a command is meant for."""
+        row = self.rows.current
+        return ChosenRows("" if row is None else row.id, getattr(row, "version", 0), frozenset(self.rows.marks))
 
     def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
         """Return a line for each of some rows, for a question about them; the text need not be safe."""

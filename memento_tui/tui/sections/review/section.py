@@ -237,6 +237,17 @@ class ReviewSection(ListSection[QueueRow]):
         text = "" if item is None or isinstance(item, ContradictionWithSides) else getattr(item.target, "content", "")
         return {"text": text, "title": row.headline, "id": self.id_to_copy(row)}
 
+    def texts_for_commands(self, row: QueueRow) -> Mapping[str, str]:
+        """Return the texts of an item; a group, whose name an agent may have chosen, has no id."""
+        return {"title": row.headline} if isinstance(row, InboxGroup) else self.texts_to_copy(row)
+
+    def ids_for_commands(self) -> Sequence[str]:
+        """Return the ids of the marked items, or of the one in focus, or of all in the group under the cursor."""
+        row = self.rows.current
+        if isinstance(row, InboxGroup) and not self.rows.marks:
+            return [item.id for item in row.items]
+        return self.selection.ids()
+
     def read(self, *, select: str | None = None) -> None:
         """Show the queue from its beginning."""
         super().read(select=select)
@@ -388,7 +399,8 @@ class ReviewSection(ListSection[QueueRow]):
 
     def show(self, row: QueueRow | None) -> None:
         """Show one item of the queue with its evidence, or what a group holds."""
-        if self.lines.focused is not None and (row is None or row.id != self.lines.focused.name):
+        # While the keys go to the lines they stay: one of them is never to decide the item that has come up behind.
+        if self.lines.focused is not None and not self.lines.has_focus_within and not self._is_current_in_lines(row):
             self._lines_closed()
         self.evidence.show(None if row is None else self._read_focus(row))
         if isinstance(row, InboxGroup):
@@ -418,6 +430,8 @@ class ReviewSection(ListSection[QueueRow]):
         self.lines.focus_content()
 
     def _approve_lines(self, focused: FocusedItem, text: str | None) -> None:
+        if not self._is_current_in_lines(self.rows.current):
+            self.guard.content_changed()  # another item comes up from behind the lines
         changes = {} if text is None else {"content": text}
         self.decisions.try_to_decide(focused, "approve", **changes)
 
@@ -425,6 +439,9 @@ class ReviewSection(ListSection[QueueRow]):
     def _view_closed(self, event: ViewClosed) -> None:
         event.stop()
         self._lines_closed()
+
+    def _is_current_in_lines(self, row: QueueRow | None) -> bool:
+        return row is not None and self.lines.focused is not None and row.id == self.lines.focused.name
 
     def _lines_closed(self) -> None:
         had_focus = self.lines.has_focus_within
