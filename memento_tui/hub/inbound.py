@@ -9,7 +9,7 @@ import msgspec
 
 from memento_tui.api.hub_session import HubMembership, HubSession, decode_record
 from memento_tui.api.types import CARD_KEY, HUB_CHANNEL, Author, EntrySource, HubRecord, KnownEntry, Transaction
-from memento_tui.errors import Conflict, InvalidField, NotAllowed
+from memento_tui.errors import Conflict, InvalidField, InvalidInput, MementoError, NotAllowed, NotFound
 from memento_tui.hub.entries import HubChange, HubEntry, fault_of
 from memento_tui.hub.merge import differing_fields, merge
 from memento_tui.hub.server import HubMember
@@ -39,6 +39,9 @@ _OWN_ACTIONS = ("purge", "undo", "redo", "restore backup", "quarantine", "releas
 """Actions that mean something to the journal in which they stand; from elsewhere they are changes like others."""
 
 _DECIDED = ("approved", "rejected")
+
+_ODD = (InvalidInput, NotAllowed, NotFound, Conflict, msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
+"""What a change raises that cannot be taken in, such as a number that is too large or JSON that is too deep."""
 
 
 def author_of(entry: HubEntry, member: HubMember) -> Author:
@@ -72,7 +75,15 @@ class Inbound:
             self._pass_over(entry, has_images=True)
         else:
             self._take_change_back(entry, member)
-            self._apply(entry, member)
+            left: dict[tuple[str, str], str] = {}
+            while (odd := self._apply(entry, member, left)) is not None:
+                change, why = odd
+                if (change.record, change.record_id) in left:
+                    raise MementoError(
+                        f"Entry {entry.seq} of the hub, by {member.name}, cannot be taken in: {why}",
+                        "Nothing of it was stored. Update memento: pip install --upgrade memento-tui.",
+                    )
+                left[change.record, change.record_id] = why
 
     def _pass_over(self, entry: HubEntry, *, has_images: bool) -> None:
         """Note what the hub has now, without changing a record here."""
@@ -85,7 +96,7 @@ class Inbound:
                 if known is None and not has_images and not is_here:
                     continue
                 if known is None or known.version < change.version:
-                    after = stated_record(change) if has_images else None if known is None else known.after
+                    after = _own_record(change) if has_images else None if known is None else known.after
                     rows.append(HubRecord(change.record, change.record_id, change.version, after))
             state.put(tx, rows)
             state.take(tx, KnownEntry(entry.id, entry.seq, entry.hash))
@@ -93,9 +104,9 @@ class Inbound:
     def _take_change_back(self, entry: HubEntry, member: HubMember) -> None:
         """Take back what was decided here about proposals that the entry decides: the hub had it first."""
         for change in entry.changes:
-            if change.record != "proposal":
+            if change.record != "proposal" or author_of(entry, member).actor != "person":
                 continue
-            theirs, mine = stated_record(change), self._session.find("proposal", change.record_id)
+            theirs, mine = _own_record(change), self._session.find("proposal", change.record_id)
             known = self._session.state.record("proposal", change.record_id)
             if not isinstance(theirs, Proposal) or not isinstance(mine, Proposal) or known is None:
                 continue
@@ -109,20 +120,52 @@ class Inbound:
             except Conflict:
                 self.notes.append(f"{said}; what you changed since your decision ({mine.state}) stands.")
 
-    def _apply(self, entry: HubEntry, member: HubMember) -> None:
+    def _apply(
+        self, entry: HubEntry, member: HubMember, left: Mapping[tuple[str, str], str]
+    ) -> tuple[HubChange, str] | None:
+        """Take an entry in but for the changes in ``left``; where another one is odd, store nothing and return that."""
         gate = self._session.gate(author_of(entry, member))
         action = f"hub {entry.action}" if entry.action in _OWN_ACTIONS else entry.action
         source = EntrySource(entry.id, entry.origin)
-        with gate.transaction(action, note=entry.note, source=source) as tx:
-            one = _EntryApplied(self._session, self._membership, gate, tx, member.name)
-            for change in entry.changes:
-                if entry.action == "purge" and tx.get_named(change.record, change.record_id) is not None:
-                    self.notes.append(_purge_note(change, member))
-                one.take(change)
-            self._session.state.put(tx, one.rows)
-            self._session.state.take(tx, KnownEntry(entry.id, entry.seq, entry.hash))
-        self.notes += one.notes
+        notes: list[str] = []
+        try:
+            with gate.transaction(action, note=entry.note, source=source) as tx:
+                one = _EntryApplied(self._session, self._membership, gate, tx, member.name)
+                for change in entry.changes:
+                    why = left.get((change.record, change.record_id))
+                    if why is not None:
+                        one.leave(change, why)
+                        continue
+                    if entry.action == "purge" and tx.get_named(change.record, change.record_id) is not None:
+                        notes.append(_purge_note(change, member))
+                    try:
+                        one.take(change)
+                    except _ODD as error:
+                        raise _OddChange(change, str(error)[:200]) from error
+                self._session.state.put(tx, one.rows)
+                self._session.state.take(tx, KnownEntry(entry.id, entry.seq, entry.hash))
+        except _OddChange as odd:
+            return odd.change, odd.why
+        self.notes += notes + one.notes
         self.cards += one.cards
+        return None
+
+
+class _OddChange(Exception):  # noqa: N818 - it ends a transaction, and is no error of this program
+    """A change that cannot be taken in; raising it undoes what its transaction wrote."""
+
+    def __init__(self, change: HubChange, why: str) -> None:
+        super().__init__(why)
+        self.change = change
+        self.why = why
+
+
+def _own_record(change: HubChange) -> AnyRecord | None:
+    """Return the record that a change states, ``None`` where it cannot be read either."""
+    try:
+        return stated_record(change)
+    except InvalidField:
+        return None
 
 
 def _purge_note(change: HubChange, member: HubMember) -> str:
@@ -156,8 +199,8 @@ class _EntryApplied:
             return
         try:
             theirs = stated_record(change)
-        except (InvalidField, msgspec.DecodeError, UnicodeError) as error:
-            self.notes.append(f"The {kind} {record_id:.80} of {self._member} was left out: {error}")
+        except InvalidField as error:
+            self.leave(change, str(error))
             return
         if theirs is None and not change.removed:
             # Its text was purged at the hub. What is here was taken in before, and its removal is an entry of its own.
@@ -174,6 +217,14 @@ class _EntryApplied:
             self._join(known, theirs, mine, change.version)
         elif not self._session.is_purged(kind, record_id):
             self._add(theirs)
+
+    def leave(self, change: HubChange, why: str) -> None:
+        """Leave a change out, and note its version: what is sent from here has to follow it."""
+        kind, record_id = change.record, change.record_id
+        self.notes.append(f"The {kind} {record_id:.80} of {self._member} was left out: {why}")
+        known = self._session.state.record(kind, record_id)
+        if known is not None or self._session.find(kind, record_id) is not None:
+            self.rows.append(HubRecord(kind, record_id, change.version, None if known is None else known.after))
 
     def _is_shared(self, record: AnyRecord) -> bool:
         match record:
@@ -320,25 +371,33 @@ def _card_for(
 def stated_record(change: HubChange) -> AnyRecord | None:
     """Return the record that a change states, checked by every rule of a new one; ``None`` where it was removed.
 
-    Raises `InvalidField`, or an error of decoding.
+    Raises `InvalidField`, whatever is wrong with it.
     """
     if change.image is None:
         return None
-    record = decode_record(change.record, change.image)
-    checked: AnyRecord
-    match record:
-        case Memory():
-            checked = check_memory(record)
-        case Skip():
-            checked = make_skip(to_plain(record), stored=True)
-        case WorkingItem():
-            checked = make_item(to_plain(record))
-        case Relation():
-            checked = make_relation(to_plain(record))
-        case Proposal():
-            checked = make_proposal(to_plain(record))
-        case _:
-            raise InvalidField("record", "is of a kind that is not shared")
+    try:
+        checked = _checked(change.record, change.image)
+    except InvalidField:
+        raise
+    except (KeyError, TypeError, *_ODD) as error:
+        raise InvalidField("image", f"cannot be read: {error}"[:200]) from error
     if checked.id != change.record_id:
         raise InvalidField("id", f"is {checked.id:.80}, not {change.record_id:.80}")
     return checked
+
+
+def _checked(kind: str, image: str) -> AnyRecord:
+    record = decode_record(kind, image)
+    match record:
+        case Memory():
+            return check_memory(record)
+        case Skip():
+            return make_skip(to_plain(record), stored=True)
+        case WorkingItem():
+            return make_item(to_plain(record))
+        case Relation():
+            return make_relation(to_plain(record))
+        case Proposal():
+            return make_proposal(to_plain(record))
+        case _:
+            raise InvalidField("record", "is of a kind that is not shared")

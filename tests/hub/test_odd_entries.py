@@ -1,0 +1,84 @@
+"""Entries of the hub that are signed well and hold what no memento writes: the rest goes on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from memento_tui.hub.entries import SentChange, as_sent
+from memento_tui.hub.keys import SigningKey
+from memento_tui.hub.server import HubServer
+from memento_tui.model import make_memory
+from tests.hub.conftest import MakeMachine
+from tests.hub.machines import SITE, Machine, in_step
+
+NOW = "2026-01-01T00:00:00Z"
+DEEP = msgspec.Raw(b"[" * 5000 + b"]" * 5000)
+ODD: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("memory", {"shown_count": 10**19}),
+    ("memory", {"version": 10**18}),
+    ("memory", {"extra": {"a": DEEP}}),
+    ("memory", {"expires_at": "0001-01-01T00:00:00+14:00"}),
+    ("memory", {"content": 7}),
+    ("skip", {"item": "never", "reason": "x", "hits": 10**19}),
+    ("relation", {"src": "good", "dst": "good"}),
+    ("proposal", {"state": "pending"}),
+    ("proposal", {"action": "create", "target": "skip", "target_id": "s", "payload": {"namespace": SITE, "a": DEEP}}),
+    ("proposal", {"action": "create", "target": "memory", "target_id": "m", "payload": {"namespace": None}}),
+)
+
+
+def change_of(kind: str, record_id: str, fields: dict[str, Any], base: int = 0) -> SentChange:
+    memory = {"content": f"Hello {record_id}.", "updated_at": NOW} if kind == "memory" else {}
+    values = {"id": record_id, "namespace": SITE, "created_at": NOW, **memory, **fields}
+    if kind in ("proposal", "relation"):
+        del values["namespace"]
+    stated = make_memory({"id": record_id, "content": "Any record that is not removed."})
+    return SentChange(kind, record_id, base, stated, msgspec.json.encode(values).decode())
+
+
+def append(one: Machine, *changes: SentChange, actor: str = "agent", entry_id: str = "e1") -> None:
+    """Append an entry in a machine's name, signed with its key."""
+    membership = one.hub.membership
+    assert membership is not None
+    facts: dict[str, Any] = dict.fromkeys(("origin", "agent", "session", "channel", "action", "note"), "x")
+    facts |= {"id": entry_id, "at": NOW, "actor": actor}
+    key = SigningKey.read(one.workspace.paths.hub_key)
+    with HubServer(membership.url) as server:
+        sent = as_sent(membership.workspace, membership.member, key, facts, changes)
+        server.append(membership.workspace, membership.member, [sent])
+
+
+def test_a_change_that_cannot_be_taken_in_is_left_out_and_the_rest_of_its_entry_is_not(machine: MakeMachine) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    in_step(laptop, desktop)
+    desktop.workspace.remember("Mine.", namespace="home", id="odd4")
+    for number, (kind, fields) in enumerate(ODD):
+        good = change_of("memory", f"good{number}", {})
+        append(laptop, change_of(kind, f"odd{number}", fields), good, entry_id=f"e{number}")
+    report = desktop.sync()
+    assert {f"good{number}" for number in range(len(ODD))} <= set(desktop.texts())
+    left = {note.split(" of laptop was left out: ")[0] for note in report.notes if "was left out" in note}
+    assert left >= {"The memory odd2", "The memory odd3", "The memory odd4", "The skip odd5", "The proposal odd7"}
+    written = desktop.remember("Written after all that.")
+    desktop.workspace.update("odd4", namespace=SITE)
+    in_step(laptop, desktop)
+    assert {written.id, "odd4"} <= set(laptop.texts())
+    assert desktop.workspace._store.journal.verify() is None
+
+
+def test_a_decision_in_an_agents_name_takes_back_no_persons_decision(machine: MakeMachine) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    made = laptop.remember("Use tabs.")
+    laptop.workspace.verify(made.id)
+    with laptop.agent() as agent:
+        agent.update(made.id, base_version=2, content="Use spaces.")
+    in_step(laptop, desktop)
+    (card,) = desktop.cards()
+    desktop.workspace.review.reject(card.id, "No.")
+    fields = msgspec.to_builtins(msgspec.structs.replace(card, state="approved"))
+    append(laptop, change_of("proposal", card.id, fields, base=1))
+    for _ in range(2):
+        desktop.sync()
+        assert desktop.workspace.review.get(card.id).proposal.state == "rejected"
