@@ -33,7 +33,7 @@ from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import Verdict
 from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
 
-__all__ = ["Inbound", "author_of", "raise_card", "stated_record"]
+__all__ = ["Inbound", "author_of", "raise_card", "record_if_readable", "stated_record"]
 
 _OWN_ACTIONS = ("purge", "undo", "redo", "restore backup", "quarantine", "release")
 """Actions that mean something to the journal in which they stand; from elsewhere they are changes like others."""
@@ -96,7 +96,7 @@ class Inbound:
                 if known is None and not has_images and not is_here:
                     continue
                 if known is None or known.version < change.version:
-                    after = _own_record(change) if has_images else None if known is None else known.after
+                    after = record_if_readable(change) if has_images else None if known is None else known.after
                     rows.append(HubRecord(change.record, change.record_id, change.version, after))
             state.put(tx, rows)
             state.take(tx, KnownEntry(entry.id, entry.seq, entry.hash))
@@ -106,7 +106,7 @@ class Inbound:
         for change in entry.changes:
             if change.record != "proposal" or author_of(entry, member).actor != "person":
                 continue
-            theirs, mine = _own_record(change), self._session.find("proposal", change.record_id)
+            theirs, mine = record_if_readable(change), self._session.find("proposal", change.record_id)
             known = self._session.state.record("proposal", change.record_id)
             if not isinstance(theirs, Proposal) or not isinstance(mine, Proposal) or known is None:
                 continue
@@ -151,7 +151,7 @@ class Inbound:
         return None
 
 
-class _OddChange(Exception):  # noqa: N818 - it ends a transaction, and is no error of this program
+class _OddChange(Exception):
     """A change that cannot be taken in; raising it undoes what its transaction wrote."""
 
     def __init__(self, change: HubChange, why: str) -> None:
@@ -160,7 +160,7 @@ class _OddChange(Exception):  # noqa: N818 - it ends a transaction, and is no er
         self.why = why
 
 
-def _own_record(change: HubChange) -> AnyRecord | None:
+def record_if_readable(change: HubChange) -> AnyRecord | None:
     """Return the record that a change states, ``None`` where it cannot be read either."""
     try:
         return stated_record(change)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -55,10 +55,18 @@ class Batch(NamedTuple):
 class Outbound:
     """Makes what is sent in one round. What it has made counts as the hub's state for what follows."""
 
-    def __init__(self, session: HubSession, membership: HubMembership, key: SigningKey) -> None:
+    def __init__(
+        self,
+        session: HubSession,
+        membership: HubMembership,
+        key: SigningKey,
+        purged: Collection[tuple[str, str]] = (),
+    ) -> None:
+        """``purged`` are the kinds and ids of which the hub takes no text any more."""
         self._session = session
         self._membership = membership
         self._key = key
+        self._purged = purged
         self._made: dict[tuple[str, str], HubRecord] = {}
 
     def written(self) -> Batch:
@@ -91,23 +99,40 @@ class Outbound:
             if len(changes) >= _RECORDS_AN_ENTRY or not self._membership.namespaces:
                 break
             found = self._session.state.unshared(kind, self._membership.namespaces, _RECORDS_AN_ENTRY - len(changes))
-            changes += [self._send(kind, record.id, 0, record) for record in found if self._may_leave(record)]
+            changes += [self._send(kind, record.id, 0, record) for record in found if self._is_unsent(kind, record)]
         return self._stated("share", changes)
 
+    def _is_unsent(self, kind: str, record: AnyRecord) -> bool:
+        return (kind, record.id) not in self._purged and self._may_leave(record)
+
     def resent(self, records: Sequence[HubRecord]) -> Batch:
-        """Return one entry with what this machine has of records and the hub has not any more."""
+        """Return one entry that brings the hub from what it has of records to what this machine has.
+
+        Others lose what is gone here or may not leave any more; what was purged here is purged there again.
+        """
         changes: list[SentChange] = []
-        for known in records:
-            mine = self._session.find(known.record, known.record_id)
-            if mine is None or known.after is None or not self._may_leave(mine):
+        purged: list[tuple[str, str]] = []
+        for known in records if self._membership.role in ("reviewer", "owner") else ():
+            key = (known.record, known.record_id)
+            mine = self._session.find(*key)
+            if mine is None:
+                if self._session.is_purged(*key):
+                    purged.append(key)
+                if known.after is not None and self._session.state.was_here(*key):
+                    changes.append(self._send(*key, known.version, None))
                 continue
-            cards = self._session.state.open_cards(known.record, known.record_id)
+            if known.after is None or key in self._purged:
+                continue
+            if not self._may_leave(mine):
+                withdrawn = self._withdrawn(*key, known)
+                changes += [] if withdrawn is None else [withdrawn]
+                continue
+            cards = self._session.state.open_cards(*key)
             withheld = {name for card in cards for name in (card.payload or ("status",))}
-            shared = _as_shared(mine)
-            after, _ = rebase(known.after, known.after, shared, withheld=withheld, decided=())
+            after, _ = rebase(known.after, known.after, _as_shared(mine), withheld=withheld, decided=())
             if after is not known.after:
-                changes.append(self._send(known.record, known.record_id, known.version, after))
-        return self._stated("resend", changes)
+                changes.append(self._send(*key, known.version, after))
+        return self._stated("resend", changes)._replace(purged=purged)
 
     def _stated(self, action: str, changes: Sequence[SentChange]) -> Batch:
         """Return an entry in this machine's own name, which stands in no journal but the hub's."""
@@ -170,16 +195,40 @@ class Outbound:
         if kind not in (*_SHARED_KINDS, "proposal"):
             return None
         known = self._known(kind, record_id)
-        after = None if change.image is None else _as_shared(decode_record(kind, change.image))
-        if after is None:
+        if change.image is None:
             is_gone = known is None or (known.after is None and entry.action != "purge")
             return None if known is None or is_gone else self._send(kind, record_id, known.version, None)
-        if not self._may_leave(after) or (isinstance(after, Proposal) and not self._concerns_all(entry, after)):
+        after = _as_shared(decode_record(kind, change.image))
+        now = self._session.find(kind, record_id)
+        if (kind, record_id) in self._purged:
+            return None
+        is_own = isinstance(after, Proposal) and not self._concerns_all(entry, after)
+        if is_own or not self._may_leave(now or after):
             return self._withdrawn(kind, record_id, known)
-        if known is None or known.after is None:
-            return self._send(kind, record_id, 0 if known is None else known.version, after)
-        before = after if before is None else _as_shared(before)
+        if not self._may_leave(after):
+            return None  # it was private for a while only, and what it became since follows
+        return self._public(
+            HubRecord(kind, record_id, 0, None) if known is None else known, before, after, decided, left
+        )
+
+    def _public(
+        self,
+        known: HubRecord,
+        before: AnyRecord | None,
+        after: AnyRecord,
+        decided: Iterable[str],
+        left: list[HubRecord],
+    ) -> SentChange | None:
+        """Return what a change of a shared record becomes at the hub; ``None`` where that has it already."""
+        kind, record_id = known.record, known.record_id
         cards = self._session.state.open_cards(kind, record_id)
+        if known.after is None:
+            if any(card.action == "delete" for card in cards):
+                return None  # others removed it, and the person is still to decide whether it goes here too
+            return self._send(kind, record_id, known.version, after)
+        before = after if before is None else _as_shared(before)
+        if not self._may_leave(before):
+            before = known.after  # what changed while it was private was not sent
         withheld = {name for card in cards for name in (card.payload or ("status",))}
         rebased, omitted = rebase(known.after, before, after, withheld=withheld, decided=tuple(decided))
         if isinstance(rebased, Memory) and any("other_member" in card.reasons for card in cards):
@@ -190,14 +239,30 @@ class Outbound:
         return sent
 
     def _withdrawn(self, kind: str, record_id: str, known: HubRecord | None) -> SentChange | None:
-        """Return the change by which others lose a record that is shared no longer; its new state is not told."""
-        if known is None or known.after is None:
+        """Return the change by which others lose a record that is shared no longer; its new state is not told.
+
+        What belongs to a namespace that this machine stopped to share stays as others have it.
+        """
+        if known is None or known.after is None or not self._is_of_shared(known.after):
             return None
         if not isinstance(known.after, Memory):
             return self._send(kind, record_id, known.version, None)
         if known.after.status == "deleted":
             return None
         return self._send(kind, record_id, known.version, msgspec.structs.replace(known.after, status="deleted"))
+
+    def _is_of_shared(self, at_hub: AnyRecord) -> bool:
+        """Tell whether this machine shares the namespace in which the hub has a record."""
+        match at_hub:
+            case Memory() | Skip() | WorkingItem():
+                return self._membership.shares(at_hub.namespace)
+            case Relation():
+                other = self._known("memory", at_hub.src)
+            case Proposal():
+                other = self._known(at_hub.target, at_hub.target_id)
+            case _:
+                return False
+        return other is None or other.after is None or self._is_of_shared(other.after)
 
     def _may_leave(self, record: AnyRecord) -> bool:
         """Tell whether a record is shared; what is restricted never leaves this machine."""
@@ -207,15 +272,15 @@ class Outbound:
             case Skip() | WorkingItem():
                 return self._membership.shares(record.namespace)
             case Relation():
-                return self._is_there("memory", record.src) and (
+                return self._is_shared("memory", record.src) and (
                     record.type in ("file", "item")
-                    or self._is_there("memory", record.dst)
+                    or self._is_shared("memory", record.dst)
                     or self._session.find("memory", record.dst) is None
                 )
             case Proposal():
                 if record.action == "create" and record.target in ("skip", "item"):
                     return self._membership.shares(str(record.payload.get("namespace", "global")))
-                return self._is_there(record.target, record.target_id) and self._tells_no_secret(record)
+                return self._is_shared(record.target, record.target_id) and self._tells_no_secret(record)
         return False
 
     def _tells_no_secret(self, proposal: Proposal) -> bool:
@@ -232,9 +297,10 @@ class Outbound:
             proposal.version > 1 or self._known("proposal", proposal.id) is not None or entry.actor == "agent"
         )
 
-    def _is_there(self, kind: str, record_id: str) -> bool:
-        known = self._known(kind, record_id)
-        return known is not None and known.after is not None
+    def _is_shared(self, kind: str, record_id: str) -> bool:
+        """Tell whether the hub has a record, and it is still one that may leave this machine."""
+        known, mine = self._known(kind, record_id), self._session.find(kind, record_id)
+        return known is not None and known.after is not None and (mine is None or self._may_leave(mine))
 
     def _known(self, kind: str, record_id: str) -> HubRecord | None:
         return self._made.get((kind, record_id)) or self._session.state.record(kind, record_id)

@@ -247,6 +247,10 @@ class HubServer:
         """Remove the text of every version of a record from the hub's journal; the digests stay."""
         self._rows("SELECT memento.purge_record(%s, %s, %s, %s)::text", workspace, member, record, record_id)
 
+    def purged(self, workspace: str) -> set[tuple[str, str]]:
+        """Return the kind and id of each record that was purged; no member may append a text of it again."""
+        return set(self._rows("SELECT record, record_id FROM memento.purged WHERE workspace = %s", workspace))
+
     def changes_until(self, workspace: str, seq: int) -> Iterator[HubChange]:
         """Yield the last change of each record up to entry ``seq``."""
         for row in self._rows(_LAST_CHANGES, workspace, seq):

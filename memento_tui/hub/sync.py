@@ -15,7 +15,7 @@ from memento_tui.api.types import HubRecord
 from memento_tui.api.workspace import Workspace
 from memento_tui.errors import MementoError, NotAllowed
 from memento_tui.hub.entries import FORMAT, GENESIS, HubEntry, chain_hash
-from memento_tui.hub.inbound import Inbound, raise_card, stated_record
+from memento_tui.hub.inbound import Inbound, raise_card, record_if_readable
 from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.outbound import Batch, Outbound
 from memento_tui.hub.server import HubBusy, HubMember, HubServer
@@ -140,7 +140,7 @@ class HubLink:
         for _ in range(_MAX_RACES):
             self._pull(RoundReport())
             known = [self._session.state.record(one.record, one.record_id) for one in records]
-            batch = Outbound(self._session, membership, self._signing_key()).resent([one for one in known if one])
+            batch = self._outbound(membership).resent([one for one in known if one])
             try:
                 self._push(membership, batch)
             except HubBusy:
@@ -195,7 +195,7 @@ class HubLink:
             membership = self._membership()
             if membership.role == "reader":
                 break
-            outbound = Outbound(self._session, membership, self._signing_key())
+            outbound = self._outbound(membership)
             batch = outbound.written()
             if not batch.entries and batch.reached == membership.pushed and membership.role != "agent":
                 batch = outbound.unshared()
@@ -212,6 +212,10 @@ class HubLink:
                 report.cards += sum(raise_card(self._session, known) for known in batch.left)
             self._pull(report)
         return report
+
+    def _outbound(self, membership: HubMembership) -> Outbound:
+        purged = self._open(membership).purged(membership.workspace)
+        return Outbound(self._session, membership, self._signing_key(), purged)
 
     def _signing_key(self) -> SigningKey:
         if self._key is None:
@@ -283,7 +287,7 @@ def _common_entry(server: HubServer, workspace: str, known: list[tuple[int, byte
 
 def _records_until(server: HubServer, workspace: str, seq: int) -> Iterator[HubRecord]:
     for change in server.changes_until(workspace, seq):
-        yield HubRecord(change.record, change.record_id, change.version, stated_record(change))
+        yield HubRecord(change.record, change.record_id, change.version, record_if_readable(change))
 
 
 def _check_chain(entry: HubEntry, seq: int, previous: bytes) -> None:

@@ -10,6 +10,7 @@ from memento_tui.model import AnyRecord, Proposal
 from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Change, Entry, select_entries
+from memento_tui.storage.purge import purged_ids
 from memento_tui.storage.tables import TABLES, record_name, select_records
 from memento_tui.storage.transaction import Transaction
 
@@ -64,6 +65,12 @@ class HubState:
         tx.connection.executemany(
             "INSERT OR REPLACE INTO hub_record VALUES (?, ?, ?, ?, ?)", [_row(tx.connection, row) for row in rows]
         )
+
+    def was_here(self, kind: str, record_id: str) -> bool:
+        """Tell whether this journal knows a record, whether it still is or not."""
+        query = "SELECT 1 FROM change WHERE record = ? AND record_id = ? LIMIT 1"
+        with self._database.reading() as connection:
+            return connection.execute(query, (kind, record_id)).fetchone() is not None
 
     def take(self, tx: Transaction, entry: KnownEntry) -> None:
         """Note at the end of a running transaction that an entry of the hub was taken in by it."""
@@ -200,8 +207,12 @@ def _glob_quoted(text: str) -> str:
 
 
 def _row(connection: Connection, known: HubRecord) -> tuple[object, ...]:
-    """Return the values of a row: the text itself only where the journal here does not hold the same."""
-    if known.after is None:
+    """Return the values of a row: the text itself only where the journal here does not hold the same.
+
+    The text of a record that was purged here is not kept, whatever the hub has.
+    """
+    ids = msgspec.json.encode([known.record_id]).decode()
+    if known.after is None or purged_ids(connection, known.record, ids):
         return (known.record, known.record_id, known.version, None, None)
     image = TABLES[record_name(known.after)].image_of(known.after)
     query = "SELECT version FROM change WHERE record = ? AND record_id = ? ORDER BY version DESC LIMIT 1"

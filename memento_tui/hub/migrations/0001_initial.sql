@@ -87,6 +87,14 @@ CREATE TABLE memento.record (
   PRIMARY KEY (workspace, record, record_id)
 );
 
+-- The records whose text was purged: it is taken from nobody again.
+CREATE TABLE memento.purged (
+  workspace text NOT NULL REFERENCES memento.workspace,
+  record text NOT NULL,
+  record_id text NOT NULL,
+  PRIMARY KEY (workspace, record, record_id)
+);
+
 -- The workspaces that the login of this session may read.
 CREATE FUNCTION memento.my_workspaces() RETURNS SETOF text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = memento, pg_temp AS $$
@@ -105,6 +113,7 @@ ALTER TABLE memento.login ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memento.member ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memento.entry ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memento.change ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memento.purged ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memento.record ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON memento.workspace FOR SELECT USING (id = ANY (ARRAY(SELECT memento.my_workspaces())));
 CREATE POLICY own ON memento.head FOR SELECT USING (workspace = ANY (ARRAY(SELECT memento.my_workspaces())));
@@ -112,6 +121,7 @@ CREATE POLICY own ON memento.login FOR SELECT USING (workspace = ANY (ARRAY(SELE
 CREATE POLICY own ON memento.member FOR SELECT USING (workspace = ANY (ARRAY(SELECT memento.my_workspaces())));
 CREATE POLICY own ON memento.entry FOR SELECT USING (workspace = ANY (ARRAY(SELECT memento.my_workspaces())));
 CREATE POLICY own ON memento.change FOR SELECT USING (workspace = ANY (ARRAY(SELECT memento.my_workspaces())));
+CREATE POLICY own ON memento.purged FOR SELECT USING (workspace = ANY (ARRAY(SELECT memento.my_workspaces())));
 CREATE POLICY own ON memento.record FOR SELECT USING (workspace = ANY (ARRAY(SELECT memento.my_workspaces())));
 
 -- Make a machine a member under the login of this session.
@@ -245,6 +255,12 @@ BEGIN
     IF FOUND THEN
       RAISE EXCEPTION USING ERRCODE = 'MH409', MESSAGE = moved.record || ' ' || moved.record_id || ' has changed';
     END IF;
+    SELECT p.record, p.record_id INTO moved FROM jsonb_array_elements(one -> 'changes') AS c
+      JOIN purged AS p ON p.workspace = in_workspace AND p.record = c ->> 'record' AND p.record_id = c ->> 'record_id'
+      WHERE NOT (c ->> 'removed')::boolean LIMIT 1;
+    IF FOUND THEN
+      RAISE EXCEPTION USING ERRCODE = 'MH409', MESSAGE = moved.record || ' ' || moved.record_id || ' was purged';
+    END IF;
     last_seq := last_seq + 1;
     next_hash := sha256(last_hash || int8send(last_seq) || decode(one ->> 'content', 'hex')
       || decode(one ->> 'signature', 'hex'));
@@ -281,6 +297,8 @@ BEGIN
   ) THEN
     RAISE EXCEPTION USING ERRCODE = 'MH403', MESSAGE = 'only a reviewer or an owner purges';
   END IF;
+  INSERT INTO purged (workspace, record, record_id) VALUES (in_workspace, in_record, in_record_id)
+    ON CONFLICT DO NOTHING;
   UPDATE change SET image = NULL, nonce = NULL
     WHERE workspace = in_workspace AND record = in_record AND record_id = in_record_id AND NOT removed;
 END
