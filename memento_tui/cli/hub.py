@@ -18,6 +18,7 @@ __all__ = ["commands"]
 
 if TYPE_CHECKING:
     from memento_tui.api.hub_session import HubMembership
+    from memento_tui.hub.membership import Revocation
     from memento_tui.hub.server import HubMember
     from memento_tui.hub.sync import RoundReport
 
@@ -89,7 +90,10 @@ def init(url: str, name: str, namespaces: tuple[str, ...], workspace: str) -> No
 @_share_option
 @click.option("--workspace", default="", metavar="W", help="The shared journal, where the hub has several.")
 def join(url: str, name: str, namespaces: tuple[str, ...], workspace: str) -> None:
-    """Join the hub at URL. What the login may do there, the hub's owner said: memento hub invite."""
+    """Join the hub at URL. What the login may do there, the hub's owner said: memento hub invite.
+
+    A machine that left joins again under another name: what it signed before stays in its former one.
+    """
     with _machine_hub(create=True) as machine:
         made = machine.join(url, workspace=workspace, name=name or _machine_name(), namespaces=namespaces)
     emit(_membership_object(made), lambda: _joined_text(made, f"You are in the hub as {made.role}"))
@@ -263,6 +267,8 @@ def members() -> None:
 def invite(login: str, role: str) -> None:
     """Make a login of the hub's PostgreSQL with a password, which is shown once; or give a login another role.
 
+    Give each machine a login of its own: what one may read and give can then be ended without the others.
+
     A reader gives nothing. An agent gives what agents write and cannot append a decision, whatever program sends it. A
     reviewer gives decisions too, and an owner also invites and revokes.
     """
@@ -279,14 +285,28 @@ def invite(login: str, role: str) -> None:
     short_help="End another machine's part in the hub.",
     examples="""
     memento hub revoke old-laptop
+    memento hub revoke old-laptop --login
     """,
 )
 @click.argument("name", metavar="NAME")
-def revoke(name: str) -> None:
-    """End a machine's part: from now on it reads and gives nothing. What it has, it keeps."""
+@click.option("--login", "with_login", is_flag=True, help="End its login, with every machine that uses it.")
+def revoke(name: str, *, with_login: bool) -> None:
+    """End a machine's part: it gives nothing more. What it has, it keeps.
+
+    Reading belongs to the login: it ends with the last machine that uses it, or at once with --login. `memento hub
+    invite LOGIN` lets a login in again.
+    """
     with _machine_hub() as machine:
-        ended = machine.revoke(name)
-    emit({"name": ended.name, "status": "revoked"}, lambda: safe(f"{ended.name} takes no part any more."))
+        ended = machine.revoke(name, with_login=with_login)
+    shown = {
+        "name": name,
+        "status": "revoked",
+        "names": list(ended.names),
+        "login": ended.login,
+        "login_ended": ended.is_login_ended,
+        "others": list(ended.others),
+    }
+    emit(shown, lambda: safe(_revoked_text(ended), multiline=True))
 
 
 @hub.command(
@@ -300,7 +320,10 @@ def revoke(name: str) -> None:
 )
 @click.option("--yes", is_flag=True, help="Leave without being asked.")
 def leave(*, yes: bool) -> None:
-    """End this machine's part in the hub. Everything that it has stays, what came from others too."""
+    """End this machine's part in the hub. Everything that it has stays, what came from others too.
+
+    A hub that does not answer is left all the same.
+    """
     with _machine_hub() as machine:
         waiting = machine.waiting() if machine.membership else 0
         stays = f"; {count_of(waiting, 'entry', 'entries')} not sent yet will stay here only" if waiting else ""
@@ -311,7 +334,12 @@ def leave(*, yes: bool) -> None:
             declined="This machine is still in the hub.",
         )
         left = machine.leave()
-    emit({"name": left.name, "status": "left"}, lambda: safe(f"{left.name} has left the hub {left.workspace_name}."))
+    name, hub_name = left.membership.name, left.membership.workspace_name
+    untold = f"\nThe hub was not told: {left.untold} An owner can: memento hub revoke {name}." if left.untold else ""
+    emit(
+        {"name": name, "status": "left", "untold": left.untold or None},
+        lambda: safe(f"{name} has left the hub {hub_name}.{untold}", multiline=True),
+    )
 
 
 # Parts
@@ -383,6 +411,20 @@ def _report_text(report: RoundReport) -> str:
     if report.cards:
         said.append(f"{count_of(report.cards, 'change')} for you: memento review")
     return safe("\n".join(["; ".join(said), *report.notes]))
+
+
+def _revoked_text(ended: Revocation) -> str:
+    takes = "takes" if len(ended.names) == 1 else "take"
+    said = f"{', '.join(ended.names)} {takes} no part any more."
+    if ended.is_login_ended:
+        return f"{said} The login {ended.login} reads nothing more."
+    next_step = f"memento hub revoke {ended.names[0]} --login."
+    if ended.is_own_login:
+        next_step = f"change the password of {ended.login} in PostgreSQL, and give each machine a login of its own."
+    return (
+        f"{said}\nIts login {ended.login} is also that of {', '.join(ended.others)}: whoever has its password still"
+        f" reads the hub and can join again.\nTo end that: {next_step}"
+    )
 
 
 def _members_table(found: list[HubMember]) -> str:

@@ -19,7 +19,7 @@ from memento_tui.hub.server import ROLES, HubMember, HubServer, HubWorkspace
 from memento_tui.hub.sync import alone_with_hub
 from memento_tui.model.validation import check_namespace, new_id
 
-__all__ = ["Invitation", "MachineHub"]
+__all__ = ["Departure", "Invitation", "MachineHub", "Revocation"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 """What a member, a workspace and a login may be called; it stands beside agents' names in every list."""
@@ -36,6 +36,26 @@ class Invitation(NamedTuple):
     role: str
     password: str
     """Empty where the login existed: it keeps its own."""
+
+
+class Departure(NamedTuple):
+    """The part that this machine had."""
+
+    membership: HubMembership
+    untold: str
+    """Why the hub could not be told, as a sentence; empty where it was."""
+
+
+class Revocation(NamedTuple):
+    """Members that take no part any more, and what their login still lets its holders do."""
+
+    names: tuple[str, ...]
+    login: str
+    is_login_ended: bool
+    """Whether the login reads nothing any more; one that is not ended reads, and lets a machine join again."""
+    is_own_login: bool
+    others: tuple[str, ...]
+    """The other members of that login, which take part still."""
 
 
 class MachineHub:
@@ -63,18 +83,20 @@ class MachineHub:
         with HubServer(url) as server:
             return self._join(server, url, _chosen(server.workspaces(), workspace), name, namespaces)
 
-    def leave(self) -> HubMembership:
-        """End this machine's part; what it has stays. The hub is told where it can be reached."""
+    def leave(self) -> Departure:
+        """End this machine's part; what it has stays. A hub that cannot be told ends nothing here less."""
         membership = self._required_to_change()
+        untold = ""
         try:
             with HubServer(membership.url) as server:
                 server.revoke(membership.workspace, membership.member)
-        finally:
-            with alone_with_hub(self._session):
-                self._session.set_membership(None)
-                self._session.state.forget()
-                self._session.paths.hub_key.unlink(missing_ok=True)
-        return membership
+        except MementoError as error:
+            untold = error.message
+        with alone_with_hub(self._session):
+            self._session.set_membership(None)
+            self._session.state.forget()
+            self._session.paths.hub_key.unlink(missing_ok=True)
+        return Departure(membership, untold)
 
     def share(self, namespaces: Sequence[str]) -> HubMembership:
         """Share further namespaces, each with all below it; what others shared of them comes with the next round."""
@@ -140,15 +162,36 @@ class MachineHub:
             server.set_role(membership.workspace, login, role)
         return Invitation(login, role, password if is_new else "")
 
-    def revoke(self, name: str) -> HubMember:
-        """End another machine's part: from now on it reads and gives nothing."""
+    def revoke(self, name: str, *, with_login: bool = False) -> Revocation:
+        """End another machine's part: it gives nothing more, and reads nothing once its login is ended.
+
+        A login is ended with the last of its members, and ``with_login`` ends them all; this machine's own never is.
+
+        Raises:
+            NotFound: no member has that name.
+            NotAllowed: this login is no owner's, it is this machine, or ``with_login`` asks for this machine's login.
+
+        """
         membership = self._required_to_change()
         with HubServer(membership.url) as server:
-            found = [one for one in server.members(membership.workspace) if one.name == name]
-            if not found:
+            members = server.members(membership.workspace)
+            found = next((one for one in members if one.name == name), None)
+            if found is None:
                 raise NotFound(f"No member of the hub is called {name!r:.80}.", "`memento hub members` lists them.")
-            server.revoke(membership.workspace, found[0].id)
-        return found[0]
+            if found.id == membership.member:
+                raise NotAllowed(f"{found.name} is this machine.", "Leave the hub: memento hub leave.")
+            is_own = any(one.id == membership.member and one.login == found.login for one in members)
+            if with_login and is_own:
+                raise NotAllowed(
+                    f"{found.login} is the login of this machine too.",
+                    "Give each machine a login of its own (memento hub invite), or change its password in PostgreSQL.",
+                )
+            same = [one for one in members if one.login == found.login and one is not found and not one.revoked_at]
+            ended = [found, *same] if with_login else [found]
+            for one in ended:
+                server.revoke(membership.workspace, one.id)
+        others = () if with_login else tuple(one.name for one in same)
+        return Revocation(tuple(one.name for one in ended), found.login, not others and not is_own, is_own, others)
 
     def _join(
         self, server: HubServer, url: str, workspace: HubWorkspace, name: str, namespaces: Sequence[str]

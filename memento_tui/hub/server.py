@@ -167,17 +167,27 @@ class HubServer:
             cursor.execute(sql.SQL("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA memento TO {}").format(to))
 
     def make_login(self, login: str, password: str) -> bool:
-        """Make a login of PostgreSQL; return whether it is new. One that exists keeps its password."""
+        """Make a login of PostgreSQL; return whether it is new. One that exists keeps its password.
+
+        Raises:
+            NotAllowed: this login may not make logins.
+
+        """
         from psycopg import sql  # noqa: PLC0415 - an extra, which most do without
 
         if self._rows("SELECT 1 FROM pg_roles WHERE rolname = %s", login):
             return False
         # The server is told the password's digest alone: statements may stand in its log.
         digest = self._connection.pgconn.encrypt_password(password.encode(), login.encode(), b"scram-sha-256")
-        with self._transaction() as cursor:
-            cursor.execute(
-                sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(login), sql.Literal(digest.decode()))
-            )
+        made = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(login), sql.Literal(digest.decode()))
+        try:
+            with self._transaction() as cursor:
+                cursor.execute(made)
+        except NotAllowed as error:
+            raise NotAllowed(
+                f"This login of PostgreSQL may not make the login {login}.",
+                "Let the database's administrator make it (createuser -P LOGIN), and invite it again for its role.",
+            ) from error
         return True
 
     # Members
@@ -293,7 +303,7 @@ def _explain(psycopg: Any, error: Any) -> MementoError:  # noqa: ANN401 - the mo
     text = said[0][:200] if said else "it gave no reason"
     by_state: dict[str | None, MementoError] = {
         "MH409": HubBusy(f"At the hub {text}.", "It is pulled, and tried again."),
-        "MH410": NotAllowed("A member of the hub has this name already.", "Take another: --name NAME."),
+        "MH410": NotAllowed("A member of the hub has or had this name.", "Take another: --name NAME."),
         "MH403": NotAllowed(f"The hub refuses: {text}.", _OWNER_HINT),
         "42501": NotAllowed(f"The hub refuses: {text}.", _OWNER_HINT),
         "28P01": NotAllowed(f"The hub does not let you in: {text}.", _LOGIN_HINT),

@@ -59,7 +59,7 @@ def test_what_is_wrong_is_said_with_what_to_do_next(laptop: Console, desktop: Co
         assert said in " ".join(ended.stderr.decode().split()), arguments
     laptop.json("hub", "init", address, "--name", "laptop")
     ended = desktop.run("hub", "join", address, "--name", "laptop")
-    assert "A member of the hub has this name already. Take another: --name NAME." in " ".join(
+    assert "A member of the hub has or had this name. Take another: --name NAME." in " ".join(
         ended.stderr.decode().split()
     )
     assert desktop.json("hub") == {"joined": False}
@@ -80,6 +80,26 @@ def test_an_invitation_shows_a_password_once_that_the_server_does_not_keep(lapto
     finally:
         with psycopg.connect(address, autocommit=True) as owner:
             owner.execute(f'DROP OWNED BY "{login}"; DROP ROLE "{login}"'.encode())
+
+
+def test_a_revocation_says_whose_login_still_reads_and_a_hub_that_cannot_be_told_is_left(
+    laptop: Console, desktop: Console, address: str
+) -> None:
+    laptop.json("hub", "init", address, "--name", "laptop")
+    desktop.json("hub", "join", address, "--name", "desktop")
+    told = laptop.run("hub", "revoke", "desktop").stdout.decode()
+    assert told == (
+        "desktop takes no part any more.\n"
+        "Its login owner is also that of laptop: whoever has its password still reads the hub and can join again.\n"
+        "To end that: change the password of owner in PostgreSQL, and give each machine a login of its own.\n"
+    )
+    with psycopg.connect(address, autocommit=True) as administrator:
+        administrator.execute("DROP SCHEMA memento CASCADE")
+    left = desktop.json("hub", "leave", "--yes")
+    assert (left["status"], left["untold"]) == ("left", "There is no hub in this database.")
+    assert desktop.json("hub") == {"joined": False}
+    told = laptop.run("hub", "leave", "--yes").stdout.decode()
+    assert "The hub was not told: There is no hub in this database." in told
 
 
 def test_read_only_the_hub_is_looked_at_and_neither_it_nor_the_machine_is_changed(

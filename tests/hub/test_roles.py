@@ -10,6 +10,7 @@ import msgspec
 import psycopg
 import pytest
 
+from memento_tui.errors import NotAllowed
 from memento_tui.hub.membership import MachineHub
 from tests.hub.conftest import MakeMachine
 from tests.hub.machines import SITE, Machine, in_step
@@ -242,3 +243,64 @@ def test_a_machine_learns_of_its_new_role_and_a_reader_keeps_what_it_writes(
     assert sorted(other.texts().values()) == ["Given.", "Kept.", "Told."]
     assert getattr(other.hub.membership, "role", "") == "reader"
     assert told.id in other.texts()
+
+
+def test_a_login_reads_until_the_last_machine_of_it_is_revoked(
+    owner: Machine, login: MakeLogin, machine: MakeMachine
+) -> None:
+    url = login(owner.hub, "reviewer")
+    lost, kept = machine("lost", url=url), machine("kept", url=url)
+    ended = owner.hub.revoke("lost")
+    assert (ended.names, ended.others, ended.is_login_ended) == (("lost",), ("kept",), False)
+    owner.remember("Written since.")
+    in_step(owner, kept)
+    lost.sync()
+    assert list(lost.texts().values()) == ["Written since."]
+    ended = owner.hub.revoke("kept")
+    assert (ended.names, ended.others, ended.is_login_ended) == (("kept",), (), True)
+    for one in (lost, kept):
+        with pytest.raises(NotAllowed, match="no part in the hub any more"):
+            one.sync()
+
+
+def test_a_login_is_ended_at_once_with_every_machine_of_it_and_let_in_again_by_an_invitation(
+    owner: Machine, login: MakeLogin, machine: MakeMachine
+) -> None:
+    url = login(owner.hub, "reviewer")
+    lost, kept = machine("lost", url=url), machine("kept", url=url)
+    owner.hub.revoke("lost")
+    ended = owner.hub.revoke("lost", with_login=True)
+    assert (ended.names, ended.is_login_ended) == (("lost", "kept"), True)
+    for one in (lost, kept):
+        with pytest.raises(NotAllowed, match="no part in the hub any more"):
+            one.sync()
+    kept.hub.leave()
+    owner.hub.invite(ended.login, "reviewer")
+    with pytest.raises(NotAllowed, match=r"has or had this name\. Take another"):
+        kept.take_part(url, [SITE], begins=False)
+    kept.hub.join(url, workspace="", name="kept-2", namespaces=[SITE])
+    owner.remember("Written since.")
+    in_step(owner, kept)
+    assert list(kept.texts().values()) == ["Written since."]
+
+
+def test_the_login_of_this_machine_is_never_ended_and_this_machine_leaves_instead(
+    owner: Machine, machine: MakeMachine
+) -> None:
+    machine("desktop")
+    with pytest.raises(NotAllowed, match="is the login of this machine too"):
+        owner.hub.revoke("desktop", with_login=True)
+    with pytest.raises(NotAllowed, match="laptop is this machine"):
+        owner.hub.revoke("laptop")
+    assert not [one for one in owner.hub.members() if one.revoked_at]
+    ended = owner.hub.revoke("desktop")
+    assert (ended.is_own_login, ended.is_login_ended, ended.others) == (True, False, ("laptop",))
+
+
+def test_an_owner_who_may_make_no_logins_is_told_who_can(
+    owner: Machine, login: MakeLogin, machine: MakeMachine
+) -> None:
+    second = machine("second", url=login(owner.hub, "owner"))
+    with pytest.raises(NotAllowed, match="may not make the login eve") as refused:
+        second.hub.invite("eve", "reader")
+    assert "administrator" in refused.value.hint
