@@ -6,17 +6,19 @@ acts on a terminal made visible, and the ids of the chosen rows are the argument
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryFile
+from time import monotonic
+from typing import IO, TYPE_CHECKING, Any
 
 from memento_tui.errors import InvalidInput
 from memento_tui.tui.display import cells, shown
 from memento_tui.tui.external_editor import run_in_terminal
 from memento_tui.tui.own import OwnCommand
-from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
 
 if TYPE_CHECKING:
@@ -28,6 +30,12 @@ __all__ = ["run_own_command"]
 _SHELL = "/bin/sh"
 _MAX_SECONDS = 120
 """Seconds after which a command that has not the terminal is ended."""
+
+_POLL_SECONDS = 0.05
+"""Seconds between two looks at whether it has ended."""
+
+_MAX_LAST_BYTES = 10_000
+"""Bytes at the end of the output in which the last line is looked for."""
 
 _MAX_VALUE_BYTES = 100_000
 """Bytes of one variable; Linux takes 131,072."""
@@ -47,7 +55,7 @@ async def run_own_command(app: MementoApp, name: str, own: OwnCommand) -> None:
         app.show_status(_ended(name, code, ""), problem=code != 0)
     else:
         app.show_status(f"{name} runs ...")
-        code, last = await in_thread(app.section, _run, words, {**os.environ, **environment})
+        code, last = await _run(words, {**os.environ, **environment})
         app.show_status(_ended(name, code, last), problem=code != 0)
     app.refresh_after_write()
 
@@ -91,27 +99,39 @@ def _safe(value: str) -> str:
     return shown(value, multiline=True).encode()[:_MAX_VALUE_BYTES].decode(errors="ignore")
 
 
-def _run(words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:
-    """Run a program without a terminal; return its status and its last line."""
-    try:
-        program = subprocess.Popen(  # noqa: S603 - the person's own command
-            words,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise InvalidInput(f"{words[0]} cannot be started: {error.strerror}.") from error
-    try:
-        output, _ = program.communicate(timeout=_MAX_SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(program.pid, signal.SIGKILL)
-        program.communicate()
-        return 1, f"it was ended after {_MAX_SECONDS} seconds"
-    lines = [line for line in output.decode(errors="replace").splitlines() if line.strip()]
-    return program.returncode, lines[-1].strip() if lines else ""
+async def _run(words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:
+    """Run a program without a terminal; return its status and its last line.
+
+    Its output goes to a file, and it is waited for alone: what it started behind itself holds up nothing. Whoever quits
+    meanwhile leaves it running.
+    """
+    with TemporaryFile() as output:
+        try:
+            program = subprocess.Popen(  # noqa: ASYNC220, S603 - it begins at once; the person's own command
+                words,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise InvalidInput(f"{words[0]} cannot be started: {error.strerror}.") from error
+        ends = monotonic() + _MAX_SECONDS
+        while (code := program.poll()) is None:
+            if monotonic() > ends:
+                os.killpg(program.pid, signal.SIGKILL)
+                program.wait()
+                return 1, f"it was ended after {_MAX_SECONDS} seconds"
+            await asyncio.sleep(_POLL_SECONDS)
+        return code, _last_line(output)
+
+
+def _last_line(output: IO[bytes]) -> str:
+    """Return the last line of a file that is not blank, empty where the end of the file has none."""
+    output.seek(max(output.seek(0, os.SEEK_END) - _MAX_LAST_BYTES, 0))
+    lines = [line for line in output.read().decode(errors="replace").splitlines() if line.strip()]
+    return lines[-1].strip() if lines else ""
 
 
 def _ended(name: str, code: int, last: str) -> str:

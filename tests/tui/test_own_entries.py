@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -141,3 +143,15 @@ async def test_a_command_is_refused_for_a_row_that_has_just_come_up_by_itself(da
         await driver.press("f9")
         await driver.until(lambda: "the key was ignored" in driver.told, "why is said")
     assert not (data / "out").exists()
+
+
+async def test_what_a_program_starts_behind_itself_is_not_waited_for_and_lives_on(data: Path) -> None:
+    (data / "config.toml").write_text(
+        '[engine]\nenabled = false\n[commands.start]\nkey = "f9"\n'
+        """run = 'sleep 600 & echo $! > "$MEMENTO_HOME/pid"; echo started'\n"""
+    )
+    async with opened(data) as driver:
+        await driver.until(lambda: driver.memories.rows.total == 2, "the rows are read")
+        await driver.press("f9")
+        await driver.until(lambda: "start: done. started" in driver.told, "it has run")
+    os.kill(int((data / "pid").read_text()), signal.SIGKILL)

@@ -8,6 +8,7 @@ import pytest
 from textual.widgets import Input
 
 from memento_tui.api import Workspace
+from memento_tui.tui.app import MementoApp
 from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen
 from memento_tui.tui.screens.settings import SettingsScreen
 from tests.files import contents
@@ -108,3 +109,19 @@ async def test_a_secret_is_neither_shown_nor_written_back_without_it(data_dir: P
         await driver.press("enter")
         await driver.until(lambda: isinstance(driver.app.screen, SettingsScreen), "it is left")
     assert contents(data_dir)["config.toml"] == before
+
+
+@pytest.mark.usefixtures("workspace")
+async def test_in_a_browser_the_app_stays_and_says_when_a_setting_holds(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MementoApp, "is_web", True)
+    async with opened(data_dir) as driver:
+        await open_settings(driver)
+        await go_to(driver, "engine.enabled")
+        await driver.press("enter")
+        await driver.until(lambda: "it was false" in said(driver), "it is turned")
+        await driver.press("escape")
+        await driver.until(lambda: "once you load this page again" in driver.told, "it is said")
+        assert driver.app.next_workspace is None
+        assert driver.app.is_running

@@ -72,6 +72,15 @@ async def test_a_name_in_the_colon_line_leads_there_too(one: Path, two: Path) ->
         await driver.until(lambda: driver.app.next_workspace == two, "it leaves for it")
 
 
+@pytest.mark.usefixtures("two")
+async def test_in_a_browser_the_app_stays_in_its_workspace(one: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MementoApp, "is_web", True)
+    async with opened(one) as driver:
+        await driver.press("colon", *"workspace", "space", *"two", "enter")
+        await driver.until(lambda: "A browser shows one workspace" in driver.told, "it is said")
+        assert driver.app.next_workspace is None
+
+
 async def test_the_title_is_clicked_and_a_missing_directory_is_said(one: Path, two: Path) -> None:
     (two / "memento.db").unlink()
     async with opened(one) as driver:

@@ -176,7 +176,14 @@ def _setting_line(row: SettingState, width: int) -> list[Line]:
 
 
 async def change_settings(app: MementoApp) -> None:
-    """Show the settings; where some were changed, begin again with them, in the section that is shown."""
+    """Show the settings; where some were changed, begin again with them, in the section that is shown.
+
+    In a browser the app ends with its page, so the person loads that again.
+    """
     file = SettingsFile(app.workspace.paths, read_only=app.workspace.is_read_only)
-    if await app.push_screen_wait(SettingsScreen(file)):
+    if not await app.push_screen_wait(SettingsScreen(file)):
+        return
+    if app.is_web:
+        app.show_status("The settings are written; they hold once you load this page again.")
+    else:
         app.leave_for(app.workspace.paths.root, app.section.SCOPE)

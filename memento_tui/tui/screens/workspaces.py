@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from memento_tui import clock
 from memento_tui.api import Workspace
-from memento_tui.errors import MementoError
+from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.known_workspaces import KnownWorkspace, KnownWorkspaces
 from memento_tui.status_line import waiting
 from memento_tui.tui.display import cells, literal, time_ago
@@ -166,11 +166,21 @@ async def choose_workspace(app: MementoApp) -> None:
 
 
 async def go_to_workspace(app: MementoApp, known: KnownWorkspace) -> None:
-    """Leave for another workspace, once it is certain that it can be opened. Raises `DataDirectoryError`."""
+    """Leave for another workspace, once it is certain that it can be opened.
+
+    Raises:
+        DataDirectoryError: it cannot be opened.
+        InvalidInput: the app runs in a browser, where it would end with its page.
+
+    """
     path = Path(known.path)
     if path == app.workspace.paths.root:
         app.show_status(f"{known.name} is the workspace that you see.")
         return
+    if app.is_web:
+        raise InvalidInput(
+            "A browser shows one workspace.", "Start another server for that one: memento --data-dir DIRECTORY web."
+        )
     await in_thread(app.section, _try_to_open, path, read_only=app.workspace.is_read_only)
     app.leave_for(path)
 
