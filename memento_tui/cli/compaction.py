@@ -34,9 +34,10 @@ def compact(*, dry_run: bool) -> None:
         done = compact_workspace(workspace, dry_run=dry_run, progress=progress)
     would = "It would be about " if dry_run else "Now it is "
     versions = f"{count_of(done.packed, 'earlier version')} {'would be ' if dry_run else ''}packed"
+    later = " Another program reads an older state: the file gets smaller when that ends." if done.is_read else ""
     emit(
         to_plain(done),
-        lambda: f"The database was {done.before / 1e6:,.1f} MB. {would}{done.after / 1e6:,.1f} MB; {versions}.",
+        lambda: f"The database was {done.before / 1e6:,.1f} MB. {would}{done.after / 1e6:,.1f} MB; {versions}.{later}",
     )
 
 

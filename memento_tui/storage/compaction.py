@@ -5,13 +5,15 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
+import apsw
 import msgspec
 
 from memento_tui.errors import DataDirectoryError
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.connection import Connection
-from memento_tui.storage.database import Database, raise_if_stopped
+from memento_tui.storage.database import Database, raise_if_stopped, set_busy_timeout
 from memento_tui.storage.journal import packed_if_smaller
 
 __all__ = ["Compaction", "compact_database"]
@@ -21,6 +23,9 @@ _RECORDS_AT_ONCE = 200
 
 _ROOM = 2
 """How many times the size of the file has to be free: it is written anew, once into the log and once beside it."""
+
+_CHECKPOINT_SECONDS = 0.5
+"""How long whoever reads an older state is waited for, to take the log into the file: every writer waits too."""
 
 _SELECT_RECORDS = (
     "SELECT record, record_id FROM stored_change WHERE image IS NOT NULL GROUP BY record, record_id HAVING count(*) > 1"
@@ -42,6 +47,8 @@ class Compaction(msgspec.Struct, frozen=True):
     packed: int
     """Images of earlier versions that were stored whole, and are not any more."""
     dry_run: bool
+    is_read: bool = False
+    """Whether another program read an older state, so that the file gets smaller only once that ends."""
 
 
 def compact_database(
@@ -54,11 +61,13 @@ def compact_database(
 
     Raises:
         DataDirectoryError: there is no room for a second copy of the file, or it cannot be written.
+        ReadOnlyMode: nothing is to be written.
         StoppedError: ``stop`` was set; what was packed is packed.
 
     """
     before = _file_bytes(database)
     if not dry_run:
+        database.check_writable()
         _check_room(database, before)
     with database.reading() as connection:
         records = connection.execute(_SELECT_RECORDS).fetchall()
@@ -77,11 +86,38 @@ def compact_database(
     if dry_run:
         return Compaction(before, max(0, before - saved - _free_bytes(database)), packed, dry_run=True)
     progress("Writing the file anew", 0, 1)
-    with database.translated():
-        database.connection.execute("VACUUM")
-        database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    is_read = _write_anew(database)
     progress("Writing the file anew", 1, 1)
-    return Compaction(before, _file_bytes(database), packed, dry_run=False)
+    return Compaction(before, _file_bytes(database), packed, dry_run=False, is_read=is_read)
+
+
+def _write_anew(database: Database) -> bool:
+    """Write the file without free pages; return whether another program reads a state that is still in the log."""
+    with database.translated():
+        try:
+            with _temporary_files_beside(database):
+                database.connection.execute("VACUUM")
+        except apsw.FullError as error:
+            raise DataDirectoryError(
+                f"The disk that holds {database.path.parent} became full while the file was written anew. Nothing is"
+                " lost: what was packed stays packed, and the file is as it was.",
+                "Free some space and compact again.",
+            ) from error
+        with set_busy_timeout(database.connection, _CHECKPOINT_SECONDS):
+            return bool(database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])
+
+
+@contextmanager
+def _temporary_files_beside(database: Database) -> Iterator[None]:
+    """Let SQLite put what is temporary into files of the data directory, and not into memory or a folder of all."""
+    connection = database.connection
+    connection.execute("PRAGMA temp_store = FILE")
+    connection.execute(f"PRAGMA temp_store_directory = {apsw.format_sql_value(str(database.path.parent.absolute()))}")
+    try:
+        yield
+    finally:
+        connection.execute("PRAGMA temp_store_directory = ''")
+        connection.execute("PRAGMA temp_store = MEMORY")
 
 
 def _packable(connection: Connection, record: str, record_id: str) -> Iterator[tuple[int, int, bytes, int, int]]:

@@ -36,6 +36,7 @@ __all__ = [
     "explain_failure",
     "newest_format",
     "raise_if_stopped",
+    "set_busy_timeout",
     "stoppable",
 ]
 
@@ -74,6 +75,17 @@ _BUSY_SECONDS = 60.0
 """How long a writer waits for another. A batch of an import holds the lock for tens of milliseconds."""
 
 _RETRY_SECONDS = 0.005
+
+
+@contextmanager
+def set_busy_timeout(connection: Connection, seconds: float) -> Iterator[None]:
+    """Let the statements of a block wait that long for others, and not as long as any writer does."""
+    connection.set_busy_timeout(round(seconds * 1000))
+    try:
+        yield
+    finally:
+        connection.set_busy_timeout(round(_BUSY_SECONDS * 1000))
+
 
 _FEWEST_BYTES = 64 * 1024
 """Bytes. With less free a disk counts as full: what programs share of a log takes half of it."""

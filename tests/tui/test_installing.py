@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from memento_tui import meaning
 from memento_tui.search.engine_client import SemanticClient
@@ -13,7 +15,7 @@ from tests.tui.app_driver import opened
 
 
 @pytest.fixture
-def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Where the packages are missing; the list is of the engines that the app starts."""
     engines: list[str] = []
     monkeypatch.setattr("memento_tui.tui.app._INSTALLATION_SECONDS", 0.01)
@@ -21,7 +23,8 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(meaning, "_found", False)
     monkeypatch.setattr(meaning, "state_file", lambda: str(tmp_path / "state.json"))
     monkeypatch.setattr(SemanticClient, "ensure", lambda _client: engines.append("engine"))
-    return engines
+    with FileLock(meaning._lock_file()):  # an installation goes on
+        yield engines
 
 
 async def test_the_app_shows_each_step_and_starts_the_engine_when_all_is_there(

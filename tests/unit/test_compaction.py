@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import NoReturn
 
+import apsw
 import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.api.compaction import compact
 from memento_tui.api.integrity import check_rows
-from memento_tui.errors import DataDirectoryError, NotAllowed
+from memento_tui.errors import DataDirectoryError, NotAllowed, ReadOnlyMode
 from memento_tui.model import Memory
 from memento_tui.storage import compaction
 from tests.made import WITHOUT_PACKED_IMAGES, edit
@@ -141,6 +144,63 @@ def test_without_room_nothing_is_compacted_and_a_sentence_says_so(
     with pytest.raises(DataDirectoryError, match="no room to write"):
         compact(older)
     assert all(whole for _, whole in _sizes(older))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="another system does not tell which files are open")
+def test_what_is_temporary_lies_in_the_data_directory(older: Workspace) -> None:
+    connection = older._store.database.connection
+    connection.execute("PRAGMA cache_size = 10")
+    older.remember_many({"content": f"{number} {_LONG}"} for number in range(20))
+    open_files: set[str] = set()
+
+    def look() -> bool:
+        open_files.update(str(one.readlink()) for one in Path("/proc/self/fd").iterdir() if one.is_symlink())
+        return False
+
+    connection.set_progress_handler(look, 20)
+    compact(older)
+    connection.set_progress_handler(None, 0)
+    assert older.paths.root in {Path(one).parent for one in open_files if one.endswith("(deleted)")}
+    assert connection.execute("PRAGMA temp_store").fetchone()[0] == 2
+    assert connection.execute("PRAGMA temp_store_directory").fetchall() in ([], [("",)])
+
+
+def test_one_who_reads_an_older_state_holds_nobody_up_and_is_named(
+    older: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compaction, "_CHECKPOINT_SECONDS", 0.0)
+    with memento_tui.open(older.paths.root) as other:
+        with other._store.reading() as reader:
+            reader.execute("SELECT count(*) FROM memory").fetchone()
+            done = compact(older)
+            older.remember("The port is 6060.")
+        assert (done.is_read, done.packed) == (True, 9)
+        again = compact(older)
+    assert (again.is_read, again.packed) == (False, 0)
+    assert again.after < done.before / 2
+
+
+def test_a_disk_that_becomes_full_meanwhile_leaves_what_was_packed(
+    older: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = list(older.export_records())
+
+    def full(_database: object) -> NoReturn:
+        raise apsw.FullError("database or disk is full")
+
+    monkeypatch.setattr(compaction, "_temporary_files_beside", full)
+    with pytest.raises(DataDirectoryError, match=r"became full.*what was packed stays packed"):
+        compact(older)
+    assert [whole for _, whole in _sizes(older)].count(True) == 2
+    assert list(older.export_records()) == before
+
+
+def test_read_only_nothing_is_compacted_and_a_dry_run_tells(older: Workspace) -> None:
+    older.close()
+    with memento_tui.open(older.paths.root, read_only=True) as reader:
+        assert compact(reader, dry_run=True).packed == 9
+        with pytest.raises(ReadOnlyMode):
+            compact(reader)
 
 
 def test_an_agent_compacts_nothing(agent: Workspace) -> None:

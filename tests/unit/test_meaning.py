@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,14 @@ def _install_by(monkeypatch: pytest.MonkeyPatch, install: Callable[[Sequence[str
     monkeypatch.setattr(package_installer, "install", install)
 
 
+@contextmanager
+def _installing(step: str) -> Iterator[None]:
+    """Be in the middle of an installation."""
+    with FileLock(meaning._lock_file()):
+        meaning._write_state(os.getpid(), step)
+        yield
+
+
 def _ended_process() -> int:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
@@ -66,22 +75,23 @@ def test_packages_are_found_as_soon_as_they_are_there(environment: Path) -> None
 
 def test_packages_that_are_just_being_put_there_do_not_count(environment: Path) -> None:
     _place(environment)
-    meaning._write_state(os.getpid(), "installing 20 of 33: torch")
-    assert not is_installed()
-    with pytest.raises(EngineUnavailable, match=r"being installed.*20 of 33: torch"):
-        check_installed()
+    with _installing("installing 20 of 33: torch"):
+        assert not is_installed()
+        with pytest.raises(EngineUnavailable, match=r"being installed.*20 of 33: torch"):
+            check_installed()
     meaning._write_state(os.getpid(), "", "No space left on device.")
     assert is_installed()
 
 
 def test_an_installation_that_died_is_no_longer_under_way() -> None:
     assert (installation(), describe_installation()) == (None, "")
-    meaning._write_state(os.getpid(), "looking for torch")
-    assert installation() == Installation("looking for torch", "")
-    assert describe_installation() == "Searching by meaning is being installed: looking for torch."
-    meaning._write_state(_ended_process(), "looking for torch")
-    assert installation() == Installation("", "It ended before it was done.")
+    with _installing("looking for torch"):
+        assert installation() == Installation("looking for torch", "")
+        assert describe_installation() == "Searching by meaning is being installed: looking for torch."
+    assert installation() == Installation("", "It ended before it was done."), "its number is another process's by now"
     assert "tries again" in describe_installation()
+    meaning._write_state(_ended_process(), "starting")
+    assert installation() == Installation("", "It ended before it was done.")
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"process": "x"}', '{"process": 1, "step": ""}', "\0"])
@@ -129,8 +139,9 @@ def test_a_failed_installation_leaves_its_reason(
     assert installation() == Installation("", reason)
 
 
-def test_two_installations_do_not_meet() -> None:
-    with FileLock(f"{meaning.state_file()}.lock"), pytest.raises(EngineUnavailable, match="already"):
+def test_two_installations_do_not_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meaning, "_LOCK_SECONDS", 0.0)
+    with FileLock(meaning._lock_file()), pytest.raises(EngineUnavailable, match="already"):
         install_meaning(lambda _step: None)
 
 
@@ -181,11 +192,11 @@ def test_a_search_says_once_that_it_was_by_words(memento: Program) -> None:
 def test_the_status_of_the_engine_says_how_far_the_installation_is(memento: Program) -> None:
     assert memento.json("engine") == {"state": "stopped"}
     assert "memento engine install" in memento.run("engine").out
-    meaning._write_state(os.getpid(), "installing 20 of 33: torch")
-    assert memento.run("engine").out == (
-        "No engine is running. Searching by meaning is being installed: installing 20 of 33: torch.\n"
-    )
-    findings = {one["name"]: one for one in memento.run("doctor", "--json").data["findings"]}
+    with _installing("installing 20 of 33: torch"):
+        assert memento.run("engine").out == (
+            "No engine is running. Searching by meaning is being installed: installing 20 of 33: torch.\n"
+        )
+        findings = {one["name"]: one for one in memento.run("doctor", "--json").data["findings"]}
     assert findings["semantic index"]["detail"] == "being installed: installing 20 of 33: torch"
 
 
