@@ -18,7 +18,7 @@ __all__ = ["commands"]
 
 if TYPE_CHECKING:
     from memento_tui.api.hub_session import HubMembership
-    from memento_tui.hub.membership import Revocation
+    from memento_tui.hub.membership import Invitation, Revocation
     from memento_tui.hub.server import HubMember
     from memento_tui.hub.sync import RoundReport
 
@@ -274,9 +274,8 @@ def invite(login: str, role: str) -> None:
     """
     with _machine_hub() as machine:
         made = machine.invite(login, role)
-    shown = {"login": made.login, "role": made.role, "password": made.password or None}
-    password = f"\nIts password, shown once: {made.password}" if made.password else ""
-    emit(shown, lambda: safe(f"{made.login} may take part as {made.role}.") + password)
+    shown = {"login": made.login, "role": made.role, "password": made.password or None, "url": made.url}
+    emit(shown, lambda: safe(_invited_text(made), multiline=True))
 
 
 @hub.command(
@@ -411,6 +410,17 @@ def _report_text(report: RoundReport) -> str:
     if report.cards:
         said.append(f"{count_of(report.cards, 'change')} for you: memento review")
     return safe("\n".join(["; ".join(said), *report.notes]))
+
+
+def _invited_text(made: Invitation) -> str:
+    said = f"{made.login} may take part as {made.role}."
+    if not made.password:
+        return said
+    return (
+        f"{said}\nIts password, shown once: {made.password}\n"
+        f"On its machine, put that into ~/.pgpass (HOST:PORT:DATABASE:{made.login}:PASSWORD, mode 600), then:\n"
+        f"memento hub join '{made.url}' --share NS"
+    )
 
 
 def _revoked_text(ended: Revocation) -> str:

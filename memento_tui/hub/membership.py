@@ -36,6 +36,8 @@ class Invitation(NamedTuple):
     role: str
     password: str
     """Empty where the login existed: it keeps its own."""
+    url: str
+    """The address of the hub for that login."""
 
 
 class Departure(NamedTuple):
@@ -160,7 +162,8 @@ class MachineHub:
             is_new = server.make_login(login, password)
             server.grant_reading(login)
             server.set_role(membership.workspace, login, role)
-        return Invitation(login, role, password if is_new else "")
+        url = re.sub("//(?:[^@/?]*@)?", f"//{login}@", membership.url, count=1)
+        return Invitation(login, role, password if is_new else "", url)
 
     def revoke(self, name: str, *, with_login: bool = False) -> Revocation:
         """End another machine's part: it gives nothing more, and reads nothing once its login is ended.

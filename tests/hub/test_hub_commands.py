@@ -71,6 +71,7 @@ def test_an_invitation_shows_a_password_once_that_the_server_does_not_keep(lapto
     try:
         made = laptop.json("hub", "invite", login, "--role", "agent")
         assert (made["login"], made["role"], len(made["password"])) == (login, "agent", 32)
+        assert made["url"] == address.replace("//owner@", f"//{login}@")
         assert laptop.json("hub", "invite", login, "--role", "reviewer")["password"] is None
         with psycopg.connect(address) as owner:
             kept = owner.execute("SELECT rolpassword FROM pg_authid WHERE rolname = %s", (login,)).fetchone()
