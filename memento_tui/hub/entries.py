@@ -12,10 +12,23 @@ import msgspec
 from memento_tui.hub.keys import SigningKey, is_signed
 from memento_tui.model import AnyRecord
 
-__all__ = ["FORMAT", "GENESIS", "HubChange", "HubEntry", "SentChange", "as_sent", "chain_hash", "fault_of"]
+__all__ = [
+    "FORMAT",
+    "GENESIS",
+    "SENT_EVIDENCE",
+    "HubChange",
+    "HubEntry",
+    "SentChange",
+    "as_sent",
+    "chain_hash",
+    "fault_of",
+]
 
 FORMAT = 1
 """The form of entries and images that this version writes, and the newest that it reads."""
+
+SENT_EVIDENCE = ("removed", "suspicion", "opinion")
+"""The evidence of a proposal that is about its own text; all else may quote what is not shared."""
 
 GENESIS = b"\x00" * 32
 """The hash before the first entry."""

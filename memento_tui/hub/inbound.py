@@ -10,7 +10,7 @@ import msgspec
 from memento_tui.api.hub_session import HubMembership, HubSession, decode_record
 from memento_tui.api.types import CARD_KEY, HUB_CHANNEL, Author, EntrySource, HubRecord, KnownEntry, Transaction
 from memento_tui.errors import Conflict, InvalidField, InvalidInput, MementoError, NotAllowed, NotFound
-from memento_tui.hub.entries import HubChange, HubEntry, fault_of
+from memento_tui.hub.entries import SENT_EVIDENCE, HubChange, HubEntry, fault_of
 from memento_tui.hub.merge import differing_fields, merge
 from memento_tui.hub.server import HubMember
 from memento_tui.model import (
@@ -30,7 +30,7 @@ from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import to_plain
 from memento_tui.policy.gate import Gate, ProposalDraft
-from memento_tui.policy.policy import Verdict
+from memento_tui.policy.policy import REASONS, Verdict
 from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
 
 __all__ = ["Inbound", "author_of", "raise_card", "record_if_readable", "stated_record"]
@@ -216,7 +216,7 @@ class _EntryApplied:
         elif mine is not None:
             self._join(known, theirs, mine, change.version)
         elif not self._session.is_purged(kind, record_id):
-            self._add(theirs)
+            self._add(self._arrived(theirs) if isinstance(theirs, Proposal) else theirs)
 
     def leave(self, change: HubChange, why: str) -> None:
         """Leave a change out, and note its version: what is sent from here has to follow it."""
@@ -242,6 +242,35 @@ class _EntryApplied:
     def _is_known(self, kind: str, record_id: str) -> bool:
         here = any((row.record, row.record_id) == (kind, record_id) for row in self.rows)
         return here or self._session.state.record(kind, record_id) is not None
+
+    def _arrived(self, theirs: Proposal) -> Proposal:
+        """Return a proposal of another member with what this machine itself finds about it, and who really asks."""
+        author = self._gate.author
+        screened = self._gate.screen(theirs)
+        found = ["injection_suspected"] if screened.injection_score >= SUSPICIOUS_SCORE else []
+        found += ["secret_found"] if screened.secret_found else []
+        stated = [code for code in theirs.reasons if code in REASONS and code not in (*found, "changed_on_both")]
+        evidence = {name: value for name, value in theirs.evidence.items() if name in SENT_EVIDENCE}
+        clean: Proposal = msgspec.structs.replace(
+            screened.record, reasons=(*found, *stated), evidence={**evidence, **screened.evidence}
+        )
+        if author.actor == "person":
+            return clean
+        return msgspec.structs.replace(clean, proposed_by=author.agent or author.actor, session=author.session)
+
+    def _proposal(self, theirs: Proposal, mine: Proposal) -> Proposal:
+        """Return what a proposal that waits here becomes. Raises `NotAllowed`."""
+        author = self._gate.author
+        if CARD_KEY in mine.evidence or (author.actor == "agent" and author.agent != mine.proposed_by):
+            raise NotAllowed("It waits here, and another made it.", "Nothing was changed.")
+        arrived = self._arrived(theirs)
+        return msgspec.structs.replace(
+            arrived,
+            reasons=tuple(dict.fromkeys((*arrived.reasons, *mine.reasons))),
+            evidence={**arrived.evidence, **mine.evidence},
+            proposed_by=mine.proposed_by,
+            session=mine.session,
+        )
 
     def _add(self, theirs: AnyRecord) -> None:
         try:
@@ -282,7 +311,7 @@ class _EntryApplied:
         """Put together what both changed; the fields that do not fit wait for a person."""
         if isinstance(theirs, Proposal) and isinstance(mine, Proposal):
             if mine.state in OPEN_PROPOSAL_STATES:
-                self._tx.put(msgspec.structs.replace(theirs, evidence=mine.evidence), base=mine.version)
+                self._tx.put(self._proposal(theirs, mine), base=mine.version)
             return
         merged = merge(known.after if known is not None else None, theirs, mine)
         standing = mine

@@ -10,7 +10,7 @@ import msgspec
 from memento_tui import clock
 from memento_tui.api.hub_session import HubMembership, HubSession, decode_record
 from memento_tui.api.types import CARD_KEY, Change, Entry, HubRecord, record_image
-from memento_tui.hub.entries import SentChange, as_sent
+from memento_tui.hub.entries import SENT_EVIDENCE, SentChange, as_sent
 from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.merge import rebase, without_trust
 from memento_tui.model import AnyRecord, Memory, Proposal, Relation, Skip, WorkingItem
@@ -31,9 +31,6 @@ _RECORDS_AN_ENTRY = 500
 
 _SHARED_KINDS = ("memory", "skip", "item", "relation")
 """The kinds that are shared as they stand, those that others refer to first. Proposals travel as they are made."""
-
-_SENT_EVIDENCE = ("removed", "suspicion", "opinion")
-"""The evidence of a proposal that is about its own text; all else may quote what is not shared."""
 
 _Pair = tuple[Change, AnyRecord | None]
 
@@ -200,7 +197,9 @@ class Outbound:
             return None if known is None or is_gone else self._send(kind, record_id, known.version, None)
         after = _as_shared(decode_record(kind, change.image))
         now = self._session.find(kind, record_id)
-        if (kind, record_id) in self._purged:
+        # An agent's login speaks for agents alone: what a person made first stays on this machine.
+        is_persons = known is None and before is not None and self._membership.role == "agent"
+        if is_persons or (kind, record_id) in self._purged:
             return None
         is_own = isinstance(after, Proposal) and not self._concerns_all(entry, after)
         if is_own or not self._may_leave(now or after):
@@ -323,7 +322,7 @@ def _as_shared(record: AnyRecord) -> Any:  # noqa: ANN401 - the same kind of rec
     """Return a record without what may quote another one that is not shared."""
     if not isinstance(record, Proposal):
         return record
-    evidence = {name: value for name, value in record.evidence.items() if name in (*_SENT_EVIDENCE, CARD_KEY)}
+    evidence = {name: value for name, value in record.evidence.items() if name in (*SENT_EVIDENCE, CARD_KEY)}
     return record if evidence == record.evidence else msgspec.structs.replace(record, evidence=evidence)
 
 

@@ -53,6 +53,10 @@ class HubBusy(Conflict):
     """Somebody else appended a change of the same record first: pull, then append again."""
 
 
+class HubRefused(NotAllowed):
+    """The hub does not take an entry of this login, which may append others."""
+
+
 class HubWorkspace(msgspec.Struct, frozen=True):
     """One shared journal of a hub."""
 
@@ -247,6 +251,7 @@ class HubServer:
 
         Raises:
             HubBusy: another member changed one of the records first.
+            HubRefused: this login may not append one of the entries.
             NotAllowed: the role of this login does not let it.
 
         """
@@ -305,6 +310,7 @@ def _explain(psycopg: Any, error: Any) -> MementoError:  # noqa: ANN401 - the mo
         "MH409": HubBusy(f"At the hub {text}.", "It is pulled, and tried again."),
         "MH410": NotAllowed("A member of the hub has or had this name.", "Take another: --name NAME."),
         "MH403": NotAllowed(f"The hub refuses: {text}.", _OWNER_HINT),
+        "MH405": HubRefused(f"The hub refuses: {text}.", _OWNER_HINT),
         "42501": NotAllowed(f"The hub refuses: {text}.", _OWNER_HINT),
         "28P01": NotAllowed(f"The hub does not let you in: {text}.", _LOGIN_HINT),
         "28000": NotAllowed(f"The hub does not let you in: {text}.", _LOGIN_HINT),

@@ -18,7 +18,7 @@ from memento_tui.hub.entries import FORMAT, GENESIS, HubEntry, chain_hash
 from memento_tui.hub.inbound import Inbound, raise_card, record_if_readable
 from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.outbound import Batch, Outbound
-from memento_tui.hub.server import HubBusy, HubMember, HubServer
+from memento_tui.hub.server import HubBusy, HubMember, HubRefused, HubServer
 from memento_tui.moments import format_moment
 from memento_tui.private_files import PRIVATE_FILE_MODE
 
@@ -207,6 +207,8 @@ class HubLink:
                 races += 1
                 if races > _MAX_RACES:
                     raise
+            except HubRefused as refused:
+                self._push_until_refused(membership, batch, refused, report)
             else:
                 report.pushed += len(batch.entries)
                 report.cards += sum(raise_card(self._session, known) for known in batch.left)
@@ -229,6 +231,22 @@ class HubLink:
         for kind, record_id in batch.purged:
             self._open(membership).purge(membership.workspace, membership.member, kind, record_id)
         self._session.change_membership(lambda known: msgspec.structs.replace(known, pushed=batch.reached))
+
+    def _push_until_refused(
+        self, membership: HubMembership, batch: Batch, refused: HubRefused, report: RoundReport
+    ) -> None:
+        """Send entries one by one up to the one that the hub refuses, and set that aside. Raises as `_push`."""
+        if any(not seq for _, seq in batch.sent):
+            raise refused  # it stands in no journal, and would be made again
+        for entry, (_, seq) in zip(batch.entries, batch.sent, strict=True):
+            reached = seq
+            try:
+                self._open(membership).append(membership.workspace, membership.member, [entry])
+            except HubRefused as why:
+                report.notes.append(f"Change {seq} of this machine stays here: {why.message}")
+                break
+            report.pushed += 1
+        self._session.change_membership(lambda known: msgspec.structs.replace(known, pushed=max(known.pushed, reached)))
 
     def _pull(self, report: RoundReport) -> None:
         membership = self._membership()

@@ -11,7 +11,9 @@ import psycopg
 import pytest
 
 from memento_tui.errors import NotAllowed
+from memento_tui.hub import outbound
 from memento_tui.hub.membership import MachineHub
+from memento_tui.model import Memory
 from tests.hub.conftest import MakeMachine
 from tests.hub.machines import SITE, Machine, in_step
 from tests.postgres import PostgresServer
@@ -142,6 +144,17 @@ def test_an_agents_login_changes_no_text_under_the_trust_of_a_person(
     unsaid["image"] = unsaid["image"].replace('"status":"active",', "")
     with pytest.raises(psycopg.Error, match="an agent's login appends no decision"):
         agent.append(unsaid, entry_id="let in")
+
+
+def test_an_agents_login_changes_no_proposal_of_another_member(owner: Machine, raw: MakeRaw) -> None:
+    made = owner.remember("Use tabs.")
+    owner.workspace.verify(made.id)
+    with owner.agent() as agent:
+        agent.update(made.id, base_version=2, content="Use spaces.")
+    owner.sync()
+    (card,) = owner.cards()
+    with pytest.raises(psycopg.Error, match="changes no proposal of another member"):
+        raw("agent").append({**proposal(1), "record_id": card.id})
 
 
 def test_no_login_writes_or_changes_a_row_past_the_functions(owner: Machine, raw: MakeRaw) -> None:
@@ -304,3 +317,37 @@ def test_an_owner_who_may_make_no_logins_is_told_who_can(
     with pytest.raises(NotAllowed, match="may not make the login eve") as refused:
         second.hub.invite("eve", "reader")
     assert "administrator" in refused.value.hint
+
+
+def _verified(hub: Memory, _before: object, after: Memory, **_: object) -> tuple[Memory, list[str]]:
+    """Stand for a machine that says of a change of an agent that it is verified."""
+    return msgspec.structs.replace(hub, tags=after.tags, stability="verified"), []
+
+
+def test_an_entry_that_the_hub_refuses_is_set_aside_and_the_next_ones_go_on(
+    owner: Machine, login: MakeLogin, machine: MakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = machine("server", url=login(owner.hub, "agent"))
+    own = server.remember("Its person's own.", certainty=5, pinned=True)
+    shared = owner.remember("All know this.", tags=["a"])
+    in_step(owner, server)
+    with server.agent() as agent:
+        agent.update(shared.id, base_version=1, tags=["b"])
+        first = agent.remember("The queue holds a million jobs.", namespace=SITE)
+    server.workspace.update(own.id, pinned=False)
+    with server.agent() as agent:
+        agent.update(own.id, base_version=server.workspace.get(own.id).version, tags=["y"])
+    in_step(owner, server)
+    assert own.id not in owner.texts()
+    monkeypatch.setattr(outbound, "rebase", _verified)
+    with server.agent() as agent:
+        agent.update(shared.id, base_version=server.workspace.get(shared.id).version, tags=["c"])
+        last = agent.remember("The queue is drained at night.", namespace=SITE)
+    report = server.sync()
+    monkeypatch.undo()
+    in_step(owner, server)
+    assert [
+        note for note in report.notes if "stays here: The hub refuses: an agent's login appends no decision" in note
+    ]
+    assert owner.workspace.get(shared.id).stability == "draft"
+    assert set(owner.texts()) == {shared.id, first.id, last.id}

@@ -237,7 +237,7 @@ BEGIN
     END IF;
     IF of_role = 'agent' THEN
       IF one ->> 'actor' = 'person' THEN
-        RAISE EXCEPTION USING ERRCODE = 'MH403', MESSAGE = 'an agent''s login writes nothing in a person''s name';
+        RAISE EXCEPTION USING ERRCODE = 'MH405', MESSAGE = 'an agent''s login writes nothing in a person''s name';
       END IF;
       PERFORM 1 FROM jsonb_array_elements(one -> 'changes') AS c
         LEFT JOIN record AS r ON r.workspace = in_workspace AND r.record = c ->> 'record' AND r.record_id = c ->> 'record_id'
@@ -245,7 +245,15 @@ BEGIN
           AND b.record_id = r.record_id
         WHERE is_decision(c ->> 'record', b.image::jsonb, (c ->> 'image')::jsonb);
       IF FOUND THEN
-        RAISE EXCEPTION USING ERRCODE = 'MH403', MESSAGE = 'an agent''s login appends no decision';
+        RAISE EXCEPTION USING ERRCODE = 'MH405', MESSAGE = 'an agent''s login appends no decision';
+      END IF;
+      PERFORM 1 FROM jsonb_array_elements(one -> 'changes') AS c
+        JOIN change AS b ON b.workspace = in_workspace AND b.record = 'proposal' AND b.record_id = c ->> 'record_id'
+          AND b.version = 1
+        JOIN entry AS e ON e.workspace = in_workspace AND e.seq = b.seq
+        WHERE c ->> 'record' = 'proposal' AND e.member <> in_member;
+      IF FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = 'MH405', MESSAGE = 'an agent''s login changes no proposal of another member';
       END IF;
     END IF;
     SELECT c ->> 'record' AS record, c ->> 'record_id' AS record_id INTO moved
