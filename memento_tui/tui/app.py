@@ -155,6 +155,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self._sections: dict[str, Section] = {}
         """The sections that were shown, by their names."""
         self._installing = ""
+        self._following: Timer | None = None
         """The step of an installation that goes on behind the app."""
         self._status_line = StatusLine()
         self._key_bar = KeyBar()
@@ -275,21 +276,28 @@ class MementoApp(ErrorBoundary, App[None]):
             self.call_from_thread(self._follow_installation)
 
     def _follow_installation(self) -> None:
-        following: Timer = self.set_interval(_INSTALLATION_SECONDS, lambda: self._show_installation(following))
+        self._following = self.set_interval(_INSTALLATION_SECONDS, self._show_installation)
 
-    def _show_installation(self, following: Timer) -> None:
+    def _show_installation(self) -> None:
         """Show how far the installation of searching by meaning is; once it is over, stop looking."""
+        following = self._following
+        if following is None:
+            return  # a look that was due already when the last one found the end
         found = installation()
         self._installing = f"meaning: {cells(found.step, _STEP_CELLS).rstrip()}" if found and found.step else ""
         self._show_live_state()
         if found and found.problem:
-            following.stop()
+            self._stop_following(following)
             self.show_status(describe_installation(), problem=True)
         elif found is None and is_installed():
-            following.stop()
+            self._stop_following(following)
             self.show_status("Searching by meaning is installed; the engine is starting.")
             self._refresh_sections()
             self.run_worker(self._start_engine, thread=True, group="warm up")
+
+    def _stop_following(self, following: Timer) -> None:
+        following.stop()
+        self._following = None
 
     # Services for sections
 
