@@ -155,8 +155,9 @@ class MementoApp(ErrorBoundary, App[None]):
         self._sections: dict[str, Section] = {}
         """The sections that were shown, by their names."""
         self._installing = ""
-        self._following: Timer | None = None
         """The step of an installation that goes on behind the app."""
+        self._following: Timer | None = None
+        """The timer that looks at it."""
         self._status_line = StatusLine()
         self._key_bar = KeyBar()
 
