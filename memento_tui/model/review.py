@@ -14,6 +14,7 @@ from memento_tui.model.validation import (
     check_encodable,
     check_extra,
     check_id,
+    check_json,
     check_line,
     convert_fields,
     new_id,
@@ -94,6 +95,7 @@ def make_proposal(fields: Mapping[str, Any], *, now: datetime | None = None) -> 
     check_line(proposal.note, "note")
     check_encodable(proposal.proposed_by, "proposed_by")
     check_encodable(proposal.session, "session")
+    check_json(proposal.payload, "payload")
     check_extra(proposal.evidence, "evidence")
     if proposal.action != "create" and proposal.base_version < 1:
         raise InvalidField("base_version", "is missing", "A change names the version that it was made from.")

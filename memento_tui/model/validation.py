@@ -20,6 +20,7 @@ __all__ = [
     "check_encodable",
     "check_extra",
     "check_id",
+    "check_json",
     "check_line",
     "check_namespace",
     "check_tags",
@@ -201,16 +202,21 @@ def check_extra(value: Mapping[str, Any], field: str = "extra") -> None:
     """Refuse an object that the journal's JSON cannot hold, or that is larger or deeper than any record has need of."""
     if not value:
         return
-    try:
-        written = msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        raise InvalidField(field, "holds text that is not UTF-8", "Convert the text to UTF-8 first.") from None
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidField(field, f"holds a value that JSON cannot: {error}") from None
+    written = check_json(value, field)
     if len(written) > MAX_EXTRA_BYTES:
         raise InvalidField(field, f"is {len(written):,} bytes long; the limit is {MAX_EXTRA_BYTES:,}")
     if written.count(b"[") + written.count(b"{") > MAX_NESTING and _is_deeper(value, MAX_NESTING):
         raise InvalidField(field, f"is nested more than {MAX_NESTING} deep")
+
+
+def check_json(value: Mapping[str, Any], field: str) -> bytes:
+    """Return an object as JSON. Raises `InvalidField` where the journal's JSON cannot hold it."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        raise InvalidField(field, "holds text that is not UTF-8", "Convert the text to UTF-8 first.") from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidField(field, f"holds a value that JSON cannot: {error}") from None
 
 
 def _is_deeper(value: object, limit: int) -> bool:

@@ -74,6 +74,7 @@ def given_fields(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 
 @given(given_fields())
 @example(("memory", {"extra": {"a": "\ud800"}}))
+@example(("proposal", {"payload": {"\ud800": None}}))
 @example(("memory", {"expires_at": "9000y"}))
 @example(("item", {"priority": 10**30}))
 @settings(max_examples=examples(300))
