@@ -131,7 +131,7 @@ class DataDirectoryError(MementoError):
 
 
 class DamagedFile(DataDirectoryError):
-    """What is wrong lies in the file itself, and stays so."""
+    """The fault lies in the file itself, and stays."""
 
 
 class LostData(DataDirectoryError):

@@ -60,7 +60,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 class SettingState(msgspec.Struct, frozen=True):
-    """What a setting says now, and where that comes from."""
+    """The present value of a setting, and where it comes from."""
 
     setting: Setting
     value: str

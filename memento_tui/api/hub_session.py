@@ -55,7 +55,7 @@ class HubMembership(msgspec.Struct, frozen=True):
     keys: dict[str, str] = {}
     """The key of each member, in hexadecimal digits, as this machine first saw it: another one is not its member's."""
     notes: tuple[str, ...] = ()
-    """What the person is to know and has not read, a sentence each, oldest first."""
+    """The notes that the person has not read, a sentence each, oldest first."""
 
     def shares(self, namespace: str) -> bool:
         """Tell whether a namespace is shared."""
@@ -123,7 +123,7 @@ class HubSession:
 
     @property
     def state(self) -> HubState:
-        """What is known of the hub."""
+        """The known state of the hub."""
         return self._store.hub
 
     def check_writable(self) -> None:

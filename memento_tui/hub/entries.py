@@ -35,7 +35,7 @@ GENESIS = b"\x00" * 32
 
 
 class HubChange(msgspec.Struct, frozen=True):
-    """What one entry did to one record: its JSON afterwards, ``None`` where it was removed or purged."""
+    """A record as one entry left it: its JSON, ``None`` where it was removed or purged."""
 
     record: str
     record_id: str

@@ -41,7 +41,7 @@ _OWN_ACTIONS = ("purge", "undo", "redo", "restore backup", "quarantine", "releas
 _DECIDED = ("approved", "rejected")
 
 _ODD = (InvalidInput, NotAllowed, NotFound, Conflict, msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
-"""What a change raises that cannot be taken in, such as a number that is too large or JSON that is too deep."""
+"""The errors of a change that cannot be taken in, such as a number too large or JSON too deep."""
 
 
 def author_of(entry: HubEntry, member: HubMember) -> Author:
