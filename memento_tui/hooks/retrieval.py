@@ -18,6 +18,7 @@ from memento_tui.search.fair_share import fair_places
 from memento_tui.search.prompt_index import PromptIndex, WeightedPart, stem_counts, stems_of
 from memento_tui.search.ranking import (
     COVERAGE_WEIGHT,
+    FILE_FLOOR,
     LEAST_SHARE_OF_BEST,
     LEAST_SIMILARITY_READ,
     MOST_MEMORIES_SHOWN,
@@ -259,12 +260,12 @@ def memories_for_file(
         by_words = memories_for_prompt(store, index, " ".join(subject), scope, settings, now, nearest)
         is_telling = 0 < index.count_holding(subject, MOST_MEMORIES_SHOWN + 1) <= MOST_MEMORIES_SHOWN
         stems = stems_of(subject)
-        found += [
-            one
-            for one in by_words
-            if stems <= _stems_held(one.memory)
-            and (clears_floor(one.why.get("semantic", 0.0)) or (is_telling and stems & _stems_of_headline(one.memory)))
-        ]
+        for one in by_words:
+            is_near = clears_floor(one.why.get("semantic", 0.0), FILE_FLOOR)
+            if stems <= _stems_held(one.memory) and (
+                is_near or (is_telling and stems & _stems_of_headline(one.memory))
+            ):
+                found.append(one)
     return _shared_fairly(store, list({one.memory.id: one for one in reversed(found)}.values())[::-1])
 
 

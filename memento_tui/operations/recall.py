@@ -21,6 +21,7 @@ __all__ = [
     "MAX_HITS",
     "count_shown",
     "count_used",
+    "moments_and_words",
     "names_memories",
     "namespace_query",
     "plain_query",
@@ -197,9 +198,14 @@ def timed_query(query: str) -> str:
 
     An ``at:`` that no date or span follows is a word like any other.
     """
+    return " ".join(moments_and_words(query)).strip()
+
+
+def moments_and_words(query: str) -> tuple[str, str]:
+    """Return the conditions ``at:DATE`` of a query, and all else of it as `plain_query` does; either may be empty."""
     words = query.split()
     moments = [word for word in words if _is_moment(word)]
-    return " ".join([*moments, plain_query(" ".join(word for word in words if word not in moments))]).strip()
+    return " ".join(moments), plain_query(" ".join(word for word in words if word not in moments))
 
 
 def _is_moment(word: str) -> bool:

@@ -15,6 +15,12 @@ def clears_floor(relevance: float, floor: float = RELEVANCE_FLOOR) -> bool:
     return relevance >= floor
 
 
+FILE_FLOOR = 0.54
+"""The similarity from which a memory is near to what a file's name says: two or three words are near to much.
+
+Chosen by reading what was told for 532 files (``python -m tests.benchmarks.reads``).
+"""
+
 # The keyword score (`memento_tui.search.scoring`, `keyword_fields`, `keyword_index`)
 
 BM25_K1, BM25_B = 1.2, 0.75

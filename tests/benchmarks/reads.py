@@ -31,6 +31,7 @@ from memento_tui.embedding.vector_index import text_to_embed
 from memento_tui.hooks.retrieval import Nearest, _subject_of_file, memories_for_file, up_to_date_index
 from memento_tui.hooks.scope import RetrievedMemory, SessionScope
 from memento_tui.hooks.settings import HookSettings
+from memento_tui.search.ranking import FILE_FLOOR
 from memento_tui.storage.hook_store import HookStore
 from tests.benchmarks.guarding import unpacked_archive
 from tests.benchmarks.queue import embedded, import_everything
@@ -56,7 +57,7 @@ class ToldMemory(NamedTuple):
         why = self.retrieved.why
         if "keyword" not in why:
             return next(iter(why))
-        return "meaning" if why.get("semantic", 0.0) >= HookSettings().threshold else "words"
+        return "meaning" if why.get("semantic", 0.0) >= FILE_FLOOR else "words"
 
     @property
     def digest(self) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.api import Workspace
 from tests.journeys.http_server import Client, HttpServer, serving_here
 from tests.made import without_engine
@@ -61,6 +63,16 @@ def test_linkages_are_drawn_walked_and_listed(client: Client) -> None:
     assert client.get("/v1/memories/none/graph").status == 404
     matches = client.post("/v1/context", message="lock outwards", include_graph=True).data["memories"]["matches"]
     assert matches[0]["linkages"] == links
+
+
+def test_a_recall_may_ask_what_held_at_a_time(client: Client, person: Workspace) -> None:
+    over = client.store("The staging proxy listens on port 7001.", tags=["ports"])
+    client.store("The staging proxy listens on port 7002.", tags=["ports"])
+    person.update(over, valid_to=clock.now() - timedelta(days=30))
+    assert "7001" not in client.get("/v1/memories/recall", query="staging proxy port").said
+    then = client.get("/v1/memories/recall", query="staging proxy port at:60d").said
+    assert "7001" in then
+    assert "7001" not in str(client.post("/v1/context", message="staging proxy port at:60d").data)
 
 
 # Consolidating and distilling

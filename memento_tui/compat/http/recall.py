@@ -30,7 +30,7 @@ from memento_tui.operations.contradictions import (
     labels_of,
 )
 from memento_tui.operations.memories import format_time, is_recalled, list_labels
-from memento_tui.operations.recall import plain_query, record_shown, without_other_places
+from memento_tui.operations.recall import moments_and_words, plain_query, record_shown, without_other_places
 from memento_tui.operations.relevance import is_conversation, relevant_hits
 from memento_tui.search.ranking import clears_floor
 from memento_tui.text.fence import one_line
@@ -97,15 +97,17 @@ def _search_workspaces(
 ) -> _RecallResult:
     """Return the best ``limit`` memories of the workspace and of each peeked one; nothing is counted.
 
-    Only what answers is returned; a message that is not ``is_asked`` is no question (`operations.relevance`).
+    Only what answers is returned; a message that is not ``is_asked`` is no question (`operations.relevance`). A
+    question may ask with ``at:DATE`` what held then.
     """
-    words = plain_query(message[:_MAX_QUERY_CHARS])
+    message = message[:_MAX_QUERY_CHARS]
+    moments, words = moments_and_words(message) if is_asked else ("", plain_query(message))
     if not words:
         return _RecallResult([], [], is_hybrid=False)
     memories, is_hybrid = [], False
     for scope in (request.scope, *peeked):
         in_scope, hybrid = _search_in(
-            request, scope, words, limit, kind=kind, tags=tags, message="" if is_asked else message
+            request, scope, words, limit, moments=moments, kind=kind, tags=tags, message="" if is_asked else message
         )
         is_hybrid = is_hybrid or hybrid
         memories += in_scope
@@ -125,11 +127,12 @@ def _search_in(
     words: str,
     limit: int,
     *,
+    moments: str,
     kind: str,
     tags: Sequence[str],
     message: str,
 ) -> tuple[list[_RecalledMemory], bool]:
-    query = f'ns:"{scope.namespace}" '
+    query = f'ns:"{scope.namespace}" {moments} '
     if kind in KINDS:
         query += f"kind:{kind} "
     if tags and not any(set(tag) & {'"', ",", "#"} for tag in tags):
