@@ -115,6 +115,9 @@ _MOST_UNINDEXED = 64
 _MOST_SEGMENTS = 24
 """Segments after a commit above which Tantivy's merging is waited for: each makes every query slower."""
 
+_NO_ID = ""
+"""What no document has for an id."""
+
 _LOCK_SECONDS = 30.0
 """How long another process that is indexing is waited for."""
 
@@ -527,8 +530,7 @@ class KeywordIndex:
 
         The writer lives as long as this call: it locks the directory, against the next writer too.
         """
-        many = len(ids) > _MANY_CHANGES
-        writer = index.writer(_LARGE_WRITER_HEAP if many else _SMALL_WRITER_HEAP, 2 if many else 1)
+        writer = _make_writer(index, len(ids))
         found = self._store.memories.get_many(ids)
         for memory_id in ids:
             writer.delete_documents_by_term("id", memory_id)
@@ -537,8 +539,7 @@ class KeywordIndex:
 
     def _write_all(self, index: tantivy.Index, progress: Callable[[int, int], None] | None) -> None:
         head, total, done = self._store.journal.head(), self._store.memories.count_all(), 0
-        many = total > _MANY_CHANGES
-        writer = index.writer(_LARGE_WRITER_HEAP if many else _SMALL_WRITER_HEAP, 2 if many else 1)
+        writer = _make_writer(index, total)
         writer.delete_all_documents()
         for batch in self._store.memories.batches():
             self._add(batch, writer)
@@ -565,6 +566,19 @@ class KeywordIndex:
             index.reload()
         close_tree(self._directory)  # Tantivy asks the umask
         self._indexed_seq, self._mark = seq, mark
+
+
+def _make_writer(index: tantivy.Index, changes: int) -> tantivy.IndexWriter:
+    """Return a writer for so many changes.
+
+    Its first operation bears the number of the last commit. Where segments are merged meanwhile, Tantivy takes those
+    that this commit deleted from for finished with operations of this number, and the memory that the first operation
+    deletes there would stay in the index beside its new version. So the first operation deletes nothing.
+    """
+    many = changes > _MANY_CHANGES
+    writer = index.writer(_LARGE_WRITER_HEAP if many else _SMALL_WRITER_HEAP, 2 if many else 1)
+    writer.delete_documents_by_term("id", _NO_ID)
+    return writer
 
 
 def _may_write(directory: Path) -> bool:

@@ -291,3 +291,24 @@ def test_two_open_workspaces_survive_each_other_rebuilding(two: tuple[Workspace,
 def test_a_limit_beyond_every_number_of_memories_costs_nothing(workspace: Workspace) -> None:
     workspace.remember("alpha")
     assert len(workspace.search("alpha", limit=10**9).results) == 1
+
+
+def test_a_memory_that_changes_while_segments_are_merged_is_in_the_index_once(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = workspace.search_engine.keyword
+    for round_ in range(8):
+        monkeypatch.setattr(keyword_index, "_MOST_SEGMENTS", 1000)
+        for number in range(7):
+            workspace.remember(f"An otter lives in river {round_ * 100 + number}.")
+            index.catch_up()
+        changed = workspace.remember(f"The port of service {round_} is {8000 + round_}.")
+        workspace.remember(f"What keeps the segment of the other {round_ * 3} from being empty.")
+        index.catch_up()
+        workspace.remember(f"The colour of hall {round_} is {9000 + round_}.")
+        index.catch_up()
+        # The segment that it is in was changed by the last commit, and is merged while this one is made.
+        workspace.update(changed.id, content=f"The port of service {round_} has moved to {7000 + round_}.")
+        monkeypatch.setattr(keyword_index, "_MOST_SEGMENTS", 0)
+        index.catch_up()
+        assert index.differences() == []
