@@ -203,14 +203,13 @@ def test_time_between_the_writing_raises_the_score_of_a_difference_in_value() ->
     assert scores[0] < scores[1]
 
 
-def test_periods_of_validity_that_do_not_meet_make_it_temporal() -> None:
+def test_what_ceased_to_hold_before_the_other_began_to_contradicts_nothing() -> None:
     older = note("The default branch is main", valid_to=NOW)
     newer = note("The default branch is develop", valid_from=NOW + timedelta(days=1))
-
-    clash = compare_memories(older, newer, ALIKE)
-
-    assert clash is not None
-    assert clash.kind == "temporal"
+    assert compare_memories(older, newer, ALIKE) is None
+    assert compare_memories(newer, older, ALIKE) is None
+    still = note("The default branch is main", valid_to=NOW + timedelta(days=2))
+    assert compare_memories(still, newer, ALIKE) is not None
 
 
 @pytest.mark.parametrize(

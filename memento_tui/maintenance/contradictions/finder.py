@@ -99,7 +99,7 @@ def contradiction_kind(difference: Difference, older: Memory, newer: Memory, *, 
     """
     if is_scoped or _contexts_differ(older, newer):
         return "scoped"
-    if difference.change or _periods_apart(older, newer):
+    if difference.change:
         return "temporal"
     days = abs((newer.created_at - older.created_at).total_seconds()) / _SECONDS_PER_DAY
     return "temporal" if difference.counts and days >= 1 else "genuine"
@@ -174,9 +174,10 @@ class ScoredContradiction(msgspec.Struct, frozen=True):
 def compare_memories(older: Memory, newer: Memory, similarity: float) -> ScoredContradiction | None:
     """Return the strongest difference between the claims of two memories, or None where they make none that differ.
 
-    Records of events and memories about two things are not compared. See `compare_claims` for the rest.
+    Records of events, memories about two things, and what ceased to hold before the other began to, are not compared.
+    See `compare_claims` for the rest.
     """
-    if is_event(older) or is_event(newer) or not speak_of_one_subject(older, newer):
+    if _periods_apart(older, newer) or is_event(older) or is_event(newer) or not speak_of_one_subject(older, newer):
         return None
     return compare_claims(older, newer, similarity)
 
