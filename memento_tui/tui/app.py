@@ -44,6 +44,7 @@ from memento_tui.tui.palette import legible
 from memento_tui.tui.section import ROW_CHANGED, ChosenRows, ErrorBoundary, Section, in_thread, reportable_error
 from memento_tui.tui.sections.catalogue import make_section, section_showing
 from memento_tui.tui.terminal_filter import TerminalFilter
+from memento_tui.tui.typed_input import TypedInput
 from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
 
 __all__ = ["MementoApp", "run"]
@@ -140,12 +141,11 @@ class MementoApp(ErrorBoundary, App[None]):
         """The person's own sections and commands."""
         self._start = start
         self._live = JournalWatcher(workspace.activity, workspace.author.session)
-        self._last_key = 0.0
         self._collected_at = monotonic()
         self._palette_for: ChosenRows | None = None
         """What was chosen when the palette was opened."""
         self._input_order = InputOrder(self._carry_out, self._parts, self._is_working)
-        self._input_typed_at = 0.0
+        self.typed = TypedInput()
         self._undo_lock = asyncio.Lock()
         self._undone: tuple[str, str] | None = None
         """The kind and the id of the record that was undone or redone last."""
@@ -212,7 +212,7 @@ class MementoApp(ErrorBoundary, App[None]):
 
     def _collect_if_idle(self) -> None:
         now = monotonic()
-        if now - self._last_key > _IDLE_SECONDS or now - self._collected_at > _MAX_UNCOLLECTED_SECONDS:
+        if now - self.typed.carried_out_at > _IDLE_SECONDS or now - self._collected_at > _MAX_UNCOLLECTED_SECONDS:
             garbage.collect_old_generation()
             self._collected_at = now
 
@@ -344,10 +344,6 @@ class MementoApp(ErrorBoundary, App[None]):
         """Whether the person stopped the live view."""
         return self._live.is_paused
 
-    def key_was_pressed_since(self, moment: float) -> bool:
-        """Return whether the person pressed a key in the last half second, and after ``moment``."""
-        return self._last_key > moment and monotonic() - self._last_key < 0.5  # noqa: PLR2004 - half a second
-
     async def on_event(self, event: events.Event) -> None:
         """Let keys and clicks wait for the one before; handle everything else at once."""
         if isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded:
@@ -358,8 +354,7 @@ class MementoApp(ErrorBoundary, App[None]):
     async def _carry_out(self, event: events.Event) -> None:
         """Carry out a key or a click; remember when the person acted, before anything else sees the event."""
         if isinstance(event, events.Key | events.MouseDown):
-            self._last_key = monotonic()
-            self._input_typed_at = event.time
+            self.typed.note(event)
         try:
             await super().on_event(event)
         except Exception as error:  # noqa: BLE001 - what Textual does with those of its own handlers
@@ -381,10 +376,6 @@ class MementoApp(ErrorBoundary, App[None]):
         """Leave; keys that were typed behind the one that leaves are for nobody."""
         self._input_order.close()
         super().exit(result, return_code, message)
-
-    def was_typed_since(self, moment: float) -> bool:
-        """Return whether the key that is being carried out was typed after ``moment`` of the monotonic clock."""
-        return self._input_typed_at > moment
 
     @property
     def section(self) -> Section:

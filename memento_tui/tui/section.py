@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memento_tui.api import Workspace
     from memento_tui.api.drafts import UnsavedText
     from memento_tui.api.types import Entry
+    from memento_tui.tui.typed_input import TypedInput
 
 __all__ = [
     "ROW_CHANGED",
@@ -91,6 +92,8 @@ class AppServices(Protocol):
     workspace: Workspace
     keys: KeyMap
     """The keys of each command."""
+    typed: TypedInput
+    """The key or click that is being carried out."""
 
     @property
     def section(self) -> Section:
@@ -111,12 +114,6 @@ class AppServices(Protocol):
 
     def focus_changed(self) -> None:
         """Show in the key bar which commands the row in focus allows."""
-
-    def key_was_pressed_since(self, moment: float) -> bool:
-        """Return whether the person pressed a key in the last half second, and after ``moment``."""
-
-    def was_typed_since(self, moment: float) -> bool:
-        """Return whether the key that is being carried out was typed after ``moment`` of the monotonic clock."""
 
     def drop_typed_keys(self) -> None:
         """Carry out no key that was typed until now."""

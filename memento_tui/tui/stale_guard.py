@@ -12,10 +12,20 @@ __all__ = ["StaleGuard"]
 _IGNORE_KEYS_SECONDS = 0.5
 """How long actions are refused after another row came under the cursor by itself."""
 
+_REPEAT_BEGINS_SECONDS = 0.7
+"""Within how many seconds of a key that acted the same key may be that key, held: terminals let .25 to .66 s pass."""
+
+_REPEAT_SECONDS = 0.3
+"""Within how many seconds of a key that was refused the same key is that key, still held: the slowest repeat each .1 s.
+
+A person who reads why the key was refused takes longer to press it again.
+"""
+
 
 class StaleGuard:
     """Blocks actions for half a second after the row under the cursor became another, or changed, by itself.
 
+    It also lets a key that is held act on one row alone, though the next one comes under the cursor.
     ``key_was_pressed_since`` tells whether the person pressed a key just now, and after a moment on the clock ``now``.
     """
 
@@ -26,6 +36,9 @@ class StaleGuard:
         self._reached: tuple[str, int] | None = None
         """The id and the version of the row under the cursor, as it was reported last."""
         self._is_moved_by_person = False
+        self._acted_on = ""
+        """The id of the row that the last key was for that might act."""
+        self._was_refused = False
 
     @property
     def is_blocking(self) -> bool:
@@ -53,3 +66,23 @@ class StaleGuard:
     def content_changed(self) -> None:
         """Note that the shown text of the row under the cursor changed by itself."""
         self._blocked_until = self._now() + _IGNORE_KEYS_SECONDS
+
+    def refusal(self, row_id: str, since_same_key: float, *, was_shown: bool = True) -> str:
+        """Return in a sentence why a key may not act on a row now; an empty text where it may.
+
+        ``since_same_key`` are the seconds since the same key was pressed with no other key between, ``was_shown`` tells
+        whether the row was on the screen when the key was typed.
+        """
+        held_within = _REPEAT_SECONDS if self._was_refused else _REPEAT_BEGINS_SECONDS
+        is_other_row = self._was_refused or row_id != self._acted_on
+        reason = ""
+        if since_same_key < held_within and is_other_row:
+            reason = "A key that is held acts on one row only, and this is the next. Press it again."
+        elif not was_shown:
+            reason = "This was not on the screen yet when the key was pressed. Press it again."
+        elif self.is_blocking:
+            reason = "This has just come up or changed; the key was ignored. Press it again."
+        else:
+            self._acted_on = row_id
+        self._was_refused = bool(reason)
+        return reason

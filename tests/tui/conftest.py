@@ -8,6 +8,8 @@ import pytest
 
 from tests.tui.settling import settle_at_once
 
+_HELD = ("_REPEAT_BEGINS_SECONDS", "_REPEAT_SECONDS")
+
 
 @pytest.fixture
 def keys_are_refused_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -15,9 +17,18 @@ def keys_are_refused_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memento_tui.tui.stale_guard._IGNORE_KEYS_SECONDS", 60.0)
 
 
+@pytest.fixture
+def keys_repeat_for_a_minute(monkeypatch: pytest.MonkeyPatch, _settling: None) -> None:
+    """The same key a second time is that key, held: however long a busy machine takes between the two."""
+    for name in _HELD:
+        monkeypatch.setattr(f"memento_tui.tui.stale_guard.{name}", 60.0)
+
+
 @pytest.fixture(autouse=True)
 def _settling() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         settle_at_once(patch)
+        for name in _HELD:  # a test presses faster than a person, and holds no key
+            patch.setattr(f"memento_tui.tui.stale_guard.{name}", 0.0)
         patch.setattr("memento_tui.tui.input_order._MAX_WAIT_SECONDS", 60.0)  # a busy machine takes longer to be quiet
         yield

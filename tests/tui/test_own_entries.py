@@ -138,7 +138,7 @@ async def test_a_group_has_no_id_for_a_command_but_the_ids_of_its_items(data: Pa
 async def test_a_command_is_refused_for_a_row_that_has_just_come_up_by_itself(data: Path) -> None:
     async with opened(data) as driver:
         await driver.until(lambda: driver.memories.rows.total == 2, "the rows are read")
-        driver.memories.guard = StaleGuard(driver.app.key_was_pressed_since, now=lambda: 1.0)
+        driver.memories.guard = StaleGuard(driver.app.typed.key_was_pressed_since, now=lambda: 1.0)
         driver.memories.guard.content_changed()
         await driver.press("f9")
         await driver.until(lambda: "the key was ignored" in driver.told, "why is said")

@@ -547,7 +547,7 @@ async def test_what_is_in_focus_is_shown_anew_when_its_target_changes_and_the_ne
     async with opened(waiting) as app:
         await _queue(app)
         await app.until(lambda: "one hour" in body(app), "the change is shown")
-        await app.until(lambda: not app.app.key_was_pressed_since(0.0), "the last key is half a second ago")
+        await app.until(lambda: not app.app.typed.key_was_pressed_since(0.0), "the last key is half a second ago")
         workspace.update("jwt", content="Use JWT with five minutes expiry.")
         await app.until(lambda: "five minutes" in body(app), "it is shown as it stands now")
         await app.press("a")
@@ -566,7 +566,7 @@ async def test_an_item_put_off_leaves_the_queue(waiting: Path) -> None:
 async def test_a_key_is_refused_just_after_another_item_came_up_by_itself(waiting: Path, workspace: Workspace) -> None:
     async with opened(waiting) as app:
         await _queue(app, "moved")
-        await app.until(lambda: not app.app.key_was_pressed_since(0.0), "the last key is half a second ago")
+        await app.until(lambda: not app.app.typed.key_was_pressed_since(0.0), "the last key is half a second ago")
         workspace.review.approve("moved")
         await app.until(lambda: "Restart" in body(app), "another item comes up")
         await app.press("a")

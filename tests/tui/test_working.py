@@ -370,7 +370,7 @@ async def test_on_the_board_a_key_is_ignored_where_the_item_of_a_column_just_rea
         await app.until(lambda: section(app).board.column.total == 0, "the column is empty")
         await app.press("right")
         await app.until(lambda: under_cursor(app) == "note", "the next column")
-        await app.until(lambda: not app.app.key_was_pressed_since(0), "the person rests")
+        await app.until(lambda: not app.app.typed.key_was_pressed_since(0), "the person rests")
         agent.items.update("note", title="Another note")
         await app.until(lambda: section(app).guard.is_blocking, "the change is noticed")
         await app.pilot.press("x")

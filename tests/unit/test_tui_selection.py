@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, cast
 
 import pytest
+from textual import events
 
 from memento_tui.tui.selection import SeenVersion, Selection
 from memento_tui.tui.stale_guard import StaleGuard
+from memento_tui.tui.typed_input import TypedInput
 from memento_tui.tui.widgets.record_list import RecordList
 
 
@@ -112,3 +115,62 @@ def test_keys_are_not_blocked_where_the_person_moved_or_the_row_is_the_same_or_t
     assert not guarded.guard.is_blocking
     guarded.guard.content_changed()
     assert guarded.guard.is_blocking
+
+
+LATER = 1.0
+"""Seconds after which the same key is no repetition of a held one."""
+
+
+def test_a_key_acts_again_on_the_same_row_however_fast(guarded: Guarded) -> None:
+    assert [guarded.guard.refusal("a", gap) for gap in (inf, 0.1, 0.03)] == ["", "", ""]
+
+
+@pytest.mark.parametrize("delay", [0.25, 0.5, 0.66])
+def test_a_held_key_acts_on_one_row_and_never_on_the_next_however_long_it_is_held(
+    guarded: Guarded, delay: float
+) -> None:
+    assert guarded.guard.refusal("a", inf) == ""
+    refusals = [guarded.guard.refusal("b", gap) for gap in (delay, 0.03, 0.11, *[0.03] * 300)]
+    assert all("held" in refusal and refusal.endswith("Press it again.") for refusal in refusals)
+
+
+def test_a_key_that_rested_or_another_key_acts_on_the_next_row(guarded: Guarded) -> None:
+    guard = guarded.guard
+    assert guard.refusal("a", inf) == ""
+    assert guard.refusal("b", LATER) == ""
+    assert guard.refusal("c", inf) == ""
+    assert "held" in guard.refusal("d", 0.5)
+    assert guard.refusal("d", 0.4) == ""  # pressed again, once the reason was read
+
+
+def test_a_key_that_was_held_when_its_row_changed_does_not_act_once_the_row_has_rested(guarded: Guarded) -> None:
+    guarded.guard.content_changed()
+    assert "come up or changed" in guarded.guard.refusal("a", inf)
+    guarded.now += 0.5
+    assert "held" in guarded.guard.refusal("a", 0.03)
+    assert guarded.guard.refusal("a", LATER) == ""
+
+
+def test_a_key_for_a_row_that_was_not_on_the_screen_is_refused(guarded: Guarded) -> None:
+    assert "not on the screen yet" in guarded.guard.refusal("a", inf, was_shown=False)
+    assert guarded.guard.refusal("a", LATER) == ""
+
+
+def test_the_seconds_between_two_keys_count_for_the_same_key_alone() -> None:
+    typed, seen = TypedInput(), []
+    for key, at in (("a", 1.0), ("a", 1.5), ("j", 1.75), ("a", 2.0), ("a", 2.125)):
+        event = events.Key(key, key)
+        event.time = at
+        typed.note(event)
+        seen.append(typed.seconds_since_same_key)
+    assert seen == [inf, 0.5, inf, inf, 0.125]
+    assert typed.was_typed_since(2.0)
+    assert not typed.was_typed_since(2.125)
+
+
+def test_a_click_is_no_repetition_of_anything() -> None:
+    typed = TypedInput()
+    for _ in range(2):
+        click = events.MouseDown(None, 0, 0, 0, 0, 1, shift=False, meta=False, ctrl=False)
+        typed.note(click)
+        assert typed.seconds_since_same_key == inf

@@ -126,16 +126,13 @@ class ListSection(Section, Generic[RowT]):
         self.side_scroll = VerticalScroll(classes="side-scroll", can_focus=False)
         """The scrolling part of the side pane."""
         self.selection: Selection[Any] = self.make_selection()
-        self.guard = StaleGuard(self._key_was_pressed_since)
+        self.guard = StaleGuard(lambda moment: self.memento.typed.key_was_pressed_since(moment))
         self.bulk = BulkRunner(self)
         self.side_pane = SidePane(self.compose_side, self._editing_changed)
         self.divider = Divider(self._divider_dragged)
         self._panes = Container(classes="panes")
         self._list_share: float | None = None
         """The share of the room that the person gave to the list; ``None`` for that of the style sheet."""
-
-    def _key_was_pressed_since(self, moment: float) -> bool:
-        return self.memento.key_was_pressed_since(moment)
 
     @cached_property
     def order(self) -> str:
@@ -408,7 +405,8 @@ class ListSection(Section, Generic[RowT]):
     def check_can_act(self) -> bool:
         """Return whether a key may do something to the selected rows; if not, say why in the status line.
 
-        Just after the row under the cursor became another or changed by itself, the key was meant for the one before.
+        Just after the row under the cursor became another or changed by itself, the key was meant for the one before;
+        and a key that is held acts on no second row.
         """
         if self.bulk.is_running:
             self.memento.show_status("The last action is still running; Escape stops it.", problem=True)
@@ -420,14 +418,13 @@ class ListSection(Section, Generic[RowT]):
             self.memento.show_status("The range is still being read; press the key again.", problem=True)
             return False
         self.selection.update_marks()
-        if self.NEEDS_SHOWN_ROW and not self.rows.marks and not self.memento.was_typed_since(self._shown_at):
-            warning = "This was not on the screen yet when the key was pressed. Press it again."
-            self.memento.show_status(warning, problem=True)
-            return False
-        if self.guard.is_blocking and not self.rows.marks:
-            warning = "This has just come up or changed; the key was ignored. Press it again."
-            self.memento.show_status(warning, problem=True)
-            return False
+        if self.rows.current is not None and not self.rows.marks:
+            typed = self.memento.typed
+            was_shown = not self.NEEDS_SHOWN_ROW or typed.was_typed_since(self._shown_at)
+            refusal = self.guard.refusal(self.rows.current.id, typed.seconds_since_same_key, was_shown=was_shown)
+            if refusal:
+                self.memento.show_status(refusal, problem=True)
+                return False
         return True
 
     async def run_on_chosen(self, doing: str, done: str, act: Callable[[str, int | None], object]) -> None:

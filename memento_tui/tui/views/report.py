@@ -91,10 +91,7 @@ class ReportView(View):
         self._report: UseReport | None = None
         self._shown_id = ""
         """The row that is shown beside the list."""
-        self._guard = StaleGuard(self._key_was_pressed_since)
-
-    def _key_was_pressed_since(self, moment: float) -> bool:
-        return self.memento.key_was_pressed_since(moment)
+        self._guard = StaleGuard(lambda moment: self.memento.typed.key_was_pressed_since(moment))
 
     def compose(self) -> ComposeResult:
         """Show the sum of all, the list, and the row under the cursor in full."""
@@ -181,8 +178,8 @@ class ReportView(View):
         if row is None or row.memory is None:
             self.memento.show_status("Only a memory can be deleted.", problem=True)
             return
-        if self._guard.is_blocking:
-            self.memento.show_status("This has just come up; the key was ignored. Press it again.", problem=True)
+        if refusal := self._guard.refusal(row.id, self.memento.typed.seconds_since_same_key):
+            self.memento.show_status(refusal, problem=True)
             return
         memory = row.memory.memory
         try:
