@@ -126,13 +126,16 @@ class ListSection(Section, Generic[RowT]):
         self.side_scroll = VerticalScroll(classes="side-scroll", can_focus=False)
         """The scrolling part of the side pane."""
         self.selection: Selection[Any] = self.make_selection()
-        self.guard = StaleGuard(lambda moment: self.memento.typed.key_was_pressed_since(moment))
+        self.guard = StaleGuard(self._key_was_pressed_since)
         self.bulk = BulkRunner(self)
         self.side_pane = SidePane(self.compose_side, self._editing_changed)
         self.divider = Divider(self._divider_dragged)
         self._panes = Container(classes="panes")
         self._list_share: float | None = None
         """The share of the room that the person gave to the list; ``None`` for that of the style sheet."""
+
+    def _key_was_pressed_since(self, moment: float) -> bool:
+        return self.memento.typed.key_was_pressed_since(moment)
 
     @cached_property
     def order(self) -> str:

@@ -91,7 +91,10 @@ class ReportView(View):
         self._report: UseReport | None = None
         self._shown_id = ""
         """The row that is shown beside the list."""
-        self._guard = StaleGuard(lambda moment: self.memento.typed.key_was_pressed_since(moment))
+        self._guard = StaleGuard(self._key_was_pressed_since)
+
+    def _key_was_pressed_since(self, moment: float) -> bool:
+        return self.memento.typed.key_was_pressed_since(moment)
 
     def compose(self) -> ComposeResult:
         """Show the sum of all, the list, and the row under the cursor in full."""
