@@ -143,7 +143,11 @@ def _reads_file(payload: Mapping[str, Any]) -> bool:
 
 def _writes_memory(payload: Mapping[str, Any]) -> bool:
     tool = payload.get("tool_name")
-    return isinstance(tool, str) and "memento" in tool and tool.rpartition("__")[2] in _WRITING_TOOLS
+    if not isinstance(tool, str) or "memento" not in tool:
+        return False
+    # mcp__SERVER__TOOL, and mcp_SERVER_TOOL in Gemini CLI; "memento" stands in the server's name.
+    own = tool.rpartition("__")[2] if "__" in tool else tool.partition("memento")[2].partition("_")[2]
+    return own in _WRITING_TOOLS
 
 
 def _file_path(payload: Mapping[str, Any]) -> str:

@@ -19,6 +19,7 @@ MOMENT_OF_EVENT: "dict[str, HookMoment]" = {
     "beforetool": "read",
     "beforereadfile": "read",
     "posttooluse": "write",
+    "aftertool": "write",
     "precompact": "end",
     "precompress": "end",
     "stop": "end",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -140,12 +141,22 @@ _MATCHERS = {"read": "Read", "write": "mcp__.*memento.*"}
 
 def claude_events(programs: Programs) -> dict[str, JsonEntry]:
     """Return Claude Code's hooks, by event."""
-    host = HOSTS["claude-code"]
-    matchers = {event.name: _MATCHERS[event.moment] for event in host.events if event.moment in _MATCHERS}
+    return _matched_events(HOSTS["claude-code"], programs)
+
+
+def _matched_events(
+    host: Host, programs: Programs, patterns: Mapping[str, str] = _MATCHERS, *, name: str = "", per_second: int = 1
+) -> dict[str, JsonEntry]:
+    """Return a host's hooks by event, each for the tools of its moment alone, in the form of Claude Code.
+
+    ``patterns`` are the host's, by moment; ``per_second`` is 1000 where it takes milliseconds.
+    """
+    named: JsonEntry = {"name": name} if name else {}
+    moments = {event.name: event.moment for event in host.events}
     return {
         event: {
-            **({"matcher": matchers[event]} if event in matchers else {}),
-            "hooks": [_hook_handler(programs, event, host, seconds)],
+            **({"matcher": patterns[moments[event]]} if moments[event] in patterns else {}),
+            "hooks": [{**named, **_hook_handler(programs, event, host, per_second * seconds)}],
         }
         for event, seconds in host.installed_events().items()
     }
@@ -190,23 +201,16 @@ def codex(host: Host, paths: HostPaths, programs: Programs) -> list[HostFile]:
     folder = paths.from_variable("CODEX_HOME", paths.home / ".codex")
     if paths.project is not None:
         folder = paths.project / ".codex"
-    hooks: dict[str, JsonEntry] = {
-        event: {"hooks": [_hook_handler(programs, event, host, seconds)]}
-        for event, seconds in host.installed_events().items()
-    }
     return [
         HostFile(folder / "config.toml", (TomlServer(programs.server_command()),)),
-        HostFile(folder / "hooks.json", (HookEntries(hooks),)),
+        HostFile(folder / "hooks.json", (HookEntries(_matched_events(host, programs)),)),
     ]
 
 
 def gemini(host: Host, paths: HostPaths, programs: Programs) -> list[HostFile]:
     """Return the file of Gemini CLI, which takes milliseconds and tells hooks apart by name."""
     root = paths.project or paths.from_variable("GEMINI_CLI_HOME", paths.home)
-    hooks: dict[str, JsonEntry] = {
-        event: {"hooks": [{"name": "memento", **_hook_handler(programs, event, host, 1000 * seconds)}]}
-        for event, seconds in host.installed_events().items()
-    }
+    hooks = _matched_events(host, programs, {"write": "mcp_.*memento.*"}, name="memento", per_second=1000)
     parts = (ServerEntry(("mcpServers",), _server_entry(programs)), HookEntries(hooks))
     return [HostFile(root / ".gemini" / "settings.json", parts)]
 

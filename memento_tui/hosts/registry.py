@@ -123,6 +123,7 @@ _CODEX = Host(
         # It reads files through its shell, so there is no reading tool to wait for.
         HostEvent("SessionStart", "start", 10),
         HostEvent("UserPromptSubmit", "prompt", 10),
+        HostEvent("PostToolUse", "write", 5),
         HostEvent("PreCompact", "end", 10),
         HostEvent("Stop", "end", 10),
         # It cuts this one off after 3 s.
@@ -142,6 +143,7 @@ _GEMINI = Host(
         HostEvent("SessionStart", "start", 10),
         HostEvent("BeforeAgent", "prompt", 10),
         HostEvent("BeforeTool", "read"),
+        HostEvent("AfterTool", "write", 5),
         HostEvent("PreCompress", "end", 10),
         HostEvent("AfterAgent", "end", 10),
         HostEvent("SessionEnd", "end", 3),

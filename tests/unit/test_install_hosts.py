@@ -38,11 +38,16 @@ def _json(path: Path) -> dict[str, object]:
             ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop", "SessionEnd"],
             1,
         ),
-        ("codex", ".codex/hooks.json", ["SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"], 1),
+        (
+            "codex",
+            ".codex/hooks.json",
+            ["SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop", "SessionEnd"],
+            1,
+        ),
         (
             "gemini",
             ".gemini/settings.json",
-            ["SessionStart", "BeforeAgent", "PreCompress", "AfterAgent", "SessionEnd"],
+            ["SessionStart", "BeforeAgent", "AfterTool", "PreCompress", "AfterAgent", "SessionEnd"],
             1_000,
         ),
     ],
@@ -67,6 +72,24 @@ def test_claude_code_looks_at_files_that_are_read_and_sets_no_time_for_its_end(h
     home.install("claude-code")
     hooks = json.loads((home.root / ".claude" / "settings.json").read_text())["hooks"]
     assert [hooks["PreToolUse"][0]["matcher"], "timeout" in hooks["SessionEnd"][0]["hooks"][0]] == ["Read", False]
+
+
+@pytest.mark.parametrize(
+    ("host", "settings", "event", "matcher"),
+    [
+        ("claude-code", ".claude/settings.json", "PostToolUse", "mcp__.*memento.*"),
+        ("codex", ".codex/hooks.json", "PostToolUse", "mcp__.*memento.*"),
+        ("gemini", ".gemini/settings.json", "AfterTool", "mcp_.*memento.*"),
+    ],
+)
+def test_a_host_calls_after_mementos_own_tools_and_no_others(
+    home: Home, host: str, settings: str, event: str, matcher: str
+) -> None:
+    home.install(host)
+    hooks = json.loads((home.root / settings).read_text())["hooks"]
+    assert {name: groups[0].get("matcher") for name, groups in hooks.items() if name != "PreToolUse"} == {
+        name: matcher if name == event else None for name in hooks if name != "PreToolUse"
+    }
 
 
 def test_nothing_that_is_written_decides_a_permission(home: Home) -> None:
@@ -321,7 +344,7 @@ def test_other_settings_among_the_hooks_are_left_alone(home: Home) -> None:
     path = home.write(".gemini/settings.json", '{"hooks": {"enabled": true, "disabled": ["theirs"]}}')
     apply_changes(plan_installation(home.files("gemini", PROGRAMS)))
     hooks = json.loads(path.read_text())["hooks"]
-    assert [hooks["enabled"], hooks["disabled"], len(hooks)] == [True, ["theirs"], 7]
+    assert [hooks["enabled"], hooks["disabled"], len(hooks)] == [True, ["theirs"], 8]
 
 
 _ALLOWING = dataclasses.replace(PROGRAMS, may_run_unasked=True)

@@ -201,13 +201,33 @@ def test_learning_and_provenance_are_switched_apart(
     assert agent.get(copied.id).status == status
 
 
-def test_a_hook_answers_writes_to_memento_and_no_other_tool() -> None:
+@pytest.mark.parametrize(
+    ("host", "event", "writing", "other"),
+    [
+        (
+            "claude-code",
+            "PostToolUse",
+            ("mcp__memento__remember", "mcp__plugin_memento_memento__update", "mcp__memento-work__memento_store"),
+            ("mcp__memento__search", "Write", "mcp__notes__remember"),
+        ),
+        ("codex", "PostToolUse", ("mcp__memento__remember",), ("mcp__memento__search", "apply_patch")),
+        (
+            "gemini",
+            "AfterTool",
+            ("mcp_memento_remember", "mcp_memento_memory_store", "mcp_memento-work_memento_store"),
+            ("mcp_memento_search", "write_file", "mcp_notes_remember"),
+        ),
+    ],
+)
+def test_a_hook_answers_writes_to_memento_and_no_other_tool(
+    host: str, event: str, writing: tuple[str, ...], other: tuple[str, ...]
+) -> None:
     def call(tool: str) -> HookCall | None:
-        payload = {"session_id": "s", "transcript_path": "/t", "tool_name": tool, "hook_event_name": "PostToolUse"}
-        return parse_call("claude-code", "PostToolUse", json.dumps(payload).encode())
+        payload = {"session_id": "s", "transcript_path": "/t", "tool_name": tool, "hook_event_name": event}
+        return parse_call(host, event, json.dumps(payload).encode())
 
-    for tool in ("mcp__memento__remember", "mcp__plugin_memento_memento__update", "mcp__memento__memento_store"):
+    for tool in writing:
         found = call(tool)
         assert found is not None
         assert found.moment == "write"
-    assert [call(tool) for tool in ("mcp__memento__search", "Write", "mcp__notes__remember")] == [None] * 3
+    assert [call(tool) for tool in other] == [None] * len(other)
