@@ -14,6 +14,7 @@ __all__ = [
     "EngineUnavailable",
     "InvalidField",
     "InvalidInput",
+    "LockedWorkspace",
     "LostData",
     "MementoError",
     "NotAllowed",
@@ -138,6 +139,16 @@ class LostData(DataDirectoryError):
     """The database is gone, or is not the one that the directory held."""
 
     code = "lost_data"
+
+
+class LockedWorkspace(DataDirectoryError):
+    """A database or a backup is encrypted, and its key is locked."""
+
+    code = "locked"
+
+    def __init__(self, file: object, key_id: str) -> None:
+        super().__init__(f"{file} is encrypted and locked (key {key_id}).", "`memento unlock` asks for the passphrase.")
+        self.key_id = key_id
 
 
 class ReadOnlyMode(DataDirectoryError):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from memento_tui.encryption import clear_folder, key_id_of
+from memento_tui.errors import DataDirectoryError
 from memento_tui.locations import data_location, database_location, socket_location
 from memento_tui.named_tuple import NamedTuple
 
@@ -27,6 +29,30 @@ class DataPaths(NamedTuple):
         return Path(database_location(os.fspath(self.root)))
 
     @property
+    def key_id(self) -> str:
+        """The id of the key that the database is encrypted with; empty where it is not."""
+        return key_id_of(self.database)
+
+    @property
+    def clear(self) -> Path:
+        """The folder of what holds memories' text and cannot be encrypted; in memory where the database is encrypted.
+
+        Raises:
+            DataDirectoryError: it is encrypted, and this machine has no such folder.
+
+        """
+        key_id = self.key_id
+        if not key_id:
+            return self.root
+        try:
+            return clear_folder(self.root, key_id)
+        except OSError as error:
+            raise DataDirectoryError(
+                f"{self.database} is encrypted, and its indexes have no place in memory: {error}.",
+                "Open it on a machine with /run/user or /dev/shm, such as any Linux.",
+            ) from error
+
+    @property
     def config(self) -> Path:
         """The settings of the person: policy, engine, keys."""
         return self.root / "config.toml"
@@ -34,17 +60,17 @@ class DataPaths(NamedTuple):
     @property
     def keyword_index(self) -> Path:
         """The Tantivy index; may be deleted at any moment."""
-        return self.root / "index" / "keyword"
+        return self.clear / "index" / "keyword"
 
     @property
     def semantic_index(self) -> Path:
         """The LanceDB tables; may be deleted at any moment."""
-        return self.root / "index" / "semantic"
+        return self.clear / "index" / "semantic"
 
     @property
     def former_semantic_index(self) -> Path:
         """The tables of the model before, which answer until those of the present one are complete."""
-        return self.root / "index" / "semantic-former"
+        return self.clear / "index" / "semantic-former"
 
     def semantic_indexes(self) -> list[Path]:
         """Return the directories with vectors that are there."""
@@ -53,7 +79,7 @@ class DataPaths(NamedTuple):
     @property
     def keyword_lock(self) -> Path:
         """Held by whoever brings the keyword index up to date."""
-        return self.root / "index" / "keyword.lock"
+        return self.clear / "index" / "keyword.lock"
 
     @property
     def engine_lock(self) -> Path:
@@ -83,7 +109,7 @@ class DataPaths(NamedTuple):
     @property
     def drafts(self) -> Path:
         """Text that a person was editing and has not saved."""
-        return self.root / "drafts"
+        return self.clear / "drafts"
 
     @property
     def crash_report(self) -> Path:
@@ -154,7 +180,7 @@ class DataPaths(NamedTuple):
         """Return the file with what no longer is as memories say about the work tree ``root``; may be deleted."""
         import zlib  # noqa: PLC0415 - few calls need it
 
-        return self.root / "code" / f"{zlib.crc32(os.fsencode(root)):08x}.json"
+        return self.clear / "code" / f"{zlib.crc32(os.fsencode(root)):08x}.json"
 
     def typed_text(self, name: str) -> Path:
         """Return the file that keeps the text typed in one editor of the app."""

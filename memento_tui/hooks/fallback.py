@@ -75,7 +75,7 @@ def _reminder(call: HookCall, paths: DataPaths, settings: HookSettings) -> str:
 
 def log_error(arguments: Arguments, error: BaseException) -> None:
     """Log a failure: an expected one in a line, any other with its traceback."""
-    is_expected = isinstance(error, (OSError, ValueError)) or type(error).__module__ in ("apsw", _HOOK_STORE_MODULE)
+    is_expected = isinstance(error, (OSError, ValueError)) or type(error).__module__ in _EXPECTED_MODULES
     if is_expected:
         text = f"{type(error).__name__}: {error}"
     else:
@@ -85,7 +85,8 @@ def log_error(arguments: Arguments, error: BaseException) -> None:
     _log_message(arguments, f"{arguments.event or 'the call'}: {text}")
 
 
-_HOOK_STORE_MODULE = "memento_tui.storage.hook_store"
+_EXPECTED_MODULES = ("apsw", "memento_tui.storage.hook_store", "memento_tui.storage.connection")
+"""The modules of the errors that say in a sentence why a database was not read; a locked one is among them."""
 
 
 def _log_message(arguments: Arguments, message: str) -> None:

@@ -16,6 +16,7 @@ import apsw
 import msgspec
 
 from memento_tui import clock
+from memento_tui.encryption import key_id_of
 from memento_tui.errors import DamagedFile, DataDirectoryError, NotFound
 from memento_tui.private_files import PRIVATE_FILE_MODE
 from memento_tui.storage import journal
@@ -79,8 +80,8 @@ class Fault(NamedTuple):
 def copy_database(source: Connection, file: Path, *, progress: Progress, stop: threading.Event | None) -> None:
     """Write the state of a database that a read transaction sees to a new file that only its owner may read.
 
-    Whoever writes meanwhile goes on. The file is on the disk when this returns. A copy that is stopped or fails leaves
-    no file.
+    It is encrypted as the database is. Whoever writes meanwhile goes on. The file is on the disk when this returns. A
+    copy that is stopped or fails leaves no file.
 
     Raises:
         DataDirectoryError: the database cannot be read, or the file not be written.
@@ -92,7 +93,7 @@ def copy_database(source: Connection, file: Path, *, progress: Progress, stop: t
         # What this transaction has read is what is copied, whatever is committed meanwhile.
         source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         raise_if_stopped(stop)
-        target = open_for_writing(file, busy_seconds=0)
+        target = open_for_writing(file, busy_seconds=0, key_id=key_id_of(source.filename))
         try:
             target.execute("PRAGMA synchronous = OFF")  # one fsync at the end does
             _copy_pages(source, target, "Copying", progress, stop)

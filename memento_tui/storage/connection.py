@@ -9,6 +9,8 @@ from pathlib import Path
 
 import apsw
 
+from memento_tui.encryption import database_name, key_id_of, read_key
+
 TYPE_CHECKING = False  # as in `typing`, whose import a hook would wait for
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +23,15 @@ if TYPE_CHECKING:
         def fetchall(self) -> list[Any]: ...
 
 
-__all__ = ["SQLITE_VERSION", "Connection", "Row", "open_finished", "open_for_writing", "open_without_writing"]
+__all__ = [
+    "SQLITE_VERSION",
+    "Connection",
+    "LockedDatabase",
+    "Row",
+    "open_finished",
+    "open_for_writing",
+    "open_without_writing",
+]
 
 Row = tuple["Any", ...]
 """One row of a result; whoever wrote the query knows its types."""
@@ -30,6 +40,10 @@ SQLITE_VERSION = apsw.sqlite_lib_version()
 
 
 _READ_AND_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+
+
+class LockedDatabase(apsw.Error):
+    """The file is encrypted, and its key is locked; the message is the id of the key."""
 
 
 class Connection(apsw.Connection):
@@ -42,23 +56,49 @@ class Connection(apsw.Connection):
         super().__init__(filename, flags=flags, vfs=vfs)
         self.create_scalar_function("unpacked", _unpacked, 2, deterministic=True)
 
+    def use_key(self, key_id: str) -> None:
+        """Read and write encrypted pages; the first thing that is done with a connection.
+
+        Raises:
+            LockedDatabase: the key is locked, or this SQLite cannot encrypt.
+
+        """
+        key = read_key(key_id)
+        if key is None:
+            raise LockedDatabase(key_id)
+        self.pragma("cipher", "chacha20")
+        if self.pragma("key", cipher_key(key_id, key)) != "ok":
+            raise LockedDatabase(f"{key_id}, and the package apsw has taken the place of apsw-sqlite3mc")
+
     if TYPE_CHECKING:
 
         def execute(self, statements: str, bindings: Sequence[object] | Mapping[str, object] = ()) -> _Cursor: ...  # type: ignore[override]  # noqa: D102
         def executemany(self, statements: str, bindings: Iterable[Sequence[object]]) -> _Cursor: ...  # type: ignore[override]  # noqa: D102
 
 
-def open_for_writing(path: Path, *, busy_seconds: float, create: bool = False, alone: bool = False) -> Connection:
+def cipher_key(key_id: str, key: bytes) -> str:
+    """Return a key as SQLite takes it: as it is, without a derivation, with the bytes that the file begins with."""
+    return f"raw:{key.hex()}{database_name(key_id).hex()}"
+
+
+def open_for_writing(
+    path: Path, *, busy_seconds: float, create: bool = False, alone: bool = False, key_id: str | None = None
+) -> Connection:
     """Open a database; ``busy_seconds`` is how long a statement waits for another's lock.
 
-    With ``alone`` no other process can use it meanwhile, and nothing is written beside it to share its log.
+    With ``alone`` no other process can use it meanwhile, and nothing is written beside it to share its log. An empty
+    file is encrypted from then on with the key ``key_id``; another says itself which key it has.
 
     Raises:
         apsw.Error: it cannot be opened.
+        LockedDatabase: it is encrypted, and locked.
 
     """
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    made = Connection(str(path), flags=flags, vfs="unix-excl" if alone else None)
+    key = key_id_of(path) if key_id is None else key_id
+    # The file system of one program alone has to be named together with that which encrypts.
+    alone_vfs = "multipleciphers-unix-excl" if key else "unix-excl"
+    made = _unlocked(Connection(str(path), flags=flags, vfs=alone_vfs if alone else None), key)
     made.set_busy_timeout(round(busy_seconds * 1000))
     made.transaction_mode = "IMMEDIATE"  # of a block `with connection:`, which takes the write lock as it begins
     return made
@@ -69,10 +109,11 @@ def open_finished(path: Path) -> Connection:
 
     Raises:
         apsw.Error: it cannot be opened.
+        LockedDatabase: it is encrypted, and locked.
 
     """
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    return Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags)
+    return _unlocked(Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags), key_id_of(path))
 
 
 def open_without_writing(path: Path, *, busy_seconds: float) -> Connection:
@@ -80,6 +121,7 @@ def open_without_writing(path: Path, *, busy_seconds: float) -> Connection:
 
     Raises:
         apsw.Error: it cannot be opened, or has a log whose shared index is missing.
+        LockedDatabase: it is encrypted, and locked.
 
     """
     if not path.with_name(f"{path.name}-wal").exists():
@@ -87,8 +129,19 @@ def open_without_writing(path: Path, *, busy_seconds: float) -> Connection:
         return open_finished(path)
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     made = Connection(f"{path.absolute().as_uri()}?readonly_shm=1", flags=flags)
+    _unlocked(made, key_id_of(path))
     made.set_busy_timeout(round(busy_seconds * 1000))
     return made
+
+
+def _unlocked(connection: Connection, key_id: str) -> Connection:
+    if key_id:
+        try:
+            connection.use_key(key_id)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
 
 
 def _unpacked(*values: Any) -> str | None:  # noqa: ANN401 - what is packed, and the image that it is packed against

@@ -15,10 +15,16 @@ from typing import Any
 
 import apsw
 
-from memento_tui.errors import DamagedFile, DataDirectoryError, InvalidInput, LostData, ReadOnlyMode
+from memento_tui.errors import DamagedFile, DataDirectoryError, InvalidInput, LockedWorkspace, LostData, ReadOnlyMode
 from memento_tui.model.validation import fold_tag, new_id
 from memento_tui.private_files import make_private_file
-from memento_tui.storage.connection import Connection, open_finished, open_for_writing, open_without_writing
+from memento_tui.storage.connection import (
+    Connection,
+    LockedDatabase,
+    open_finished,
+    open_for_writing,
+    open_without_writing,
+)
 from memento_tui.storage.last_known import (
     LastKnown,
     find_loss,
@@ -115,6 +121,10 @@ def newest_format() -> int:
 
 def explain_failure(error: apsw.Error, path: Path) -> DataDirectoryError:
     """Return the error that explains SQLite's failure to the person."""
+    return LockedWorkspace(path, str(error)) if isinstance(error, LockedDatabase) else _explain(error, path)
+
+
+def _explain(error: apsw.Error, path: Path) -> DataDirectoryError:
     may_be_full = isinstance(error, (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError))
     if isinstance(error, apsw.FullError) or (may_be_full and _is_disk_full(path)):
         return DataDirectoryError(

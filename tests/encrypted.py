@@ -1,0 +1,28 @@
+"""Encrypted workspaces for tests: a folder in memory of their own, and the search for a text in clear."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memento_tui import encryption
+
+__all__ = ["files_with", "use_own_memory"]
+
+
+def use_own_memory(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let unlocked keys and their indexes lie in a folder of the test's own; skip the test where none can be."""
+    runtime = place / "runtime"
+    runtime.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    if encryption.memory_folder() != runtime / "memento":
+        pytest.skip("tests have no folder in memory here")
+    return runtime / "memento"
+
+
+def files_with(text: str, *folders: Path) -> list[str]:
+    """Return the names of the files below some folders in which a text stands in clear, in whatever case."""
+    wanted = text.lower().encode()
+    files = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
+    return [path.name for path in files if wanted in path.read_bytes().lower()]
