@@ -46,6 +46,8 @@ class ReviewConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Rules that differ from the preset, such as ``new_memory = "propose"``; `memento policy` lists them."""
     burst: Annotated[int, msgspec.Meta(ge=0)] = REVIEW_BURST
     """Writes of one agent's session in an hour after which further ones wait; 0 for no limit."""
+    branches: bool = False
+    """Whether what an agent learns on a Git branch is told only there, until you let it into the project in Review."""
     notify: bool = False
     """Whether the desktop shows a notice when something risky begins to wait: orders, a secret, a burst."""
 

@@ -34,6 +34,7 @@ from memento_tui.errors import Conflict, InvalidInput, MementoError
 from memento_tui.model import Memory
 from memento_tui.model.memory import RELATION_TYPES
 from memento_tui.model.validation import to_plain
+from memento_tui.operations.scope import learned_on_branch
 from memento_tui.text.labels import OtherSide, bracketed, caution_labels, condition_labels, source_in_words
 
 __all__ = ["commands", "contradicting", "memory_rows", "open_past"]
@@ -138,6 +139,8 @@ def add(text: str, memory_id: str | None, **options: Any) -> None:  # noqa: ANN4
     fields = fields_of(options) | ({} if memory_id is None else {"id": memory_id})
     started = clock.now()
     with open_workspace(create=True) as workspace:
+        if place := learned_on_branch(workspace, fields.get("namespace")):
+            fields["namespace"] = place
         memory = workspace.remember(read_text(text), **fields)
         why = workspace.review.why(memory.id) if memory.status == "pending" else []
     emit(to_plain(memory), lambda: safe(_added(memory, why, known=memory.created_at < started)))

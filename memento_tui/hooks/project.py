@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+from memento_tui.git_files import common_directory
 from memento_tui.named_tuple import NamedTuple
 
 __all__ = ["Project", "claude_namespace", "find_project", "namespace_of_project"]
@@ -19,9 +20,6 @@ __all__ = ["Project", "claude_namespace", "find_project", "namespace_of_project"
 _UNSAFE_CHARS = re.compile(r"[^\w.+-]+")
 _MAX_NAME_CHARS = 100
 """Characters of a project's name in a namespace."""
-
-_MAX_POINTER_BYTES = 10_000
-"""Bytes of a ``.git`` or ``commondir`` file that are read; each holds one path."""
 
 
 class Project(NamedTuple):
@@ -49,38 +47,12 @@ def find_project(directory: str | Path) -> Project | None:
         if folder in no_projects:
             break
         try:
-            home = _common_directory(folder / ".git")
+            home = common_directory(folder / ".git")
         except OSError:  # a folder that may not be looked into
             continue
         if home is not None:
             return Project(folder, home, _safe_name(_name_folder(home).name.removesuffix(".git")))
     return None if start in no_projects else Project(start, start, _safe_name(start.name))
-
-
-def _common_directory(git: Path) -> Path | None:
-    """Return the repository that a ``.git`` folder or file belongs to, or ``None`` if it belongs to none."""
-    if git.is_dir():
-        found = git
-    elif git.is_file():
-        pointer = _first_line(git)
-        if not pointer.startswith("gitdir:"):
-            return None
-        found = git.parent / pointer.removeprefix("gitdir:").strip()
-    else:
-        return None
-    shared = found / "commondir"
-    if shared.is_file():
-        found = found / _first_line(shared)
-    # A repository has a HEAD, if only a link to a branch that does not exist yet.
-    return Path(os.path.realpath(found)) if os.path.lexists(found / "HEAD") else None
-
-
-def _first_line(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return stream.read(_MAX_POINTER_BYTES).decode(errors="replace").partition("\n")[0].strip()
-    except OSError:
-        return ""
 
 
 def _name_folder(home: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from memento_tui.branches import BRANCHES_NAMESPACE
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.storage.hook_store import MemoryRow
 
@@ -11,13 +12,13 @@ __all__ = ["SCOPED_NAMESPACE_ROOTS", "RetrievedMemory", "SessionScope", "limited
 
 
 class SessionScope(NamedTuple):
-    """The namespaces that concern a session: all but those of other projects."""
+    """The namespaces that concern a session: all but those of other projects and branches."""
 
     session: str
     namespace: str
     """Of the project; empty outside of any."""
     also: tuple[str, ...] = ()
-    """Further namespaces of the same project."""
+    """Further namespaces of the same project, that of the branch that is checked out among them."""
 
     def own_namespaces(self) -> list[str]:
         """Return the namespaces of the project."""
@@ -29,7 +30,7 @@ class SessionScope(NamedTuple):
         return is_own or namespace.partition("/")[0] not in SCOPED_NAMESPACE_ROOTS
 
 
-SCOPED_NAMESPACE_ROOTS = ("projects", "claude", "accounts")
+SCOPED_NAMESPACE_ROOTS = ("projects", "claude", "accounts", BRANCHES_NAMESPACE)
 """The namespaces below which each name is a project, or an account of `memento serve`, of any person."""
 
 

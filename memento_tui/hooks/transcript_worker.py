@@ -19,7 +19,9 @@ from memento_tui.api.code_check import refresh_code_notes
 from memento_tui.api.distillation import distill_transcript
 from memento_tui.api.maintenance_schedule import start_maintenance_if_due
 from memento_tui.api.provenance import check_provenance
+from memento_tui.branches import branch_namespace
 from memento_tui.errors import MementoError
+from memento_tui.git_files import checked_out_branch
 from memento_tui.hooks.host_events import moment_of
 from memento_tui.hooks.project import Project, claude_namespace, find_project, namespace_of_project
 from memento_tui.hooks.worker_launcher import should_read_transcript
@@ -150,6 +152,8 @@ def _check_code(workspace: Workspace, project: Project | None) -> None:
 def _distill(workspace: Workspace, transcript: Path, project: Project | None) -> None:
     settings = workspace.settings
     place = "" if project is None else namespace_of_project(project, settings.get, settings.set)
+    branch = checked_out_branch(project.root) if project is not None and workspace.config.review.branches else ""
+    place = branch_namespace(place, branch) if branch else place
     for problem in distill_transcript(workspace, transcript, namespace=place).problems:
         _log.warning("%s: %s", transcript, problem)
 

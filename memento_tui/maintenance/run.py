@@ -14,6 +14,7 @@ from memento_tui import clock
 from memento_tui.config import Config
 from memento_tui.errors import DataDirectoryError, MementoError, NotAllowed
 from memento_tui.maintenance.backup import back_up
+from memento_tui.maintenance.branches import offer_ended_branches
 from memento_tui.maintenance.consolidation.step import consolidate, learn
 from memento_tui.maintenance.context import Comparators, MaintenanceAction, MaintenanceContext, Progress
 from memento_tui.maintenance.schedule import LastRun, Runner, note_run
@@ -44,6 +45,7 @@ _STEPS: tuple[tuple[str, Callable[[MaintenanceContext], None]], ...] = (
     ("skips", end_skips),
     ("proposals", expire_proposals),
     ("expiring skips", ask_about_skips),
+    ("branches", offer_ended_branches),
     ("use", apply_confirmed_use),
     ("consolidation", consolidate),
     ("pairs", compare_pairs),

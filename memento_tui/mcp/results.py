@@ -8,6 +8,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
 from memento_tui.api.search import SearchHit
+from memento_tui.branches import branch_of
 from memento_tui.mcp.schemas import ChangeResult, ItemEntry, MemoryLink, RememberResult, SearchResult, SkipEntry
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.operations.memories import format_time, list_labels
@@ -213,4 +214,6 @@ def remember_result_text(outcome: StoreOutcome) -> str:
         return f"Not stored: a person rejected the same text before ({name}){reason} Do not store it again."
     if outcome.is_known:
         return f"Known already as {name}; nothing new was stored. Use update to change it."
-    return f"Stored as {name}, an unverified draft. {outcome.hint}".rstrip()
+    kept = "of this branch, told only there until a person lets it into the project"
+    draft = f"an unverified draft {kept}." if branch_of(outcome.memory.namespace) else "an unverified draft."
+    return f"Stored as {name}, {draft} {outcome.hint}".rstrip()

@@ -11,7 +11,7 @@ from memento_tui.api import Workspace
 from memento_tui.formats.markdown import find_wikilinks, without_code
 from memento_tui.model import Memory
 from memento_tui.operations.memories import is_readable, is_recalled
-from memento_tui.operations.recall import plain_query, without_accounts
+from memento_tui.operations.recall import plain_query, without_reserved
 from memento_tui.text.fence import visible_line
 from memento_tui.text.labels import caution_labels, condition_labels, entry_labels
 
@@ -104,7 +104,7 @@ def _mentioning(workspace: Workspace, memory: Memory, now: datetime) -> Iterator
     title, words = _words_of_title(memory.title), plain_query(memory.title.replace("-", " "))
     if not title or not words:
         return
-    hits = workspace.search(without_accounts(f'"{words}"'), mode="keyword", limit=_MAX_TITLE_HITS).results
+    hits = workspace.search(without_reserved(f'"{words}"'), mode="keyword", limit=_MAX_TITLE_HITS).results
     for hit in hits:
         named = (_words_of_title(link.target) for link in find_wikilinks(without_code(hit.memory.content)))
         if hit.id != memory.id and title in named:
@@ -123,7 +123,7 @@ def memory_titled(workspace: Workspace, title: str, key: Callable[[str], str] | 
     wanted, words = same(title), plain_query(title.replace("-", " "))
     if not wanted or not words:
         return None
-    hits = workspace.search(without_accounts(words), mode="keyword", limit=_MAX_TITLE_HITS).results
+    hits = workspace.search(without_reserved(words), mode="keyword", limit=_MAX_TITLE_HITS).results
     return next((hit.memory for hit in hits if same(hit.memory.headline) == wanted), None)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memento_tui.api import Workspace
 from memento_tui.api.search import SearchAnswer, SearchHit
+from memento_tui.branches import BRANCHES_NAMESPACE
 from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.model import Exposure, Memory, make_exposure
 from memento_tui.model.filters import AllOf, AnyOf, Filter, Under, filters_on
@@ -29,8 +30,8 @@ __all__ = [
     "record_essentials",
     "record_shown",
     "timed_query",
-    "without_accounts",
     "without_other_places",
+    "without_reserved",
 ]
 
 MAX_HITS = 50
@@ -81,10 +82,10 @@ def recall(
     are not told then. ``among`` is a further condition on them. ``place`` is the namespace that they are told for: see
     `without_other_places`.
 
-    They are recorded in the ledger under ``session``, the author's by default. Memories of accounts are not among them
-    unless the query names their namespace.
+    They are recorded in the ledger under ``session``, the author's by default. Memories of accounts and of branches are
+    not among them unless the query names their namespace, or ``among`` asks for the branch that the agent works on.
     """
-    answer = workspace.search(without_accounts(query), limit=limit, among=among)
+    answer = workspace.search(without_reserved(query, among), limit=limit, among=among)
     hits = [hit for hit in answer.results if is_recalled(hit.memory)]
     hits = relevant_hits(workspace, hits, message=message)
     if message:
@@ -227,22 +228,28 @@ def namespace_query(namespace: str | None, tags: Iterable[str] = ()) -> str:
     return " ".join(f'{field}:"{name}"' for field, name in names)
 
 
-def without_accounts(query: str) -> str:
-    """Return a query that leaves out the memories of accounts, unless it asks for their namespace itself."""
+def without_reserved(query: str, among: Filter | None = None) -> str:
+    """Return a query that leaves out the memories of accounts and branches, unless it asks for their namespace itself.
+
+    ``among`` is a further condition on what is found, which may ask for a branch too.
+    """
     asked = parse(query)
     if asked.problems and not asked.words and asked.filter == AllOf():
         return query  # nothing of it could be read, and nothing is the answer to that
-    return query if _names_accounts(asked.filter) else f"-ns:{ACCOUNTS_NAMESPACE} {query}"
+    named = [*_named_namespaces(asked.filter)]
+    also = [] if among is None else [one for one in _named_namespaces(among) if is_under(one, BRANCHES_NAMESPACE)]
+    left_out = [
+        root
+        for root in (ACCOUNTS_NAMESPACE, BRANCHES_NAMESPACE)
+        if not any(is_under(namespace.lower(), root) for namespace in (*named, *also))
+    ]
+    return " ".join([*(f"-ns:{root}" for root in left_out), query])
 
 
 def names_memories(query: str) -> bool:
     """Tell whether a query says itself where to look: in a namespace, or by ids."""
     asked = parse(query).filter
     return filters_on(asked, "id") or any(True for _ in _named_namespaces(asked))
-
-
-def _names_accounts(asked: Filter) -> bool:
-    return any(is_under(namespace.lower(), ACCOUNTS_NAMESPACE) for namespace in _named_namespaces(asked))
 
 
 def _named_namespaces(asked: Filter) -> Iterator[str]:

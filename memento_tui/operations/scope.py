@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memento_tui.api import Workspace
+from memento_tui.branches import BRANCHES_NAMESPACE, branch_namespace, branch_of
 from memento_tui.errors import InvalidField
+from memento_tui.git_files import checked_out_branch
 from memento_tui.hooks.project import Project, claude_namespace, find_project, namespace_of_project
 from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS
 from memento_tui.model import Skip, WorkingItem
@@ -18,6 +20,7 @@ __all__ = [
     "SearchScope",
     "is_relevant_namespace",
     "is_within_namespaces",
+    "learned_on_branch",
     "matching_skips",
     "relevant_items",
     "relevant_skips",
@@ -60,7 +63,8 @@ def search_scope(workspace: Workspace, namespace: str, session: str = "") -> Sea
         return _working_scope(workspace, session or workspace.author.session)
     first, _, rest = check_namespace(namespace).partition("/")
     if first == _PROJECT_ROOT and rest:
-        return _project_scope(f"{first}/{rest.partition('/')[0]}")
+        project = f"{first}/{rest.partition('/')[0]}"
+        return _project_scope(project, *_of_branch(workspace, project))
     if '"' in namespace or "," in namespace:
         raise InvalidField("namespace", "must not hold a quotation mark or a comma")
     return SearchScope("", f'ns:"{namespace},global" ')
@@ -69,22 +73,58 @@ def search_scope(workspace: Workspace, namespace: str, session: str = "") -> Sea
 def _working_scope(workspace: Workspace, session: str) -> SearchScope:
     """Return the scope of the project that a session works in; without a limit where none is known."""
     # An agent that has given its project another name finds what it has just written there.
-    written = [OneOf("session", (session,))] if session else []
+    of_no_branch = Not(Under(BRANCHES_NAMESPACE))
+    written = [AllOf((OneOf("session", (session,)), of_no_branch))] if session else []
     opened = workspace.exposures.session_project(session)
     if opened.startswith(f"{_PROJECT_ROOT}/"):
         folder = workspace.settings.get(f"project {opened}")
         project = None if folder is None else find_project(Path(folder).parent)
-        return _project_scope(opened, *_claude_notes(project), *written)
-    if workspace.author.channel != "mcp":
-        return SearchScope()
-    try:
-        project = find_project(Path.cwd())
-    except OSError:  # the directory was removed
-        return SearchScope()
+        return _project_scope(opened, *_claude_notes(project), *_of_branch(workspace, opened), *written)
+    project = _working_project(workspace)
     if project is None:
         return SearchScope()
     namespace = namespace_of_project(project, workspace.settings.get, None)
-    return _project_scope(namespace, *_claude_notes(project), *written)
+    return _project_scope(namespace, *_claude_notes(project), *_of_branch(workspace, namespace), *written)
+
+
+def _working_project(workspace: Workspace) -> Project | None:
+    """Return the project in whose folder this process runs, if that is the agent's: over HTTP it says nothing."""
+    if workspace.author.channel not in ("mcp", "cli"):
+        return None
+    try:
+        return find_project(Path.cwd())
+    except OSError:  # the directory was removed
+        return None
+
+
+def _working_branch(workspace: Workspace, namespace: str = "") -> str:
+    """Return the namespace of the branch on which the agent works; empty on the default branch.
+
+    Empty too where ``namespace`` is not one of the project's. Of one below it, that below the branch is returned.
+    """
+    project = _working_project(workspace)
+    branch = "" if project is None else checked_out_branch(project.root)
+    if project is None or not branch:
+        return ""
+    own = namespace_of_project(project, workspace.settings.get, None)
+    return branch_namespace(namespace or own, branch) if not namespace or is_under(namespace, own) else ""
+
+
+def _of_branch(workspace: Workspace, project: str) -> list[Filter]:
+    """Return the condition of what was learned on the branch of a project on which the agent works."""
+    namespace = _working_branch(workspace, project)
+    return [Under(namespace)] if namespace else []
+
+
+def learned_on_branch(workspace: Workspace, namespace: str | None) -> str | None:
+    """Return the namespace into which an agent's new memory goes; ``None`` for the usual one.
+
+    Where the configuration keeps what is learned on a branch there, that is the branch's: for what names the project or
+    names nothing. Any other namespace stays as the agent gave it.
+    """
+    if workspace.author.actor != "agent" or not workspace.config.review.branches:
+        return namespace
+    return _working_branch(workspace, namespace or "") or namespace
 
 
 def _claude_notes(project: Project | None) -> list[Filter]:
@@ -105,9 +145,10 @@ def is_within_namespaces(namespace: str, namespaces: tuple[str, ...]) -> bool:
 def is_relevant_namespace(current: str, namespace: str) -> bool:
     """Tell whether a record of ``namespace`` matters in the ``current`` one: it is the same, above or below, or global.
 
-    Where ``current`` is empty, all matter. Records of an account matter only in that account's own namespaces.
+    Where ``current`` is empty, all matter. Records of an account matter only in that account's own namespaces, and what
+    was learned on a branch only there.
     """
-    if account_of(namespace) != account_of(current):
+    if account_of(namespace) != account_of(current) or branch_of(namespace) != branch_of(current):
         return False
     return not current or namespace == "global" or is_under(namespace, current) or is_under(current, namespace)
 

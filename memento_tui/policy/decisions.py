@@ -338,6 +338,8 @@ _VERBS_OF_REASONS = {
     "resolution": "resolve",
     "expiring_skip": "extend",
     "code_changed": "check",
+    "branch_merged": "move",
+    "branch_gone": "move",
 }
 
 

@@ -188,6 +188,8 @@ REASONS: dict[str, str] = {
     "quarantined": "you took its session out of recall until you have looked at what it wrote",
     "code_gone": "what it cites of the code is gone from the repository",
     "code_changed": "the code that it cites changed since it was written or last confirmed",
+    "branch_merged": "the branch of Git on which it was learned was merged",
+    "branch_gone": "the branch of Git on which it was learned is gone, merged or given up",
     "changed_on_both": "it was changed on this machine and on another",
     "other_member": "it was written on another machine, and this one asks a person about it",
     "expiring_skip": "the skip ends within three days, and it has kept the agent from something",

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
+from memento_tui.branches import branch_of
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.text.fence import quoted_id, visible_line
 
@@ -42,6 +43,9 @@ _AGENT_NAME = re.compile(r"[\w.+-]{1,24}(?: [\w.+-]{1,16})?", re.ASCII)
 A name stands outside of the fence, so it has no room for a sentence.
 """
 
+_BRANCH_NAME = re.compile(r"[\w./+-]{1,60}", re.ASCII)
+"""The names of branches that are repeated, for the same reason."""
+
 _HOST = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^/?#@]*@)?([a-z0-9.-]{1,80})", re.IGNORECASE)
 """The host of an address."""
 
@@ -65,6 +69,10 @@ if TYPE_CHECKING:
 
         They mean what they mean there.
         """
+
+        @property
+        def namespace(self) -> str:
+            """Where it belongs."""
 
         @property
         def source_type(self) -> str:
@@ -137,6 +145,8 @@ def caution_labels(memory: LabelledMemory, now: datetime, *, with_age: bool = Fa
     if memory.certainty != _ORDINARY_CERTAINTY:
         labels.append(f"certainty {memory.certainty}")
     labels += _source_labels(memory)
+    if branch := branch_of(memory.namespace):
+        labels.append(f"learned on branch {branch}" if _BRANCH_NAME.fullmatch(branch) else "learned on a branch")
     if with_age or (now - memory.created_at).days >= _YOUNG_DAYS:
         labels.append(age_in_words(memory.created_at, now))
     labels += _date_labels(memory, now)

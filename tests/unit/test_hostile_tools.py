@@ -12,8 +12,9 @@ import pytest
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.maintenance.contradictions.finder import ContradictionFinder
+from memento_tui.model.filters import Not, Under
 from memento_tui.model.validation import account_of
-from memento_tui.operations.recall import without_accounts
+from memento_tui.operations.recall import without_reserved
 from memento_tui.policy.gate import Gate
 from memento_tui.storage.journal import Author
 from tests.journeys.mcp_agent import text_of
@@ -120,8 +121,14 @@ def test_no_profile_tells_an_agent_what_an_account_wrote(data_dir: Path, person:
     "query",
     ["otters ns:accounts/eve", 'ns:"accounts/eve" otters', 'ns:"global,accounts/eve" otters', "NS:accounts x"],
 )
-def test_a_query_that_names_an_account_is_left_as_it_is(query: str) -> None:
-    assert without_accounts(query) == query
+def test_a_query_that_names_an_account_leaves_only_branches_out(query: str) -> None:
+    assert without_reserved(query) == f"-ns:branches {query}"
+
+
+def test_a_query_that_names_a_branch_leaves_only_accounts_out() -> None:
+    assert without_reserved("ns:branches/site/fix x") == "-ns:accounts ns:branches/site/fix x"
+    assert without_reserved("x", Under("branches/site/fix")) == "-ns:accounts x"
+    assert without_reserved("x", Not(Under("branches"))) == "-ns:accounts -ns:branches x"
 
 
 @pytest.mark.parametrize(
@@ -138,8 +145,8 @@ def test_a_query_that_names_an_account_is_left_as_it_is(query: str) -> None:
         '"ns:accounts/eve" otters',
     ],
 )
-def test_any_other_query_leaves_accounts_out(query: str) -> None:
-    assert without_accounts(query) == f"-ns:accounts {query}"
+def test_any_other_query_leaves_accounts_and_branches_out(query: str) -> None:
+    assert without_reserved(query) == f"-ns:accounts -ns:branches {query}"
 
 
 @pytest.mark.parametrize(

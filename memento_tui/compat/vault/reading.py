@@ -14,6 +14,7 @@ from pydantic import Field
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.search import SearchHit, recallable_filter
+from memento_tui.branches import BRANCHES_NAMESPACE
 from memento_tui.compat.vault.notes import (
     FLEETING_FOLDER,
     find_note,
@@ -46,8 +47,8 @@ from memento_tui.operations.recall import (
     count_used,
     record_shown,
     timed_query,
-    without_accounts,
     without_other_places,
+    without_reserved,
 )
 from memento_tui.operations.relevance import relevant_hits
 from memento_tui.text.fence import one_line
@@ -151,7 +152,7 @@ class ReadingTools:
 
 
 def _search_hits(workspace: Workspace, query: str, limit: int, *, semantic: bool) -> list[SearchHit]:
-    query = without_accounts(query)
+    query = without_reserved(query)
     if semantic:
         answer = workspace.search(query, mode="semantic", limit=limit)
         if answer.semantic == "ready":
@@ -189,9 +190,13 @@ def _add_content(workspace: Workspace, hits: list[SearchHit], notes: list[FoundN
         note.content = text
 
 
+_UNLISTED = (FLEETING_FOLDER, ACCOUNTS_NAMESPACE, BRANCHES_NAMESPACE)
+"""The namespaces whose memories are no notes of the vault."""
+
+
 def _notes_filter() -> Filter:
     now = clock.now()
-    return AllOf((recallable_filter(AllOf(()), now), Not(Under(FLEETING_FOLDER)), Not(Under(ACCOUNTS_NAMESPACE))))
+    return AllOf((recallable_filter(AllOf(()), now), *(Not(Under(root)) for root in _UNLISTED)))
 
 
 def _recalled_notes(workspace: Workspace) -> Iterator[Memory]:

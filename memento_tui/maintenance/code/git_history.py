@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from memento_tui.errors import InvalidInput
 
-__all__ = ["GitHistory", "PathEvent"]
+__all__ = ["GitHistory", "PathEvent", "run_git"]
 
 _SECONDS = 60.0
 """How long one call of git may take: enough for the whole history of a large repository."""
@@ -128,7 +128,7 @@ class GitHistory:
         )
         rows = [row.split() for row in sizes.splitlines()]
         small = [row[0] for row in rows if row[1:2] == ["blob"] and int(row[2]) <= _MAX_FILE_BYTES]
-        data = self._run_raw("cat-file", "--batch", given="".join(f"{blob}\n" for blob in small).encode())
+        data = run_git(self.root, "cat-file", "--batch", given="".join(f"{blob}\n" for blob in small).encode())
         found, start = {}, 0
         for blob in small:
             line = data.index(b"\n", start)
@@ -160,27 +160,29 @@ class GitHistory:
         return {name: commit for name, commit in found.items() if commit not in found}
 
     def _run(self, *arguments: str, given: str = "") -> str:
-        return self._run_raw(*arguments, given=given.encode()).decode(errors="surrogateescape")
+        return run_git(self.root, *arguments, given=given.encode()).decode(errors="surrogateescape")
 
-    def _run_raw(self, *arguments: str, given: bytes = b"") -> bytes:
-        options = [word for setting in _SAFE_OPTIONS for word in ("-c", setting)]
-        # Variables of a hook of git's own would point it at another repository.
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-        try:
-            ended = subprocess.run(  # noqa: S603 - fixed options; no text of a memory is an option
-                ["git", *options, "--no-pager", *arguments],  # noqa: S607 - the person's own git
-                cwd=self.root, input=given, capture_output=True, timeout=_SECONDS, env=environment, check=False,
-            )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise InvalidInput(f"git could not read {self.root}: {error}.", "Install git, or try again.") from error
-        if ended.returncode:
-            said = ended.stderr.decode(errors="replace").strip().splitlines()
-            raise InvalidInput(
-                f"git could not read {self.root}: {said[-1] if said else ended.returncode}.",
-                "Run it in a Git repository that has a commit.",
-            )
-        return ended.stdout
+
+def run_git(root: Path, *arguments: str, given: bytes = b"") -> bytes:
+    """Return what git prints in a folder. Raises `InvalidInput`."""
+    options = [word for setting in _SAFE_OPTIONS for word in ("-c", setting)]
+    # Variables of a hook of git's own would point it at another repository.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    try:
+        ended = subprocess.run(  # noqa: S603 - fixed options; no text of a memory is an option
+            ["git", *options, "--no-pager", *arguments],  # noqa: S607 - the person's own git
+            cwd=root, input=given, capture_output=True, timeout=_SECONDS, env=environment, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InvalidInput(f"git could not read {root}: {error}.", "Install git, or try again.") from error
+    if ended.returncode:
+        said = ended.stderr.decode(errors="replace").strip().splitlines()
+        raise InvalidInput(
+            f"git could not read {root}: {said[-1] if said else ended.returncode}.",
+            "Run it in a Git repository that has a commit.",
+        )
+    return ended.stdout
 
 
 def _ascending(times: Iterable[int]) -> list[int]:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from memento_tui.branches import branch_of
 from memento_tui.maintenance.contradictions.alignment import (
     Difference,
     SentenceInContext,
@@ -430,4 +431,6 @@ def _share_a_namespace(one: str, other: str) -> bool:
     """Tell whether a claim in one namespace could be meant to hold in the other."""
     if account_of(one) != account_of(other):
         return False  # or anybody's account could cast doubt on what the person keeps
+    if branch_of(one) != branch_of(other):
+        return False  # a branch is there to be another way than the rest
     return "global" in (one, other) or is_under(one, other) or is_under(other, one)

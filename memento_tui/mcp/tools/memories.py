@@ -57,7 +57,7 @@ from memento_tui.operations.links import links_of, walk_links
 from memento_tui.operations.memories import format_time, is_readable, visible_memory
 from memento_tui.operations.outcome import store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, names_memories, recall
-from memento_tui.operations.scope import EVERYWHERE, SearchScope, search_scope
+from memento_tui.operations.scope import EVERYWHERE, SearchScope, learned_on_branch, search_scope
 from memento_tui.operations.sessions import optional_handle
 from memento_tui.text.fence import fenced, one_line, quoted_id
 from memento_tui.text.labels import bracketed
@@ -116,6 +116,8 @@ class MemoryTools:
         )
         if "expires" in fields:
             fields["expires_at"] = parse_optional_end(fields.pop("expires"))
+        if place := learned_on_branch(workspace, fields.get("namespace")):
+            fields["namespace"] = place
         outcome = store_memory(workspace, content, source_url=source_url, wished_id=id, **fields)
         return tool_result(remember_result_text(outcome), remember_result(outcome))
 
