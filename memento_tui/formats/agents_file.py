@@ -20,6 +20,7 @@ from memento_tui.formats.base import (
     Refused,
     namespace_from_parts,
     one_line,
+    project_of_hidden,
     read_existing,
     replace_if_unchanged,
     source_digest,
@@ -86,7 +87,8 @@ def count(root: Path) -> int:
 def read(root: Path) -> Iterator[ImportRecord | Refused]:
     """Yield the sections of one file, whatever its name, or of the files that hosts read below a folder.
 
-    The namespace is ``projects/<folder>``; of a file in a hidden folder, such as ``~/.claude``, ``global``.
+    The namespace is ``projects/<folder>``; of a file in a hidden folder that of the project whose folder it is, and of
+    one in the home directory, such as ``~/.claude``, ``global``.
 
     Raises:
         InvalidInput: there is nothing at ``root``, or no such file.
@@ -121,9 +123,8 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[ImportRecord | Refused]:
         yield Refused(file.name, 0, "holds no text below a heading")
     used: dict[str, int] = {}
     folders = (top / file.name).parent.parts[len(top.parts) :]
-    namespace = (
-        "global" if top.name.startswith(".") else namespace_from_parts(["projects", top.name or "root", *folders])
-    )
+    project = project_of_hidden(top) if top.name.startswith(".") else top.name or "root"
+    namespace = namespace_from_parts(["projects", project, *folders]) if project else "global"
     for place, part in enumerate(parts):
         anchor = _NOT_IN_AN_ANCHOR.sub("-", " ".join(part.names).lower()).strip("-") or "start"
         used[anchor] = times = used.get(anchor, 0) + 1

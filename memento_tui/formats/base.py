@@ -35,6 +35,7 @@ __all__ = [
     "namespace_from_parts",
     "one_line",
     "positional_digest",
+    "project_of_hidden",
     "read_existing",
     "replace_if_unchanged",
     "source_digest",
@@ -268,6 +269,16 @@ def namespace_from_parts(parts: Iterable[str]) -> str:
             break
         kept = longer
     return kept or "global"
+
+
+def project_of_hidden(folder: Path) -> str:
+    """Return the name of the project whose ``.claude``, ``.serena/memories`` or the like a folder is, or nothing.
+
+    A hidden folder of the home directory belongs to no project.
+    """
+    hidden = folder.parent if folder.name == "memories" else folder
+    in_project = hidden.name.startswith(".") and hidden.parent != Path.home().resolve()
+    return hidden.parent.name if in_project else ""
 
 
 def usable_tags(raw: Iterable[str], limit: int = MAX_TAGS) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from memento_tui.formats.base import (
     ImportRecord,
     Refused,
     namespace_from_parts,
+    project_of_hidden,
     replace_if_unchanged,
     source_digest,
 )
@@ -76,14 +77,15 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
     """
     real = root.resolve()
     folder = real if real.is_dir() else real.parent
-    vault = folder.name or "vault"
+    project = project_of_hidden(folder)
+    vault = ("projects", project) if project else (folder.name or "vault",)
     archives = any((folder / name).is_file() for name in VAULT_FILES)
     ids: set[str] = set()
     for source in walk_files(root, NOTE_SUFFIX):
         yield source if isinstance(source, Refused) else _read_file(source, vault, ids, archives=archives)
 
 
-def _read_file(file: SourceFile, vault: str, ids: set[str], *, archives: bool) -> ImportRecord | Refused:
+def _read_file(file: SourceFile, vault: tuple[str, ...], ids: set[str], *, archives: bool) -> ImportRecord | Refused:
     loaded = load_file(file, MAX_NOTE_BYTES)
     if isinstance(loaded, Refused):
         return loaded
@@ -221,13 +223,13 @@ def _source(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {"source": source, **({"source_type": "derived"} if given in _AGENT_SOURCES else {})}
 
 
-def _namespace(note: Note, vault: str, name: str) -> str:
+def _namespace(note: Note, vault: tuple[str, ...], name: str) -> str:
     given = property_text(note.properties.get("memento_namespace"))
     if given:
         return namespace_from_parts(given.split("/"))
     if names := _project(property_text(note.properties.get("project")).strip()):
         return namespace_from_parts(["projects", *names])
-    return namespace_from_parts([vault, *PurePosixPath(name).parts[:-1]])
+    return namespace_from_parts([*vault, *PurePosixPath(name).parts[:-1]])
 
 
 def _project(given: str) -> list[str]:

@@ -7,6 +7,9 @@ digest of the output, never the text; an output that changed is to be read anew,
 
 - ``--sample FILE`` writes the sample, numbered and in full, for a reading without any judgement of others.
 - ``--read FILE --reader NAME`` takes a reading in: a line for each number, ``12 yes`` or ``12 no`` and a few words why.
+- ``--folder DIR`` measures memories of one's own instead: ``DIR/STATE/PROJECT`` is what a project's agent remembered at
+  a state, such as a day, in any format that is known by itself. The states are imported in the order of their names,
+  and the readings stand in ``DIR/judgements.jsonl``.
 
 Consolidations, which do not run by themselves, are asked for in a run of their own on the same memories.
 """
@@ -164,6 +167,18 @@ def import_everything(root: Path, workspace: Workspace, scratch: Path) -> int:
         shutil.copy(version, copy)
         os.utime(copy, (moment, moment))
         run_import(workspace, "agents-file", copy)
+    return active_memories(workspace)
+
+
+def import_folder(folder: Path, workspace: Workspace) -> int:
+    """Import each ``STATE/PROJECT`` of a folder, in the order of their names; return the number of active memories."""
+    for place in sorted(place for place in folder.glob("*/*") if not place.name.startswith(".")):
+        run_import(workspace, detect_format(place), place)
+    return active_memories(workspace)
+
+
+def active_memories(workspace: Workspace) -> int:
+    """Return how many memories of a workspace are recalled."""
     return sum(memory.status in RECALLED_STATUSES for batch in workspace._store.memories.batches() for memory in batch)
 
 
@@ -229,45 +244,59 @@ def _drawn(found: Sequence[Output]) -> list[Output]:
     return random.Random(_SEED).sample(ordered, min(SAMPLE_SIZE, len(ordered)))
 
 
-def _print_class(name: str, found: Sequence[Output], memories: int) -> None:
+def _print_class(name: str, found: Sequence[Output], memories: int, readings: Readings) -> None:
     print(f"{name}: {len(found)}, {1000 * len(found) / memories:.1f} for 1,000 memories")
-    for line in READINGS.told(_drawn(found), "approved"):
+    for line in readings.told(_drawn(found), "approved"):
         print(f"    {line}")
+
+
+def _all_outputs(folder: Path | None, scratch: Path) -> tuple[int, dict[str, list[Output]]]:
+    """Import, maintain, and return the number of active memories and the outputs by their class."""
+    home, asked_home = without_engine(scratch / "data"), scratch / "asked"
+    with unpacked_archive() as root, Workspace(home) as workspace:
+        if folder is not None:
+            count = import_folder(folder, workspace)
+        elif root is not None:
+            count = import_everything(root, workspace, scratch / "versions")
+        else:
+            return 0, {}
+    shutil.copytree(home, asked_home, ignore=shutil.ignore_patterns("*.lock"))
+    found: dict[str, list[Output]] = defaultdict(list)
+    for data, asked in ((home, ()), (asked_home, ("consolidate",))):
+        with Workspace(data) as workspace:
+            maintain(workspace, DataPaths(data), asked)
+            for output in outputs(workspace):
+                if (output.name == "consolidation") == bool(asked):
+                    found[output.name].append(output)
+    if folder is None:
+        found["transcript"] = list(lessons_of_transcripts(scratch))
+    return count, found
 
 
 def main() -> None:
     """Run maintenance on everything and print the figures."""
     parser = argparse.ArgumentParser()
+    parser.add_argument("--folder", type=Path)
     parser.add_argument("--sample", type=Path)
     parser.add_argument("--read", type=Path)
     parser.add_argument("--reader", default="first")
     arguments = parser.parse_args()
+    readings = Readings(arguments.folder / "judgements.jsonl") if arguments.folder else READINGS
     with (
-        unpacked_archive() as root,
         tempfile.TemporaryDirectory(prefix="memento-queue-") as scratch,
         # Which of several versions are paired depends on their ids: each run is to be of the same ones.
         patch("memento_tui.model.validation.os.urandom", random.Random(_SEED).randbytes),
     ):
-        if root is None:
-            print("../shared/data/agent_memory.tar.gz is absent: nothing is measured.")
-            return
-        home, asked_home = without_engine(Path(scratch) / "data"), Path(scratch) / "asked"
-        with Workspace(home) as workspace:
-            count = import_everything(root, workspace, Path(scratch) / "versions")
-        shutil.copytree(home, asked_home, ignore=shutil.ignore_patterns("*.lock"))
-        found: dict[str, list[Output]] = defaultdict(list)
-        for folder, asked in ((home, ()), (asked_home, ("consolidate",))):
-            with Workspace(folder) as workspace:
-                maintain(workspace, DataPaths(folder), asked)
-                for output in outputs(workspace):
-                    if (output.name == "consolidation") == bool(asked):
-                        found[output.name].append(output)
-        found["transcript"] = list(lessons_of_transcripts(Path(scratch)))
+        count, found = _all_outputs(arguments.folder, Path(scratch))
+    if not count:
+        print("There are no memories: nothing is measured. Those of ../shared/data/agent_memory.tar.gz may be absent.")
+        return
+    print(f"{count} active memories")
     sample = [output for _, group in sorted(found.items()) for output in _drawn(group)]
     if arguments.read:
-        READINGS.take(sample, arguments.read.read_text().splitlines(), arguments.reader)
+        readings.take(sample, arguments.read.read_text().splitlines(), arguments.reader)
     for name, group in sorted(found.items()):
-        _print_class(name, group, count)
+        _print_class(name, group, count, readings)
     if arguments.sample:
         arguments.sample.write_text(numbered(sample))
 

@@ -58,6 +58,26 @@ def test_every_section_with_a_text_is_an_instruction(workspace: Workspace, tmp_p
     assert {(memory.kind, memory.namespace) for memory in found.values()} == {("instruction", "projects/site")}
 
 
+@pytest.mark.parametrize("folder", [".claude", ".github"])
+def test_instructions_in_a_hidden_folder_of_a_project_are_of_that_project(
+    workspace: Workspace, tmp_path: Path, folder: str
+) -> None:
+    (tmp_path / "site" / folder).mkdir(parents=True)
+    path = tmp_path / "site" / folder / "CLAUDE.md"
+    path.write_text(FILE, newline="")
+    assert {memory.namespace for memory in imported(workspace, path).values()} == {"projects/site"}
+
+
+def test_instructions_in_a_hidden_folder_of_the_home_directory_hold_everywhere(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".claude").mkdir()
+    path = tmp_path / ".claude" / "CLAUDE.md"
+    path.write_text(FILE, newline="")
+    assert {memory.namespace for memory in imported(workspace, path).values()} == {"global"}
+
+
 def test_an_untouched_file_returns_byte_for_byte_and_an_edit_changes_its_section_only(
     workspace: Workspace, tmp_path: Path
 ) -> None:

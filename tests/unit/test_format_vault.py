@@ -278,10 +278,16 @@ def test_a_note_alone_is_a_vault_of_one(root: Path) -> None:
     assert (incoming.key, incoming.fields["namespace"]) == ("a.md", "brain")
 
 
-def test_a_vault_in_a_hidden_folder_is_read(tmp_path: Path) -> None:
-    put(tmp_path, ".serena/memories/a.md", "x")
-    put(tmp_path, ".serena/memories/.obsidian/b.md", "x")
-    assert read(tmp_path / ".serena" / "memories").only.fields["namespace"] == "memories"
+def test_the_memories_in_a_hidden_folder_of_a_project_are_those_of_the_project(tmp_path: Path) -> None:
+    put(tmp_path, "site/.serena/memories/a.md", "x")
+    put(tmp_path, "site/.serena/memories/.obsidian/b.md", "x")
+    assert read(tmp_path / "site" / ".serena" / "memories").only.fields["namespace"] == "projects/site"
+
+
+def test_a_hidden_vault_in_the_home_directory_has_its_own_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    put(tmp_path, ".notes/a.md", "x")
+    assert read(tmp_path / ".notes").only.fields["namespace"] == ".notes"
 
 
 def test_the_archive_of_a_memento_vault_is_archived_and_no_other_folder_of_that_name(root: Path) -> None:
