@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from threading import Lock
@@ -26,6 +26,8 @@ __all__ = [
     "DecisionVerb",
     "Inbox",
     "InboxItem",
+    "InboxListing",
+    "InboxOrder",
     "counts_in_words",
     "decide",
     "inbox_name",
@@ -42,6 +44,9 @@ DecisionVerb = Literal[
     "not_a_contradiction",
 ]
 DECISION_VERBS: tuple[str, ...] = get_args(DecisionVerb)
+
+InboxOrder = Literal["risk", "oldest", "newest", "agent"]
+"""What is listed first: the riskiest, what waits longest, the newest, or by agent and then by risk."""
 
 CONTRADICTION_PREFIX = "contradiction:"
 """The prefix of a contradiction's name in the inbox. A proposal's name is its id."""
@@ -223,36 +228,64 @@ class InboxView:
         return [inbox_name(*pair) for pair in self._store.inbox.ids(self._at, self._kind, start, count)]
 
 
-class InboxSearch:
-    """The entries whose texts hold some words, at one moment; found when they are first asked for. Used on threads."""
+class InboxListing:
+    """The entries of a kind whose texts hold some words, as they were when they were first asked for. Used on threads.
 
-    def __init__(self, store: Store, kind: str, words: Sequence[str], at: datetime) -> None:
-        self._store, self._kind, self._words, self._at = store, kind, words, at
+    Which they are is read once, and their rows by page: what comes later is none of them, and what each held then is
+    known by its version.
+    """
+
+    def __init__(self, store: Store, kind: str, words: Sequence[str], order: InboxOrder, at: datetime) -> None:
+        self._store, self._kind, self._words, self._order, self._at = store, kind, words, order, at
         self._lock = Lock()
-        self._found: Sequence[tuple[str, str]] | None = None
+        self._found: dict[tuple[str, str], int] | None = None
+        self._keys: Sequence[tuple[str, str]] = ()
 
-    def _keys(self) -> Sequence[tuple[str, str]]:
+    def _versions(self) -> dict[tuple[str, str], int]:
         with self._lock:
             if self._found is None:
-                self._found = self._store.inbox.saying(self._at, self._kind, self._words)
+                self._found = dict(self._store.inbox.listed(self._at, self._kind, self._words, self._order))
+                self._keys = list(self._found)
             return self._found
+
+    def _part(self, start: int, count: int) -> Sequence[tuple[str, str]]:
+        self._versions()
+        return self._keys[start : start + count]
 
     def total(self) -> int:
         """Return how many there are."""
-        return len(self._keys())
+        return len(self._versions())
 
     def page(self, start: int, count: int) -> Sequence[InboxItem]:
-        """Return ``count`` of them from index ``start``, in the order of the queue."""
-        return [InboxItem(row) for row in self._store.inbox.rows(self._at, self._keys()[start : start + count])]
+        """Return ``count`` of them from index ``start`` as they are now, without what was decided since."""
+        keys = self._part(start, count)
+        rows = {(row.record, row.record_id): InboxItem(row) for row in self._store.inbox.rows(self._at, keys)}
+        return [rows[key] for key in keys if key in rows]
+
+    def as_listed(self, names: Collection[str]) -> Mapping[str, InboxItem]:
+        """Return those of some that wait, by name, each with the version that it was listed with.
+
+        A decision names that version: one that says something else by now is refused.
+        """
+        versions = self._versions()
+        rows = self._store.inbox.rows(self._at, [key for name in names if (key := _split_name(name)) in versions])
+        items = [InboxItem(msgspec.structs.replace(row, version=versions[row.record, row.record_id])) for row in rows]
+        return {item.id: item for item in items}
 
     def locate(self, row_id: str) -> int | None:
         """Return the index of an entry, or ``None`` where it is not among them."""
-        key, keys = _split_name(row_id), self._keys()
-        return keys.index(key) if key in keys else None
+        key = _split_name(row_id)
+        return self._keys.index(key) if key in self._versions() else None
 
     def ids(self, start: int, count: int) -> Sequence[str]:
         """Return the names of some of them."""
-        return [inbox_name(*key) for key in self._keys()[start : start + count]]
+        return [inbox_name(*key) for key in self._part(start, count)]
+
+
+def _known_kind(kind: str) -> str:
+    if kind and kind not in INBOX_KINDS:
+        raise InvalidInput(f"Nothing waits as {kind!r:.40}.", f"The kinds are {', '.join(INBOX_KINDS)}.")
+    return kind
 
 
 def _split_name(name: str) -> tuple[str, str]:
@@ -272,17 +305,18 @@ class Inbox:
         self._review = review
         self._contradictions = contradictions
 
-    def view(self, kind: str = "", words: Sequence[str] = ()) -> InboxView | InboxSearch:
-        """Return the queue as it is now, or its part of one kind, or the entries whose texts hold all of some words.
+    def view(self, kind: str = "") -> InboxView:
+        """Return the queue as it is now, or its part of one kind. Raises `InvalidInput` for an unknown kind."""
+        return InboxView(self._store, _known_kind(kind), clock.now())
+
+    def listing(self, kind: str = "", words: Sequence[str] = (), order: InboxOrder = "risk") -> InboxListing:
+        """Return the entries of a kind whose texts hold all of some words, in an order, to be decided as listed.
 
         Raises:
             InvalidInput: an unknown kind.
 
         """
-        if kind and kind not in INBOX_KINDS:
-            raise InvalidInput(f"Nothing waits as {kind!r:.40}.", f"The kinds are {', '.join(INBOX_KINDS)}.")
-        at = clock.now()
-        return InboxSearch(self._store, kind, words, at) if words else InboxView(self._store, kind, at)
+        return InboxListing(self._store, _known_kind(kind), words, order, clock.now())
 
     def counts(self) -> dict[str, int]:
         """Return how many of each kind wait now; kinds of which none does are left out."""

@@ -17,7 +17,7 @@ from memento_tui.storage.database import Database
 from memento_tui.storage.statements import SELECT_KEPT_BOTH
 from memento_tui.storage.tables import select_records
 
-__all__ = ["ContradictionQueries", "InboxQueries", "InboxRow", "ProposalQueries"]
+__all__ = ["INBOX_ORDERS", "ContradictionQueries", "InboxQueries", "InboxRow", "ProposalQueries"]
 
 _IS_UNRESOLVED = "contradiction.status <> 'resolved'"
 
@@ -260,11 +260,11 @@ _KIND_OF_PROPOSAL = (
 
 _PROPOSALS = (
     f"SELECT 'proposal' AS record, proposal.id AS id, {_KIND_OF_PROPOSAL} AS kind, 0.0 AS doubt, created_at AS since,"
-    " 1 AS side, number FROM proposal"
+    " 1 AS side, number, proposed_by AS who, proposal.version AS version FROM proposal"
 )
 _CONTRADICTIONS = (
     "SELECT 'contradiction' AS record, contradiction.id AS id, 'contradiction' AS kind, -score AS doubt,"
-    " created_at AS since, 0 AS side, number FROM contradiction"
+    " created_at AS since, 0 AS side, number, '' AS who, contradiction.version AS version FROM contradiction"
 )
 _OPEN_PROPOSALS = (
     f"{_PROPOSALS} WHERE state IN ({', '.join(repr(state) for state in OPEN_PROPOSAL_STATES)})"
@@ -276,9 +276,23 @@ _OPEN_CONTRADICTIONS = (
 )
 _RISK = f"CASE kind {' '.join(f'WHEN {kind!r} THEN {place}' for place, kind in enumerate(INBOX_KINDS))} END"
 _INBOX = f"SELECT *, {_RISK} AS risk FROM ({_OPEN_PROPOSALS} UNION ALL {_OPEN_CONTRADICTIONS})"
+_INBOX_NAMED = (
+    f"SELECT *, {_RISK} AS risk FROM ("
+    f"{_OPEN_PROPOSALS} AND proposal.id IN (SELECT value FROM json_each(:proposals))"
+    f" UNION ALL {_OPEN_CONTRADICTIONS} AND contradiction.id IN (SELECT value FROM json_each(:contradictions)))"
+)
+"""The inbox without what is not named: read by id, however many wait."""
 _IS_OF_KIND = "(:kind = '' OR kind = :kind)"
 _INBOX_ORDER = "risk, doubt, since, side, number"
 """The riskiest kind first, of contradictions the surest, then what waits longest."""
+
+INBOX_ORDERS = {
+    "risk": _INBOX_ORDER,
+    "oldest": f"since, {_INBOX_ORDER}",
+    "newest": f"since DESC, {_INBOX_ORDER}",
+    "agent": f"who, {_INBOX_ORDER}",
+}
+"""What the inbox can be listed by."""
 
 _INBOX_COLUMNS = _INBOX_ORDER.split(", ")
 _PLACE = ", ".join(f":{column}" for column in _INBOX_COLUMNS)
@@ -401,22 +415,29 @@ class InboxQueries:
         with self._database.reading() as connection:
             return [(row[0], row[1]) for row in connection.execute(query, values)]
 
-    def saying(self, at: datetime, kind: str, words: Sequence[str]) -> list[tuple[str, str]]:
-        """Return the record and the id of each whose text holds all of some words in any case, in the queue's order."""
-        query = f"{_INBOX} WHERE {_IS_OF_KIND} AND record || ' ' || id IN ({_SAYING}) ORDER BY {_INBOX_ORDER}"
-        folded = msgspec.json.encode([word.casefold() for word in words]).decode()
-        values = {"at": format_moment(at), "kind": kind, "words": folded}
+    def listed(self, at: datetime, kind: str, words: Sequence[str], order: str) -> list[tuple[tuple[str, str], int]]:
+        """Return the record and the id of each whose text holds all of some words in any case, and its version.
+
+        An empty ``kind`` selects all, and no words select every text; ``order`` is one of `INBOX_ORDERS`.
+        """
+        holding = f" AND record || ' ' || id IN ({_SAYING})" if words else ""
+        query = f"{_INBOX} WHERE {_IS_OF_KIND}{holding} ORDER BY {INBOX_ORDERS[order]}"
+        values = {"at": format_moment(at), "kind": kind}
+        if words:
+            values["words"] = msgspec.json.encode([word.casefold() for word in words]).decode()
         with self._database.reading() as connection:
-            return [(row[0], row[1]) for row in connection.execute(query, values)]
+            found = connection.execute(query.replace("*", "record, id, version", 1), values)
+            return [((row[0], row[1]), int(row[2])) for row in found]
 
     def rows(self, at: datetime, keys: Sequence[tuple[str, str]]) -> list[InboxRow]:
         """Return the rows of these records and ids that wait, in the order of the queue."""
-        listed = msgspec.json.encode([f"{record} {record_id}" for record, record_id in keys]).decode()
-        query = f"{_INBOX} WHERE record || ' ' || id IN (SELECT value FROM json_each(:ids)) ORDER BY {_INBOX_ORDER}"
+        named = {
+            f"{record}s": msgspec.json.encode([found for of, found in keys if of == record]).decode()
+            for record in ("proposal", "contradiction")
+        }
+        query = f"{_INBOX_NAMED} ORDER BY {_INBOX_ORDER}"
         with self._database.reading() as connection:
-            return _inbox_rows(
-                connection, connection.execute(query, {"at": format_moment(at), "ids": listed}).fetchall()
-            )
+            return _inbox_rows(connection, connection.execute(query, {"at": format_moment(at), **named}).fetchall())
 
 
 def _queue_position(connection: Connection, record: str, record_id: str) -> dict[str, object] | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,15 @@ import pytest
 import memento_tui
 from memento_tui import clock
 from memento_tui.api import Workspace
-from memento_tui.api.inbox import KIND_NAMES, Decision, DecisionVerb, counts_in_words
+from memento_tui.api.inbox import KIND_NAMES, Decision, DecisionVerb, InboxOrder, counts_in_words
 from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.api.review import ContradictionWithSides, PendingProposal
-from memento_tui.errors import AmbiguousId, InvalidInput, NotFound
+from memento_tui.errors import AmbiguousId, Conflict, InvalidInput, NotFound
 from memento_tui.model import Contradiction, make_contradiction, make_proposal, make_skip
 from memento_tui.model.review import INBOX_KINDS
 from memento_tui.moments import format_moment
 from memento_tui.storage.journal import Author
+from memento_tui.storage.review import InboxQueries, InboxRow
 from tests.made import always, edit, unguarded
 from tests.steps import count_steps
 
@@ -117,7 +119,7 @@ def test_the_queue_is_searched_by_words_of_every_text_that_waits_in_any_case(
     edit(agent, "jwt", content="Use Grüße cookies.")
     agent.remember("A page of cookies.", source_type="external", make_id=always("page"))
     clash(workspace)
-    view = workspace.inbox.view("", ["COOKIES"])
+    view = workspace.inbox.listing("", ["COOKIES"])
     rows = view.page(0, 100)
     assert [row.kind for row in rows] == ["change", "new"] == [row.kind for row in workspace.inbox.view("").page(1, 9)]
     assert (view.total(), view.ids(1, 1)) == (2, [rows[1].id])
@@ -131,7 +133,56 @@ def test_the_queue_is_searched_by_words_of_every_text_that_waits_in_any_case(
         (["claude"], "", 2),
         (["content"], "", 0),
     ):
-        assert workspace.inbox.view(kind, words).total() == found, words
+        assert workspace.inbox.listing(kind, words).total() == found, words
+
+
+def test_a_listing_stays_as_it_was_first_asked_for_and_reads_only_the_rows_of_a_page(
+    workspace: Workspace, agent: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        agent.remember(f"A page about {number}.", source_type="external", make_id=always(f"page{number}"))
+    read: list[int] = []
+    rows = InboxQueries.rows
+
+    def counted(queries: InboxQueries, at: datetime, keys: Sequence[tuple[str, str]]) -> list[InboxRow]:
+        read.append(len(keys))
+        return rows(queries, at, keys)
+
+    monkeypatch.setattr(InboxQueries, "rows", counted)
+    listing = workspace.inbox.listing("new", order="newest")
+    assert [row.row.text for row in listing.page(0, 2)] == ["A page about 5.", "A page about 4."]
+    assert read == [2]
+    agent.remember("A page that came later.", source_type="external")
+    workspace.review.approve("page4")
+    assert (listing.total(), workspace.inbox.listing("new").total()) == (6, 6)
+    assert [row.row.text for row in listing.page(0, 3)] == ["A page about 5.", "A page about 3."]
+
+
+def test_what_was_listed_is_decided_as_it_was_listed_or_not_at_all(workspace: Workspace, agent: Workspace) -> None:
+    workspace.remember("Use JWT.", id="jwt", stability="verified")
+    edit(agent, "jwt", content="Use cookies.")
+    listing = workspace.inbox.listing("change")
+    (name,) = listing.ids(0, 9)
+    workspace.update("jwt", content="Use tokens.")
+    with pytest.raises(Conflict):
+        workspace.review.approve(name)  # it needs another look from then on
+    (now,) = listing.page(0, 9)
+    listed = listing.as_listed([name])[name]
+    assert now.version > listed.version
+    with pytest.raises(Conflict):
+        workspace.inbox.decide_one(Decision(id=name, verb="approve", seen=listed.version))
+    assert workspace.get("jwt").content == "Use tokens."
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"), [("oldest", "change new"), ("newest", "new change"), ("agent", "change new")]
+)
+def test_a_listing_has_an_order(workspace: Workspace, agent: Workspace, order: InboxOrder, expected: str) -> None:
+    workspace.remember("Use JWT.", id="jwt", stability="verified")
+    edit(agent, "jwt", content="Use cookies.")
+    agent.remember("A page.", source_type="external")
+    listing = workspace.inbox.listing(order=order)
+    assert " ".join(row.kind for row in listing.page(0, 9)) == expected
 
 
 def test_a_cursor_holds_though_what_it_names_was_decided(workspace: Workspace, agent: Workspace) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -11,31 +11,28 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input
 
-from memento_tui.api.inbox import KIND_NAMES, MAX_BULK_EDIT_ITEMS, InboxItem, inbox_name
+from memento_tui.api.inbox import KIND_NAMES, InboxItem, inbox_name
 from memento_tui.api.review import ContradictionWithSides
 from memento_tui.errors import MementoError
 from memento_tui.model.review import INBOX_KINDS
 from memento_tui.tui.commands import KeyScope, bindings
-from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.review.availability import can_decide
-from memento_tui.tui.sections.review.decisions import CANNOT_APPROVE_CONTRADICTION, ChosenTogether, DecisionRunner
+from memento_tui.tui.sections.review.bulk_decisions import BulkDecisions
+from memento_tui.tui.sections.review.decisions import CANNOT_APPROVE_CONTRADICTION, DecisionRunner
 from memento_tui.tui.sections.review.evidence import FocusedItem, read_focused_item
 from memento_tui.tui.sections.review.evidence_pane import EvidencePane
 from memento_tui.tui.sections.review.groups import (
-    GROUPINGS,
-    Grouping,
     InboxGroup,
     QueueList,
     QueueRow,
-    group_key,
     group_texts,
-    grouped_rows,
 )
 from memento_tui.tui.sections.review.line_view import LineView, texts_of_change
 from memento_tui.tui.sections.review.proposal_editing import ProposalEditing
+from memento_tui.tui.sections.review.queue_groups import QueueGroups
 from memento_tui.tui.sections.review.rows import group_line, kind_word, waiting_line
 from memento_tui.tui.selection import Selection
 from memento_tui.tui.views.view import ViewClosed
@@ -51,13 +48,6 @@ __all__ = ["ReviewSection"]
 
 _FILTER_WIDTH = 24
 """Cells of the filter box, which holds a few words."""
-
-_ORDER_KEYS: Mapping[str, Callable[[InboxItem], Any]] = {
-    "oldest": lambda item: item.row.since,
-    "newest": lambda item: -item.row.since.timestamp(),
-    "agent": lambda item: item.row.who,
-}
-"""What the queue is sorted by, where not by risk."""
 
 _GROUP_COMMANDS = {"review.approve_group", "review.reject_group"}
 _FOLD_COMMANDS = {"review.fold": False, "review.unfold": True}
@@ -94,12 +84,11 @@ class ReviewSection(ListSection[QueueRow]):
         self._counts: dict[str, int] = {}
         self._decided: set[str] = set()
         """The items that were decided here and do not wait again."""
-        self._grouping: Grouping = ""
-        self._folded: set[str] = set()
-        """The ids of the groups that are folded."""
+        self.groups = QueueGroups(self.list)
         self.evidence = EvidencePane()
         self.side_scroll = self.evidence
         self.decisions = DecisionRunner(self)
+        self._many = BulkDecisions(self)
         self._editing = ProposalEditing(self, self.decisions.decide)
         self.lines = LineView(self._approve_lines)
         """The lines of a change, over the evidence while they are chosen."""
@@ -160,18 +149,7 @@ class ReviewSection(ListSection[QueueRow]):
 
     def make_source(self) -> RowSource[QueueRow]:
         """Return the items of the queue, or those of the chosen kind that hold the words of the filter; in groups."""
-        view = self.memento.workspace.inbox.view(self.kind, self.words)
-        grouping, folded, order = self._grouping, frozenset(self._folded), _ORDER_KEYS.get(self.order)
-        # What a filter finds can be decided together: it is read once, so that nothing is decided but what was listed.
-        if not grouping and order is None and not self.filter.strip():
-            return view
-
-        def rows() -> Sequence[QueueRow]:
-            items = view.page(0, view.total())
-            items = items if order is None else sorted(items, key=order)
-            return grouped_rows(items, grouping, folded) if grouping else items
-
-        return ListSource(rows)
+        return self.groups.source(self.memento.workspace.inbox, self.kind, self.words, self.order)
 
     def filter_fields(self) -> Mapping[str, Iterable[tuple[str, str]]]:
         """Return the kinds that wait, which stand alone."""
@@ -181,7 +159,7 @@ class ReviewSection(ListSection[QueueRow]):
         """Return the row of one item of the queue, or of a group."""
         if isinstance(row, InboxGroup):
             return group_line(row.key, row.kinds, len(row.items), width, is_folded=row.is_folded)
-        if not self._grouping:
+        if not self.groups.by:
             return waiting_line(row, width)
         return [[("  ", ""), *line] for line in waiting_line(row, width - 2)]
 
@@ -200,15 +178,9 @@ class ReviewSection(ListSection[QueueRow]):
         marked = Content.styled(f"{marks:,} marked  ", "bold $text-accent") if marks else Content("")
         progress = _progress(len(self._decided), total) if self._decided else Content("")
         above = Content(f"{self.new_above:,} new above (g)  ") if self.new_above > 0 else Content("")
-        found = Content(f"{self._number_found():,} found, ") if self.words else Content("")
+        found = Content(f"{self.groups.number_found():,} found, ") if self.words else Content("")
         order = "" if self.is_in_first_order else f"{self.ORDERS[self.order].lower()} first  "
         return progress + marked + above + Content(order) + found + waiting
-
-    def _number_found(self) -> int:
-        """Return how many items the list holds, folded ones too, without the rows of groups."""
-        if not self._grouping:
-            return self.rows.total
-        return sum(len(row.items) for row in self._shown_rows() if isinstance(row, InboxGroup))
 
     def empty_text(self) -> str:
         """Return the text of an empty queue."""
@@ -307,22 +279,21 @@ class ReviewSection(ListSection[QueueRow]):
 
     def action_group(self) -> None:
         """Gather the items by kind, then by agent, session and source, then not."""
-        self._grouping = GROUPINGS[(GROUPINGS.index(self._grouping) + 1) % len(GROUPINGS)]
-        self._folded.clear()
+        self.groups.next()
         current = self.rows.current
         self._read_groups(current.id if current is not None else None)
         words = "In no groups."
-        if self._grouping:
-            words = f"In groups by {self._grouping}: A approves a whole group, X rejects it."
+        if self.groups.by:
+            words = f"In groups by {self.groups.by}: A approves a whole group, X rejects it."
         self.memento.show_status(words)
 
     def action_fold(self, fold: bool) -> None:  # noqa: FBT001 - how a key's action is written
         """Fold the group under the cursor, or that of the item there; or unfold it."""
-        group = self._group_here()
+        group = self.groups.here()
         if group is None:
             self.memento.show_status("There are no groups here; F gathers what waits.", problem=True)
             return
-        (self._folded.add if fold else self._folded.discard)(group.id)
+        self.groups.fold(group, fold=fold)
         self._read_groups(group.id)
 
     def _read_groups(self, select: str | None) -> None:
@@ -334,58 +305,10 @@ class ReviewSection(ListSection[QueueRow]):
         else:
             self.rows.refresh_rows(source, select=select)
 
-    def _group_here(self) -> InboxGroup | None:
-        """Return the group that the cursor is on, or in, as it is shown."""
-        row = self.rows.current
-        if row is None or isinstance(row, InboxGroup) or not self._grouping:
-            return row if isinstance(row, InboxGroup) else None
-        key = group_key(row, self._grouping)
-        return next((found for found in self._shown_rows() if isinstance(found, InboxGroup) and found.key == key), None)
-
-    def _shown_rows(self) -> Sequence[QueueRow]:
-        """Return all rows of the list, each as it is shown; those that are not in memory as they are now."""
-        if self.rows.source is None:
-            return ()
-        rows = self.rows.source.page(0, self.rows.total)
-        shown = {row.id: row for row in self.rows.at_hand([row.id for row in rows])}
-        return [shown.get(row.id, row) for row in rows]
-
-    def _waiting_in(self, group: InboxGroup | None) -> set[str]:
-        """Return the ids of what waits now in a group, or of what the filter finds now."""
-        view = self.memento.workspace.inbox.view(self.kind, self.words)
-        items = view.page(0, view.total())
-        return {item.id for item in items if group is None or group_key(item, group.by) == group.key}
-
     @work(group="decide")
     async def action_decide_group(self, verb: str) -> None:
-        """Approve or reject all of a group, or all that the filter finds, after a question with their number.
-
-        It is about what the list shows when the key is pressed: what comes later waits on.
-        """
-        if not self.check_can_act() or not self._check_unmarked("A and X are for a group or a filter"):
-            return
-        group = self._group_here()
-        if group is not None:
-            chosen = ChosenTogether(group.key, group.items, self._grouping, self.kind)
-        elif self.filter.strip():
-            found = [row for row in self._shown_rows() if isinstance(row, InboxItem)]
-            chosen = ChosenTogether(self.filter.strip(), found, self._grouping, self.kind)
-        else:
-            message = "A and X are for a group, or for what a filter finds: F makes groups, / filters."
-            self.memento.show_status(message, problem=True)
-            return
-        await self.decisions.decide_group(chosen, cast("DecisionVerb", verb), lambda: self._waiting_in(group))
-
-    def _check_unmarked(self, otherwise: str) -> bool:
-        """Return whether nothing is marked; else say what the keys for marks are, and what this key is for."""
-        marks = len(self.rows.marks)
-        if marks:
-            self.memento.show_status(
-                f"{marks:,} {'is' if marks == 1 else 'are'} marked: a approves, x rejects, E edits them; u unmarks. "
-                f"{otherwise}.",
-                problem=True,
-            )
-        return not marks
+        """Approve or reject all of a group, or all that the filter finds, after a question with their number."""
+        await self._many.decide_group(cast("DecisionVerb", verb))
 
     # What is in focus
 
@@ -416,7 +339,7 @@ class ReviewSection(ListSection[QueueRow]):
 
     def action_lines(self) -> None:
         """Let the person take or leave single lines of the change in focus."""
-        if not self._check_unmarked("c is for a single change"):
+        if not self._many.check_unmarked("c is for a single change"):
             return
         focused = self._focused_to_decide()
         if focused is None:
@@ -482,7 +405,7 @@ class ReviewSection(ListSection[QueueRow]):
         if command in _FOLD_COMMANDS:
             return isinstance(row, InboxGroup) and row.is_folded == _FOLD_COMMANDS[command] and self.rows.has_focus
         if command in _GROUP_COMMANDS:
-            return not marked and (isinstance(row, InboxGroup) or bool(row and (self._grouping or self.filter.strip())))
+            return not marked and (isinstance(row, InboxGroup) or bool(row and (self.groups.by or self.filter.strip())))
         if command == "review.group":
             return row is not None
         return can_decide(command, self.focused, marked=marked)
@@ -583,7 +506,7 @@ class ReviewSection(ListSection[QueueRow]):
             self.action_fold(not group.is_folded)
         elif self.side_pane.is_editing:
             self.focus_content()
-        elif self._check_unmarked("e is for a single item") and (focused := self._focused_to_decide()) is not None:
+        elif self._many.check_unmarked("e is for a single item") and (focused := self._focused_to_decide()) is not None:
             self._editing.edit(focused)
 
     def reopen_unsaved(self, kept: UnsavedText) -> None:
@@ -593,20 +516,4 @@ class ReviewSection(ListSection[QueueRow]):
     @work(group="decide")
     async def action_edit_outside(self) -> None:
         """Open the marked items, or else the listed ones, in the person's editor, and decide as the text then asks."""
-        if not self.check_can_act():
-            return
-        from memento_tui.tui.sections.review.bulk_edit import edit_decisions  # noqa: PLC0415 - seldom needed
-
-        inbox = self.memento.workspace.inbox
-        marks = sorted(self.rows.marks)
-        rows = inbox.rows(marks) if marks else inbox.view(self.kind, self.words).page(0, MAX_BULK_EDIT_ITEMS)
-        edited = await edit_decisions(self, rows)
-        if edited is None:
-            return
-        kept, requested = edited
-        failed = await self.decisions.decide_many(requested.decisions, "Decided")
-        self.rows.clear_marks()
-        if failed or requested.unclear:
-            self.memento.show_status(f"Not all of it was decided; your text is in {kept.path}.", problem=True)
-        else:
-            kept.discard()
+        await self._many.edit_outside()

@@ -1,0 +1,84 @@
+"""Decide about many items of the queue at once: a group, what a filter finds, or a text in the person's editor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memento_tui.api.inbox import MAX_BULK_EDIT_ITEMS
+from memento_tui.tui.sections.review.decisions import ChosenTogether
+from memento_tui.tui.sections.review.groups import InboxGroup, group_key
+
+if TYPE_CHECKING:
+    from memento_tui.api.inbox import DecisionVerb
+    from memento_tui.tui.sections.review.section import ReviewSection
+
+__all__ = ["BulkDecisions"]
+
+
+class BulkDecisions:
+    """Decides for the section of the review about more than one card."""
+
+    def __init__(self, section: ReviewSection) -> None:
+        self._section = section
+
+    def check_unmarked(self, otherwise: str) -> bool:
+        """Return whether nothing is marked; else say what the keys for marks are, and what this key is for."""
+        marks = len(self._section.rows.marks)
+        if marks:
+            self._section.memento.show_status(
+                f"{marks:,} {'is' if marks == 1 else 'are'} marked: a approves, x rejects, E edits them; u unmarks. "
+                f"{otherwise}.",
+                problem=True,
+            )
+        return not marks
+
+    async def decide_group(self, verb: DecisionVerb) -> None:
+        """Approve or reject all of a group, or all that the filter finds, after a question; must run in a worker.
+
+        It is about what the list shows when the key is pressed: what comes later waits on.
+        """
+        section, groups = self._section, self._section.groups
+        if not section.check_can_act() or not self.check_unmarked("A and X are for a group or a filter"):
+            return
+        group = groups.here()
+        if group is not None:
+            chosen = ChosenTogether(group.key, group.items, groups.by, section.kind)
+        elif section.filter.strip():
+            chosen = ChosenTogether(section.filter.strip(), groups.items(), groups.by, section.kind)
+        else:
+            message = "A and X are for a group, or for what a filter finds: F makes groups, / filters."
+            section.memento.show_status(message, problem=True)
+            return
+        await section.decisions.decide_group(chosen, verb, lambda: self._waiting_in(group))
+
+    def _waiting_in(self, group: InboxGroup | None) -> set[str]:
+        """Return the ids of what waits now in a group, or of what the filter finds now."""
+        listing = self._section.memento.workspace.inbox.listing(self._section.kind, self._section.words)
+        if group is None:
+            return set(listing.ids(0, listing.total()))
+        return {item.id for item in listing.page(0, listing.total()) if group_key(item, group.by) == group.key}
+
+    async def edit_outside(self) -> None:
+        """Open the marked items, or else the listed ones, in the person's editor, and decide as the text then asks.
+
+        Must run in a worker.
+        """
+        section = self._section
+        if not section.check_can_act():
+            return
+        from memento_tui.tui.sections.review.bulk_edit import edit_decisions  # noqa: PLC0415 - seldom needed
+
+        inbox = section.memento.workspace.inbox
+        marks = sorted(section.rows.marks)
+        listing = inbox.listing(section.kind, section.words)
+        rows = inbox.rows(marks) if marks else listing.page(0, MAX_BULK_EDIT_ITEMS)
+        edited = await edit_decisions(section, rows)
+        if edited is None:
+            return
+        kept, requested = edited
+        failed = await section.decisions.decide_many(requested.decisions, "Decided")
+        section.rows.clear_marks()
+        if failed or requested.unclear:
+            section.memento.show_status(f"Not all of it was decided; your text is in {kept.path}.", problem=True)
+        else:
+            kept.discard()
