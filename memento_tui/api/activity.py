@@ -315,6 +315,10 @@ class ActivityLog:
         except NotFound:
             return name
 
+    def members(self, kind: str, ids: Sequence[str]) -> dict[str, str]:
+        """Return the member of the hub whose person wrote each record of a kind first; others are left out."""
+        return self._store.writes.members(kind, ids)
+
     def writers(self, kind: str, ids: Sequence[str]) -> dict[str, str]:
         """Return which session of an agent wrote each record of a kind last; one that a person changed has none."""
         return self._store.writes.writers(kind, ids)

@@ -119,6 +119,10 @@ class RotAudit:
         found = self._store.memories.get_many(ids)
         return [found[name] for name in ids if name in found]
 
+    def members(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the member of the hub whose person wrote each of some memories; others are left out."""
+        return self._store.writes.members("memory", ids)
+
     def examples(self, code: str, limit: int = 10, *, now: datetime | None = None) -> list[MemorySummary]:
         """Return list rows of the first that were found; none where the texts were not read, or the review has them."""
         kind = parse_audit_kind(code)

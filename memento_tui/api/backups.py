@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import msgspec
 
 from memento_tui.api.accounts import ACCOUNTS_SETTING, revoke_all
-from memento_tui.api.hub_session import HUB_SETTING, end_sharing, keep_membership, membership_of
+from memento_tui.api.hub_session import HUB_SETTING, alone_with_hub, end_sharing, keep_membership, membership_of
 from memento_tui.errors import DataDirectoryError, NotAllowed
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import make_private_directory
@@ -168,14 +168,15 @@ class Backups:
 
         Raises:
             NotFound, AmbiguousId: no backup, or several, have that name.
-            NotAllowed: an agent asks, it is of another workspace, or another backup is under way.
+            NotAllowed: an agent asks, it is of another workspace, or another backup or a round with the hub is under
+                way.
             DataDirectoryError: something is wrong with the backup; nothing was changed.
             StoppedError: ``stop`` was set; nothing was changed.
 
         """
         self._check_person("restores")
         file, copy = self.file_of(name), self._paths.backups / "restoring.part"
-        with self._folder.locked(), _checked_copy(file, copy, progress, stop):
+        with self._folder.locked(), _checked_copy(file, copy, progress, stop), self._apart_from_hub():
             if backup.read_contents(copy).origin != self._store.database.origin:
                 raise NotAllowed(
                     f"{file.name} is a backup of another workspace.",
@@ -206,6 +207,11 @@ class Backups:
             return ""
         shared = ", ".join(membership.namespaces)
         return f"What is shared ({shared}) comes back as the hub has it, unless you leave the hub first."
+
+    def _apart_from_hub(self) -> AbstractContextManager[None]:
+        """Let no round with a hub come between what it knows of the backup and the restore. Raises `NotAllowed`."""
+        is_shared = membership_of(Settings(self._store.database)) is not None
+        return alone_with_hub(self._paths) if is_shared else nullcontext()
 
     def _carry_part_in_hub(self, copy: Path) -> None:
         database = Database(copy, is_copy=True)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
+from filelock import FileLock, Timeout
 
+from memento_tui.errors import NotAllowed
 from memento_tui.model import AnyRecord, Proposal
+from memento_tui.paths import DataPaths
 from memento_tui.policy.gate import Gate
+from memento_tui.private_files import PRIVATE_FILE_MODE
 from memento_tui.storage.database import Database
 from memento_tui.storage.hub_state import HUB_CHANNEL, HubState
 from memento_tui.storage.journal import Author
@@ -20,6 +25,7 @@ __all__ = [
     "HUB_SETTING",
     "HubMembership",
     "HubSession",
+    "alone_with_hub",
     "decode_record",
     "end_sharing",
     "keep_membership",
@@ -48,6 +54,8 @@ class HubMembership(msgspec.Struct, frozen=True):
     """The namespaces that are shared, each with all below it."""
     pushed: int = 0
     """The number of the newest entry of this journal that needs no sending any more."""
+    since: int = 0
+    """The number of the newest entry of this journal when the machine joined."""
     synced_at: str = ""
     """When this machine and the hub were last together; empty for never."""
     problem: str = ""
@@ -60,6 +68,24 @@ class HubMembership(msgspec.Struct, frozen=True):
     def shares(self, namespace: str) -> bool:
         """Tell whether a namespace is shared."""
         return any(namespace == one or namespace.startswith(f"{one}/") for one in self.namespaces)
+
+
+_ROUND_SECONDS = 60
+"""Seconds for which a round of another program is waited for."""
+
+
+@contextmanager
+def alone_with_hub(paths: DataPaths) -> Iterator[None]:
+    """Hold the lock of whoever synchronizes; a round of another program is waited for. Raises `NotAllowed`."""
+    lock = FileLock(paths.hub_lock, timeout=_ROUND_SECONDS, mode=PRIVATE_FILE_MODE)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise NotAllowed("Another program is synchronizing with the hub.", "Try again in a minute.") from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _encode(membership: HubMembership | None) -> str:
@@ -88,12 +114,12 @@ def keep_membership(present: HubMembership | None, copy: Database) -> None:
         return
     if past is None or (past.workspace, past.member) != (present.workspace, present.member):
         state.forget()
-        pushed = JournalQueries(copy).head()
+        since = pushed = JournalQueries(copy).head()
     else:
-        pushed = past.pushed
+        since, pushed = past.since, past.pushed
         if not all(past.shares(one) for one in present.namespaces):
             state.forget_reached()  # entries that were passed over hold what is in them
-    settings.set(HUB_SETTING, _encode(msgspec.structs.replace(present, pushed=pushed)))
+    settings.set(HUB_SETTING, _encode(msgspec.structs.replace(present, since=since, pushed=pushed)))
 
 
 def end_sharing(setting: str | None) -> str | None:

@@ -324,7 +324,7 @@ def _finding_page(rot: RotAudit, code: str, found: list[Memory], following: str 
         # The text itself is not printed: a secret would stand in the terminal's history.
         listed = table(["ID", "STATUS", "FOUND"], [[m.id, m.status, why[m.id]] for m in found])
     else:
-        listed = memory_rows(found)
+        listed = memory_rows(found, members=rot.members(list(why)))
     return listed + next_page_note(following)
 
 

@@ -80,8 +80,13 @@ def plain_query(words: tuple[str, ...]) -> str:
     return source
 
 
-def memory_rows(memories: list[Memory], against: Mapping[str, Sequence[str]] | None = None) -> str:
-    """Return memories as a table; ``against`` has the ids of what contradicts each."""
+def memory_rows(
+    memories: list[Memory], against: Mapping[str, Sequence[str]] | None = None, *, members: Mapping[str, str]
+) -> str:
+    """Return memories as a table; ``against`` has the ids of what contradicts each.
+
+    ``members`` has the member of the hub whose person wrote each, where it was not this machine's.
+    """
     now = clock.now()
     sides = {name: [OtherSide(other, "") for other in others] for name, others in (against or {}).items()}
     rows = [
@@ -91,7 +96,7 @@ def memory_rows(memories: list[Memory], against: Mapping[str, Sequence[str]] | N
             m.stability,
             m.kind,
             m.namespace,
-            source_in_words(m),
+            source_in_words(m, members.get(m.id, "")),
             format_time(m.updated_at),
             f"{m.headline}{bracketed(condition_labels(m, sides.get(m.id, ())))}",
         ]
@@ -185,12 +190,17 @@ def list_memories(filter: tuple[str, ...], after: str | None, limit: int, at: st
         else:
             page = workspace.list(query, after=after, limit=limit)
             against = contradicting(workspace, [memory.id for memory in page.items])
+        members = workspace.activity.members("memory", [memory.id for memory in page.items])
     emit(
         lambda: {
             "items": [{**to_plain(memory), "contradicts": against.get(memory.id, [])} for memory in page.items],
             "next": page.next,
         },
-        lambda: memory_rows(page.items, against) + next_page_note(page.next) if page.items else "No memories.",
+        lambda: (
+            memory_rows(page.items, against, members=members) + next_page_note(page.next)
+            if page.items
+            else "No memories."
+        ),
     )
 
 

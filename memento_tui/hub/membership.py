@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from memento_tui.api.hub_session import HubMembership, HubSession
+from memento_tui.api.hub_session import HubMembership, HubSession, alone_with_hub
 from memento_tui.api.workspace import Workspace
 from memento_tui.errors import InvalidInput, MementoError, NotAllowed, NotFound
 from memento_tui.hub.address import check_address
 from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.server import ROLES, HubMember, HubServer, HubWorkspace
-from memento_tui.hub.sync import alone_with_hub
 from memento_tui.model.validation import check_namespace, new_id
 
 __all__ = ["Departure", "Invitation", "MachineHub", "Revocation"]
@@ -94,7 +93,7 @@ class MachineHub:
                 server.revoke(membership.workspace, membership.member)
         except MementoError as error:
             untold = error.message
-        with alone_with_hub(self._session):
+        with alone_with_hub(self._session.paths):
             self._session.set_membership(None)
             self._session.state.forget()
             self._session.paths.hub_key.unlink(missing_ok=True)
@@ -107,7 +106,7 @@ class MachineHub:
         membership = self._required_to_change()
         added = [one for one in dict.fromkeys(namespaces) if one not in membership.namespaces]
         if added:
-            with alone_with_hub(self._session):
+            with alone_with_hub(self._session.paths):
                 self._session.change_membership(
                     lambda known: msgspec.structs.replace(known, namespaces=(*known.namespaces, *added))
                 )
@@ -213,6 +212,7 @@ class MachineHub:
             namespaces=tuple(dict.fromkeys(namespaces)),
             # What stands in the journal by now is shared as it is, and not entry by entry.
             pushed=self._session.head(),
+            since=self._session.head(),
         )
         self._session.set_membership(made)
         return made

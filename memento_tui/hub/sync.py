@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 
 import msgspec
-from filelock import FileLock, Timeout
 
 from memento_tui import clock
-from memento_tui.api.hub_session import HubMembership, HubSession
+from memento_tui.api.hub_session import HubMembership, HubSession, alone_with_hub
 from memento_tui.api.types import HubRecord
 from memento_tui.api.workspace import Workspace
 from memento_tui.errors import MementoError, NotAllowed
@@ -20,9 +18,8 @@ from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.outbound import Batch, Outbound
 from memento_tui.hub.server import HubBusy, HubMember, HubRefused, HubServer
 from memento_tui.moments import format_moment
-from memento_tui.private_files import PRIVATE_FILE_MODE
 
-__all__ = ["HubAltered", "HubLink", "RoundReport", "alone_with_hub", "keep_in_step"]
+__all__ = ["HubAltered", "HubLink", "RoundReport", "keep_in_step"]
 
 _PULLED_AT_ONCE = 200
 """Entries of the hub that are read at once."""
@@ -53,28 +50,11 @@ class RoundReport(msgspec.Struct):
 _MAX_NOTES = 20
 """Notes that are kept until the person has read them."""
 
-_ROUND_SECONDS = 60
-"""Seconds for which a round of another program is waited for."""
-
 _POLL_SECONDS = 0.25
 """Seconds between two looks at both sides: a line on another screen may take this long three times over."""
 
 _RETRY_SECONDS = 5.0
 """Seconds until a hub that did not answer is asked again."""
-
-
-@contextmanager
-def alone_with_hub(session: HubSession) -> Iterator[None]:
-    """Hold the lock of whoever synchronizes; a round of another program is waited for. Raises `NotAllowed`."""
-    lock = FileLock(session.paths.hub_lock, timeout=_ROUND_SECONDS, mode=PRIVATE_FILE_MODE)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise NotAllowed("Another program is synchronizing with the hub.", "Try again in a minute.") from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 class HubLink:
@@ -104,7 +84,7 @@ class HubLink:
     def synchronize(self) -> RoundReport:
         """Run one round, and note how it went. Raises `MementoError`, such as `HubUnreachable` or `HubAltered`."""
         self._membership()
-        with alone_with_hub(self._session):
+        with alone_with_hub(self._session.paths):
             # What is written while the round goes on may come too late for it: then another one is due.
             head = self._session.head()
             try:
@@ -124,7 +104,7 @@ class HubLink:
         know. Raises as `synchronize`.
         """
         membership = self._membership()
-        with alone_with_hub(self._session):
+        with alone_with_hub(self._session.paths):
             server = self._open(membership)
             state = self._session.state
             common = _common_entry(server, membership.workspace, state.hashes())
@@ -190,7 +170,7 @@ class HubLink:
         report = RoundReport()
         races = 0
         self._pull(report)
-        self._note(role=self._open(self._membership()).role(self._membership().workspace))
+        self._take_role()
         while True:
             membership = self._membership()
             if membership.role == "reader":
@@ -214,6 +194,17 @@ class HubLink:
                 report.cards += sum(raise_card(self._session, known) for known in batch.left)
             self._pull(report)
         return report
+
+    def _take_role(self) -> None:
+        """Note the role of this login; one that may give decisions since gives what stayed here meanwhile."""
+        membership = self._membership()
+        role = self._open(membership).role(membership.workspace)
+        if membership.role == "agent" and role in ("reviewer", "owner"):
+            state, after = self._session.state, ("", "")
+            while found := state.records(after, _PULLED_AT_ONCE, kept_since=membership.since):
+                after = (found[-1].record, found[-1].record_id)
+                self._resend(msgspec.structs.replace(membership, role=role), found)
+        self._note(role=role)
 
     def _outbound(self, membership: HubMembership) -> Outbound:
         purged = self._open(membership).purged(membership.workspace)

@@ -136,11 +136,19 @@ class HubState:
                 "INSERT INTO hub_record VALUES (?, ?, ?, ?, ?)", (_row(connection, row) for row in records)
             )
 
-    def records(self, after: tuple[str, str], limit: int) -> list[HubRecord]:
-        """Return the records that the hub has or had, by kind and id, those after a kind and id."""
-        query = "SELECT record, record_id FROM hub_record WHERE (record, record_id) > (?, ?) ORDER BY 1, 2 LIMIT ?"
+    def records(self, after: tuple[str, str], limit: int, *, kept_since: int | None = None) -> list[HubRecord]:
+        """Return the records that the hub has or had, by kind and id, those after a kind and id.
+
+        With ``kept_since`` only those that were changed here by an entry after that number which the hub has not got.
+        """
+        where = "(record, record_id) > (?, ?)"
+        given: list[object] = [*after]
+        if kept_since is not None:
+            where += f" AND EXISTS ({_KEPT_CHANGE})"
+            given += [kept_since, HUB_CHANNEL, self._database.origin]
+        query = f"SELECT record, record_id FROM hub_record WHERE {where} ORDER BY 1, 2 LIMIT ?"
         with self._database.reading() as connection:
-            names = connection.execute(query, (*after, limit)).fetchall()
+            names = connection.execute(query, (*given, limit)).fetchall()
         return [known for kind, record_id in names if (known := self.record(kind, record_id)) is not None]
 
     # This journal
@@ -193,6 +201,14 @@ class HubState:
         with self._database.reading() as connection:
             return [table.record_of(row) for row in connection.execute(query, [*parameters, limit])]
 
+
+_KEPT_CHANGE = (
+    "SELECT 1 FROM stored_change AS c JOIN entry AS e ON e.seq = c.seq"
+    " WHERE c.record = hub_record.record AND c.record_id = hub_record.record_id"
+    " AND e.seq > ? AND e.channel <> ? AND e.origin = ?"
+    " AND NOT EXISTS (SELECT 1 FROM hub_entry AS h WHERE h.id = e.id AND h.seq IS NOT NULL)"
+)
+"""Selects a change of a record by an entry of this journal that was not sent."""
 
 _HUB_HAS_MEMORY = "EXISTS (SELECT 1 FROM hub_record AS h WHERE h.record = 'memory' AND h.record_id = {})"
 _IS_RELATION_SHARED = (

@@ -10,6 +10,7 @@ import msgspec
 from memento_tui.model import AnyRecord
 from memento_tui.moments import format_moment
 from memento_tui.storage.database import Database
+from memento_tui.storage.hub_state import HUB_CHANNEL
 from memento_tui.storage.journal import Author
 from memento_tui.storage.statements import SELECT_WRITERS, last_writers
 from memento_tui.storage.tables import TABLES
@@ -162,6 +163,17 @@ class WriteHistoryQueries:
         with self._database.reading() as connection:
             rows = connection.execute(query, (listed, format_moment(since), format_moment(until)))
             return [str(row[0]) for row in rows]
+
+    def members(self, record: str, ids: Sequence[str]) -> dict[str, str]:
+        """Return the member of the hub whose person wrote each record of a kind first; others are left out."""
+        query = (
+            "SELECT change.record_id, entry.agent"
+            " FROM stored_change AS change INDEXED BY change_record JOIN entry ON entry.seq = change.seq"
+            " WHERE change.record = ? AND change.record_id IN (SELECT value FROM json_each(?)) AND change.version = 1"
+            " AND entry.channel = ? AND entry.actor = 'person'"
+        )
+        with self._database.reading() as connection:
+            return dict(connection.execute(query, (record, msgspec.json.encode(list(ids)).decode(), HUB_CHANNEL)))
 
     def writers(self, record: str, ids: Sequence[str]) -> dict[str, str]:
         """Return the session or agent that wrote each record of a kind last; one that a person changed has none."""

@@ -178,10 +178,13 @@ def bracketed(labels: Iterable[str]) -> str:
     return f" [{listed}]" if listed else ""
 
 
-def source_in_words(memory: LabelledMemory) -> str:
-    """Return who knows a memory: ``you``, an agent by its name, or the page's host; for a person to read."""
+def source_in_words(memory: LabelledMemory, member: str = "") -> str:
+    """Return who knows a memory: ``you``, an agent by its name, or the page's host; for a person to read.
+
+    ``member`` is the member of the hub whose person wrote it; empty where this machine's did.
+    """
     if memory.source_type == "user":
-        return "you"
+        return member or "you"
     return next(iter(_source_labels(memory)), "an agent").removeprefix("by ").removeprefix("from ")
 
 

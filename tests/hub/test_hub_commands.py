@@ -36,6 +36,9 @@ def test_two_machines_share_a_namespace_by_commands_alone(laptop: Console, deskt
     assert "in step" in told
     assert "laptop takes part in the hub as owner." in told
     assert desktop.json("hub", "status")["notes"] == []
+    desktop.json("add", "The other one is stage3.", "--namespace", "projects/site")
+    by = {line.split()[-1]: line.split()[5] for line in desktop.run("list").stdout.decode().splitlines()[1:]}
+    assert by == {"stage2.": "laptop", "stage3.": "you"}
     members = desktop.json("hub", "members")["items"]
     assert [(one["name"], one["role"], one["revoked_at"]) for one in members] == [
         ("laptop", "owner", None),
@@ -43,7 +46,7 @@ def test_two_machines_share_a_namespace_by_commands_alone(laptop: Console, deskt
     ]
     assert desktop.json("hub", "leave", "--yes")["status"] == "left"
     assert desktop.json("hub") == {"joined": False}
-    assert len(desktop.json("list")["items"]) == 1
+    assert len(desktop.json("list")["items"]) == 2
 
 
 def test_what_is_wrong_is_said_with_what_to_do_next(laptop: Console, desktop: Console, address: str) -> None:

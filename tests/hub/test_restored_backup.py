@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from memento_tui.api import hub_session
 from memento_tui.api.backups import replace_damaged
 from memento_tui.api.types import Author
+from memento_tui.errors import NotAllowed
 from memento_tui.paths import DataPaths
 from tests.hub.conftest import MakeMachine
 from tests.hub.machines import SITE, Machine, in_step
@@ -61,6 +63,21 @@ def test_what_both_wrote_since_a_backup_comes_back_and_what_is_written_next_is_s
     assert laptop.texts() == desktop.texts() == shared | {next_one.id: "Written next."}
     assert not laptop.cards()
     assert not desktop.cards()
+
+
+def test_a_backup_is_restored_between_two_rounds_and_not_in_one(
+    machine: MakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop = machine("laptop")
+    laptop.remember("One.")
+    made = laptop.workspace.backups.make()
+    monkeypatch.setattr(hub_session, "_ROUND_SECONDS", 0)
+    with hub_session.alone_with_hub(laptop.workspace.paths), pytest.raises(NotAllowed, match="synchronizing"):
+        laptop.workspace.backups.restore(made.name)
+    laptop.workspace.backups.restore(made.name)
+    laptop.hub.leave()
+    with hub_session.alone_with_hub(laptop.workspace.paths):
+        laptop.workspace.backups.restore(made.name)  # it is in no hub
 
 
 @pytest.mark.parametrize("is_in_another_part", [False, True])

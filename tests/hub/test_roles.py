@@ -258,6 +258,34 @@ def test_a_machine_learns_of_its_new_role_and_a_reader_keeps_what_it_writes(
     assert told.id in other.texts()
 
 
+def test_what_an_agents_login_kept_here_is_given_once_its_role_lets_it(
+    owner: Machine, login: MakeLogin, machine: MakeMachine
+) -> None:
+    server = machine("server", url=login(owner.hub, "agent"))
+    shared = owner.remember("The queue holds a million jobs.")
+    other = owner.remember("It is drained at night.")
+    with server.agent() as agent:
+        drafted = agent.remember("A job takes a second.", namespace=SITE)
+    in_step(owner, server)
+    kept = server.remember("Its person's own.")
+    server.workspace.update(shared.id, tags=["jobs"])
+    server.workspace.verify(drafted.id)
+    owner.workspace.update(other.id, tags=["night"])
+    in_step(owner, server)
+    assert owner.workspace.get(shared.id).tags == ()
+    assert kept.id not in owner.texts()
+    owner.hub.invite(next(one.login for one in owner.hub.members() if one.name == "server"), "reviewer")
+    owner.workspace.update(shared.id, title="Size")
+    in_step(owner, server)
+    states = [{one.id: one for one in map(side.workspace.get, side.texts())} for side in (owner, server)]
+    assert states[0].keys() == states[1].keys() == {shared.id, other.id, drafted.id, kept.id}
+    for state in states:
+        assert (state[shared.id].tags, state[shared.id].title) == (("jobs",), "Size")
+        assert state[drafted.id].stability == "verified"
+        assert state[other.id].tags == ("night",)
+    assert [*owner.cards(), *server.cards()] == []
+
+
 def test_a_login_reads_until_the_last_machine_of_it_is_revoked(
     owner: Machine, login: MakeLogin, machine: MakeMachine
 ) -> None:
