@@ -21,8 +21,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from sklearn.linear_model import LogisticRegression
 
 from memento_tui.policy.secret_likelihood import (
     WEIGHTS_FILE,
@@ -102,6 +100,8 @@ def example_with_lines(text: Text, common: frozenset[str]) -> Example:
 
 def fit(examples: Sequence[Example], common: frozenset[str]) -> Weights:
     """Return the weights of a logistic regression whose small weights are zero (L1)."""
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - a second; tests read the texts alone
+
     counts = Counter(name for one in examples for names in one.features for name in set(names))
     numbers = {name: at for at, name in enumerate(name for name, count in counts.items() if count >= _FEWEST)}
     rows, labels = _rows(examples, numbers), [label for one in examples for label in one.labels]
@@ -113,6 +113,8 @@ def fit(examples: Sequence[Example], common: frozenset[str]) -> Weights:
 
 
 def _rows(examples: Iterable[Example], numbers: Mapping[str, int]) -> Any:  # noqa: ANN401 - scipy has no types
+    from scipy.sparse import csr_matrix  # noqa: PLC0415 - same
+
     places: list[int] = []
     ends = [0]
     for names in (names for one in examples for names in one.features):

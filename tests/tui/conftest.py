@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
+from textual.css.types import CSSLocation
 
 from tests.tui.settling import settle_at_once
 
@@ -31,4 +34,29 @@ def _settling() -> Iterator[None]:
         for name in _HELD:  # a test presses faster than a person, and holds no key
             patch.setattr(f"memento_tui.tui.stale_guard.{name}", 0.0)
         patch.setattr("memento_tui.tui.input_order._MAX_WAIT_SECONDS", 60.0)  # a busy machine takes longer to be quiet
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _styles_are_parsed_once() -> Iterator[None]:
+    """Parse each style sheet once for all apps, with the same colours: it is a quarter of the opening of one."""
+    parsed: dict[object, list[RuleSet]] = {}
+    parse = Stylesheet._parse_rules
+
+    def parse_once(
+        sheet: Stylesheet,
+        css: str,
+        read_from: CSSLocation,
+        is_default_rules: bool = False,  # noqa: FBT001, FBT002 - as Textual's own
+        tie_breaker: int = 0,
+        scope: str = "",
+    ) -> list[RuleSet]:
+        source = css, read_from, is_default_rules, tie_breaker, scope
+        key = source, frozenset(sheet._variables.items())
+        if key not in parsed:
+            parsed[key] = parse(sheet, *source)
+        return parsed[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", parse_once)
         yield
