@@ -9,6 +9,7 @@ from itertools import pairwise
 import tantivy
 
 from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasStem, HasTag, Not, OneOf, Under
+from memento_tui.model.memory import STATUSES
 from memento_tui.model.memory_fields import filter_fields
 from memento_tui.model.validation import fold_tag
 from memento_tui.search.keyword_fields import STATE_ID, TermQueryBuilder
@@ -56,7 +57,7 @@ class QueryCompiler:
         """Return the Tantivy query for a whole query; ``tree`` is its filter as it applies."""
         state = tantivy.Query.term_query(self._schema, "id", STATE_ID, "basic")
         clauses: list[tuple[tantivy.Occur, tantivy.Query]] = [
-            (_Must, tantivy.Query.const_score_query(self._filter_query(tree), 0.0)),
+            *self._conditions(tree),
             (_MustNot, state),
         ]
         words = self._content_words(query)
@@ -68,7 +69,39 @@ class QueryCompiler:
             clauses.append((_Must, tantivy.Query.const_score_query(whole, 0.0)))
         clauses += [(_Must, self._word_query(phrase)) for phrase in query.phrases]
         clauses += [(_MustNot, self._word_query(part)) for part in query.excluded]
+        if all(occur == _MustNot for occur, _ in clauses):
+            clauses.append((_Must, tantivy.Query.const_score_query(tantivy.Query.all_query(), 0.0)))
         return tantivy.Query.boolean_query(clauses)
+
+    def _conditions(self, tree: Filter) -> Iterator[tuple[tantivy.Occur, tantivy.Query]]:
+        """Yield the clauses of a filter that do not change a score.
+
+        Most filters keep out a few memories of many: what is rejected, has expired, holds no longer. Said so, Tantivy
+        reads the few; as what has to be there it would walk along all memories for each condition.
+        """
+        match tree:
+            case AllOf(parts):
+                for part in parts:
+                    yield from self._conditions(part)
+            case Not(part):
+                yield _MustNot, self._filter_query(part)
+            case OneOf("status", values) if self._is_common(values):
+                yield _MustNot, self._words.facts(f"status:{status}" for status in STATUSES if status not in values)
+            case AnyOf(parts) if any(isinstance(part, Not) for part in parts):
+                yield _MustNot, tantivy.Query.boolean_query([self._opposite(part) for part in parts])
+            case _:
+                yield _Must, tantivy.Query.const_score_query(self._filter_query(tree), 0.0)
+
+    def _is_common(self, statuses: Sequence[str]) -> bool:
+        """Return whether more memories have one of these statuses than have another."""
+        held = {status: self._searcher.doc_freq("fact", f"status:{status}") for status in STATUSES}
+        return sum(held[status] for status in statuses if status in held) * 2 > sum(held.values())
+
+    def _opposite(self, tree: Filter) -> tuple[tantivy.Occur, tantivy.Query]:
+        """Return the clause of what a filter leaves out."""
+        if isinstance(tree, Not):
+            return _Must, self._filter_query(tree.part)
+        return _MustNot, self._filter_query(tree)
 
     @staticmethod
     def _content_words(query: Query) -> list[Word | Phrase]:

@@ -20,7 +20,6 @@ from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import ContentSwitcher
 
 from memento_tui import clock
 from memento_tui.api import Workspace
@@ -39,6 +38,7 @@ from memento_tui.tui.display import cells
 from memento_tui.tui.input_order import InputOrder
 from memento_tui.tui.journal_watcher import JournalWatcher
 from memento_tui.tui.key_sequences import survive_unknown_keys
+from memento_tui.tui.main_screen import MainScreen
 from memento_tui.tui.own import OwnEntries, own_entries
 from memento_tui.tui.palette import legible
 from memento_tui.tui.section import ROW_CHANGED, ChosenRows, ErrorBoundary, Section, in_thread, reportable_error
@@ -46,6 +46,7 @@ from memento_tui.tui.sections.catalogue import make_section, section_showing
 from memento_tui.tui.terminal_filter import TerminalFilter
 from memento_tui.tui.typed_input import TypedInput
 from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
+from memento_tui.tui.widgets.frames import SwitcherFrame
 
 __all__ = ["MementoApp", "run"]
 
@@ -151,7 +152,7 @@ class MementoApp(ErrorBoundary, App[None]):
         """The kind and the id of the record that was undone or redone last."""
         self._terminal_filter = TerminalFilter()
         self._top_bar = TopBar([*SECTIONS, *self.own.tabs()], start, self._data_folder_label())
-        self._switcher = ContentSwitcher(initial=start)
+        self._switcher = SwitcherFrame(initial=start)
         self._sections: dict[str, Section] = {}
         """The sections that were shown, by their names."""
         self._installing = ""
@@ -169,6 +170,10 @@ class MementoApp(ErrorBoundary, App[None]):
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return the app's filters, the one that keeps the terminal safe last."""
         return [*super().get_line_filters(), self._terminal_filter]
+
+    def get_default_screen(self) -> MainScreen:
+        """Return the screen that the sections stand on."""
+        return MainScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         """Show the bar, the first section, the status line and the keys."""

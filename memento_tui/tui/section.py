@@ -11,13 +11,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
-from textual.containers import Vertical
 from textual.message_pump import MessagePump
 from textual.widget import Widget
 from textual.worker import WorkerFailed
 
 from memento_tui.errors import MementoError
 from memento_tui.tui.commands import KeyMap, KeyScope
+from memento_tui.tui.widgets.frames import VerticalFrame
 
 if TYPE_CHECKING:
     from textual.message import Message
@@ -150,7 +150,7 @@ async def in_thread(
             raise asyncio.CancelledError
 
 
-class Section(ErrorBoundary, Vertical):
+class Section(ErrorBoundary, VerticalFrame):
     """One tab of the app, with the commands of its scope."""
 
     SCOPE: ClassVar[KeyScope]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from textual import events, on, work
 from textual.app import ComposeResult
-from textual.containers import Container
 from textual.content import Content
 from textual.widget import Widget
 
 from memento_tui.api.drafts import UnsavedTextFile
 from memento_tui.tui.section import ErrorBoundary, app_of
+from memento_tui.tui.widgets.frames import Frame
 from memento_tui.tui.widgets.text_draft import EditorLeft, EditorSaved, TextDraft
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ SaveText = Callable[[TextDraft, TextDraft], Awaitable[bool]]
 """Stores a text, given the stored draft and the new one; reports it, and returns whether the editor is done."""
 
 
-class SidePane(ErrorBoundary, Container):
+class SidePane(ErrorBoundary, Frame):
     """Shows the widgets that ``content`` composes; `open` puts an editor in its place until the text is saved or left.
 
     ``editing_changed`` is called with whether an editor is open, whenever that changes.

@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
-__all__ = ["HELLO", "Shown", "start"]
+__all__ = ["HELLO", "Shown", "resident", "start"]
 
 _DEADLINE_SECONDS = 60
 _SETTLE_SECONDS = 2.0
@@ -51,7 +51,7 @@ def start(arguments: Sequence[str], text: str, *, settle: bool = False) -> Shown
         seconds = perf_counter() - begun
         if settle:
             _drain(terminal, _SETTLE_SECONDS)
-        return Shown(seconds, _resident(process))
+        return Shown(seconds, resident(process))
     finally:
         os.kill(process, signal.SIGTERM)
         _drain(terminal, 0.5)
@@ -79,7 +79,8 @@ def _drain(terminal: int, seconds: float) -> None:
                 return
 
 
-def _resident(process: int) -> float:
+def resident(process: int) -> float:
+    """Return the resident megabytes of a process."""
     status = Path(f"/proc/{process}/status")
     if not status.exists():
         import subprocess  # noqa: PLC0415 - where there is no /proc

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
 from textual.message import Message
 
 from memento_tui import clock
@@ -18,6 +17,7 @@ from memento_tui.errors import MementoError
 from memento_tui.tui.commands import bindings
 from memento_tui.tui.section import Section
 from memento_tui.tui.sections.home_panels import HomeView, head_rows, panels, welcome_rows
+from memento_tui.tui.widgets.frames import ScrollFrame
 from memento_tui.tui.widgets.panel_board import Board, Direction, PanelRow
 
 __all__ = ["HomeSection"]
@@ -41,7 +41,7 @@ class PartCounted(Message):
     value: object
 
 
-class BoardScroll(VerticalScroll, inherit_bindings=False):
+class BoardScroll(ScrollFrame, inherit_bindings=False):
     """The place in which the board scrolls; the arrow keys move the board's cursor and never this."""
 
 

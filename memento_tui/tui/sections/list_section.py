@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
@@ -26,6 +25,7 @@ from memento_tui.tui.selection import Selection
 from memento_tui.tui.side_pane import Divider, SidePane
 from memento_tui.tui.stale_guard import StaleGuard
 from memento_tui.tui.widgets.completion import CompletingInput
+from memento_tui.tui.widgets.frames import Frame, HorizontalFrame, ScrollFrame, VerticalFrame
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, Row, RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList
 
@@ -121,16 +121,16 @@ class ListSection(Section, Generic[RowT]):
         self.list: RecordList[RowT] = self.make_list()
         self.nothing = Static(classes="nothing")
         """The text of an empty list."""
-        self.rows_pane = Vertical(classes="rows")
+        self.rows_pane = VerticalFrame(classes="rows")
         self.side_text = Static(classes="side-text")
-        self.side_scroll = VerticalScroll(classes="side-scroll", can_focus=False)
+        self.side_scroll = ScrollFrame(classes="side-scroll", can_focus=False)
         """The scrolling part of the side pane."""
         self.selection: Selection[Any] = self.make_selection()
         self.guard = StaleGuard(self._key_was_pressed_since)
         self.bulk = BulkRunner(self)
         self.side_pane = SidePane(self.compose_side, self._editing_changed)
         self.divider = Divider(self._divider_dragged)
-        self._panes = Container(classes="panes")
+        self._panes = Frame(classes="panes")
         self._list_share: float | None = None
         """The share of the room that the person gave to the list; ``None`` for that of the style sheet."""
 
@@ -221,7 +221,7 @@ class ListSection(Section, Generic[RowT]):
     def compose(self) -> ComposeResult:
         """Lay out the section."""
         yield self.filter_box.suggestions
-        with Horizontal(classes="bar"):
+        with HorizontalFrame(classes="bar"):
             yield self.filter_box
             yield self.head
         with self._panes:

@@ -6,18 +6,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from textual.app import ComposeResult
-from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from memento_tui.model import Memory
 from memento_tui.search.query_language import Query
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
+from memento_tui.tui.widgets.frames import Frame, ScrollFrame
 
 __all__ = ["MemorySide", "Preview", "SideSubject"]
 
 
-class Preview(VerticalScroll, can_focus=False):
+class Preview(ScrollFrame, can_focus=False):
     """A preview of a memory as Markdown, or as plain text on request."""
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class SideSubject(NamedTuple):
     rank: SearchRank | None
 
 
-class MemorySide(Container):
+class MemorySide(Frame):
     """The pane that shows a memory in the preview and in the open view."""
 
     DEFAULT_CSS = """

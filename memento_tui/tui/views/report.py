@@ -9,7 +9,7 @@ import msgspec
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
@@ -22,6 +22,7 @@ from memento_tui.tui.section import WIDE_CELLS, in_thread
 from memento_tui.tui.sections.catalogue import section_showing
 from memento_tui.tui.stale_guard import StaleGuard
 from memento_tui.tui.views.view import FixedRows, View, ViewList
+from memento_tui.tui.widgets.frames import Frame, VerticalFrame
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = ["ReportView"]
@@ -100,8 +101,8 @@ class ReportView(View):
         """Show the sum of all, the list, and the row under the cursor in full."""
         yield self.head
         yield self.note
-        with Container(classes="panes"):
-            with Vertical(classes="report-rows"):
+        with Frame(classes="panes"):
+            with VerticalFrame(classes="report-rows"):
                 yield Static(Content(_COLUMNS), classes="report-columns")
                 yield self.rows
             with self._side:

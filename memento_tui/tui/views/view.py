@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from textual import on
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Static
 
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.section import AppServices, ErrorBoundary, app_of
+from memento_tui.tui.widgets.frames import VerticalFrame
 from memento_tui.tui.widgets.paged_rows import Row
 from memento_tui.tui.widgets.record_list import RecordList
 
@@ -79,7 +79,7 @@ class ViewList(RecordList[RowT], Generic[RowT], inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = [found for found in bindings("rows") if found.action not in _MARK_ACTIONS]
 
 
-class View(ErrorBoundary, Vertical):
+class View(ErrorBoundary, VerticalFrame):
     """One view: a heading and its content.
 
     A view is mounted when the person opens it, and takes the focus by `focus_content`. It posts `ViewClosed` when the

@@ -10,7 +10,6 @@ import msgspec
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
@@ -25,6 +24,7 @@ from memento_tui.search.ranking import HIGHEST_FACTOR, LOWEST_FACTOR, RELEVANCE_
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.views.view import View
+from memento_tui.tui.widgets.frames import ScrollFrame
 
 __all__ = ["SearchRank", "WhyView"]
 
@@ -53,7 +53,7 @@ class WhyView(View):
 
     def __init__(self) -> None:
         super().__init__("why")
-        self.text = VerticalScroll()
+        self.text = ScrollFrame()
         """The scrolling text."""
         self._explanation = Static(classes="why-text")
         self._memory: Memory | None = None

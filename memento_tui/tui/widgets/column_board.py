@@ -9,13 +9,14 @@ from rich.style import Style
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.section import ErrorBoundary
+from memento_tui.tui.widgets.frames import VerticalFrame
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, Row, RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList
 
@@ -88,7 +89,7 @@ class ColumnBoard(ErrorBoundary, Container, Generic[RowT]):
         self.columns: dict[str, Column[RowT]] = {name: Column(self._draw, id=f"column-{name}") for name in titles}
         """All columns by name."""
         self._heads = {name: Static(classes="column-title") for name in titles}
-        self._boxes = {name: Vertical(classes="column") for name in titles}
+        self._boxes = {name: VerticalFrame(classes="column") for name in titles}
         self._mark_active()
 
     def begin_at(self, name: str) -> None:

@@ -10,6 +10,7 @@ from rich.style import Style
 from textual import events
 from textual.actions import SkipAction
 from textual.binding import BindingType
+from textual.cache import FIFOCache
 from textual.geometry import Region
 from textual.strip import Strip
 
@@ -49,6 +50,9 @@ class RowMarks:
 
 _MAX_COUNT_DIGITS = 7
 """Digits of a count: more rows than any list has."""
+
+_MAX_STRIPS = 256
+"""Drawn lines that are kept: more than a screen has, so that scrolling by a row draws one."""
 
 GUTTER_WIDTH = 3
 """Cells at the left of every row: the cursor's ``>``, a mark's ``*`` or ``+``, a space."""
@@ -125,6 +129,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         self._row_style = Style.null()
         """The list's own style, read once per paint."""
         self._letter_styles: dict[str, Style] = {}
+        self._strips: FIFOCache[tuple[object, ...], Strip] = FIFOCache(_MAX_STRIPS)
         self._marks = RowMarks()
         self._due_range: tuple[str, str] | None = None
         self.takes_counts = False
@@ -210,12 +215,19 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
             lines: Sequence[Line] = [[("...", "placeholder")]]
         else:
             lines = self._draw(row, max(width - GUTTER_WIDTH, 0))
-        pieces = [(shown(text), self._letters(name)) for text, name in (lines[part] if part < len(lines) else ())]
-        pieces.insert(0, (self._gutter(row, index, part), self._letters("mark")))
         # The cursor's own colours come last: they are legible together, however a piece is styled.
         over = self.get_component_rich_style("record-list--cursor") if index == self.cursor else Style.null()
-        segments = [Segment(text, style + letters + over) for text, letters in pieces]
-        return Strip(segments).adjust_cell_length(width, style + over)
+        pieces = tuple(lines[part]) if part < len(lines) else ()
+        return self._strip(((self._gutter(row, index, part), "mark"), *pieces), width, style, over)
+
+    def _strip(self, pieces: tuple[tuple[str, str], ...], width: int, style: Style, over: Style) -> Strip:
+        """Return a line of pieces. The same ones are drawn once: most lines of a list that scrolls stay as they are."""
+        key = (pieces, width, style, over)
+        strip = self._strips.get(key)
+        if strip is None:
+            segments = [Segment(shown(text), style + self._letters(name) + over) for text, name in pieces]
+            strip = self._strips[key] = Strip(segments).adjust_cell_length(width, style + over)
+        return strip
 
     def _gutter(self, row: RowT | None, index: int, part: int) -> str:
         if part:
@@ -235,6 +247,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         """Repaint in the new styles."""
         super().notify_style_update()
         self._letter_styles.clear()
+        self._strips.clear()
         self.refresh()
 
     def action_move(self, rows: int) -> None:

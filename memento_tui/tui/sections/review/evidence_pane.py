@@ -6,7 +6,6 @@ import threading
 
 from textual import work
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
@@ -15,6 +14,7 @@ from memento_tui.errors import MementoError
 from memento_tui.tui.section import ErrorBoundary, app_of, in_thread
 from memento_tui.tui.sections.review.evidence import FocusedItem, evidence, heading, size_of
 from memento_tui.tui.text_diff import MIN_SPLIT_WIDTH
+from memento_tui.tui.widgets.frames import ScrollFrame
 
 __all__ = ["EvidencePane"]
 
@@ -28,7 +28,7 @@ _MAX_CHARACTERS_IN_FRAME = 8_000
 """Characters that are compared and drawn within a frame; more are drawn on a thread."""
 
 
-class EvidencePane(ErrorBoundary, VerticalScroll, can_focus=False):
+class EvidencePane(ErrorBoundary, ScrollFrame, can_focus=False):
     """Shows one item of the queue; its context follows after a moment."""
 
     DEFAULT_CSS = """

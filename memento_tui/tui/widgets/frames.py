@@ -1,0 +1,53 @@
+"""Containers that paint nothing themselves.
+
+A screen has a dozen containers in one another, and Textual paints each of them over its whole size, only to paint their
+children over it. Where children leave a gap, the screen shows, whose background these containers have. One with a
+border is painted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import ContentSwitcher
+
+__all__ = ["Frame", "HorizontalFrame", "ScrollFrame", "SwitcherFrame", "Unpainted", "VerticalFrame"]
+
+
+if TYPE_CHECKING:
+    _Base = Widget
+else:
+    _Base = object
+    """Textual takes the style of a class from its first base that is a widget, which is to be its own container."""
+
+
+class Unpainted(_Base):
+    """The part of a container that keeps it from being painted; it stands before Textual's class."""
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return no line, so that those of the screen stay; all of them where a border has to be drawn."""
+        return super().render_lines(crop) if any(kind for kind, _ in self.styles.border) else []
+
+
+class Frame(Unpainted, Container):
+    """A container whose layout is that of its style."""
+
+
+class VerticalFrame(Unpainted, Vertical):
+    """A container of one column."""
+
+
+class HorizontalFrame(Unpainted, Horizontal):
+    """A container of one row."""
+
+
+class ScrollFrame(Unpainted, VerticalScroll):
+    """A container of one column that scrolls."""
+
+
+class SwitcherFrame(Unpainted, ContentSwitcher):
+    """A container that shows one of its children at a time."""

@@ -1,0 +1,110 @@
+"""What is painted anew, and what is not: a key shows at once only where little is painted for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual._compositor import LayoutUpdate
+from textual.app import App, ComposeResult
+from textual.geometry import Region
+from textual.widgets import Input, Static
+
+from memento_tui.api import Workspace
+from memento_tui.tui.display import shown
+from memento_tui.tui.main_screen import MainScreen
+from memento_tui.tui.widgets.frames import Frame
+from tests.tui.app_driver import opened
+from tests.tui.fake_rows import FakeListApp, FakeRows, settle
+
+SIZE = (60, 20)
+
+
+async def test_a_list_that_scrolls_by_a_row_draws_that_row_and_those_of_the_cursor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = FakeListApp(FakeRows(1000))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("end", "up")
+        await settle(pilot)
+        drawn: list[str] = []
+
+        def counted(text: str) -> str:
+            drawn.append(text)
+            return shown(text)
+
+        monkeypatch.setattr("memento_tui.tui.widgets.record_list.shown", counted)
+        await pilot.press("pageup", "down")
+        await settle(pilot)
+        drawn.clear()
+        app.rows.scroll_relative(y=-1, animate=False)
+        await settle(pilot)
+        titles = [text for text in drawn if text.startswith("title")]
+        assert len(titles) <= 1
+        assert app.lines()[0].strip() == f"title of r{app.rows.first_visible}"
+
+
+async def test_a_row_whose_text_or_mark_changed_is_drawn_anew() -> None:
+    source = FakeRows(3)
+    app = FakeListApp(source)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        source.title = "other title of"
+        app.rows.refresh_rows(source)
+        await settle(pilot)
+        assert app.lines()[0] == ">  other title of r0"
+        app.rows.mark(["r0"])
+        await settle(pilot)
+        assert app.lines()[0] == ">* other title of r0"
+
+
+class _ThreeParts(App[None]):
+    def get_default_screen(self) -> MainScreen:
+        return MainScreen(id="_default")
+
+    def compose(self) -> ComposeResult:
+        self.first, self.second = Input(id="first"), Input(id="second")
+        self.frame, self.framed = Frame(Static("inside")), Frame(Static("inside"))
+        self.framed.styles.border = ("round", "red")
+        yield from (self.first, self.second, self.frame, self.framed)
+
+
+async def test_where_the_focus_moves_the_screen_is_not_painted_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = _ThreeParts()
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        whole: list[object] = []
+        compositor = app.screen._compositor
+        full_update = compositor.render_full_update
+
+        def counted(*, simplify: bool = False) -> LayoutUpdate:
+            whole.append(1)
+            return full_update(simplify=simplify)
+
+        monkeypatch.setattr(compositor, "render_full_update", counted)
+        app.second.focus()
+        await settle(pilot)
+        assert app.focused is app.second
+        assert app.second.has_focus
+        assert whole == []
+        app.screen.refresh()
+        await settle(pilot)
+        assert whole == [1]
+
+
+async def test_a_frame_paints_nothing_unless_it_has_a_border() -> None:
+    app = _ThreeParts()
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert app.frame.size.width == SIZE[0]
+        assert app.frame.render_lines(Region(0, 0, SIZE[0], 1)) == []
+        (border,) = app.framed.render_lines(Region(0, 0, SIZE[0], 1))
+        assert border.text.startswith("╭")
+
+
+async def test_the_containers_of_a_section_paint_nothing(data_dir: Path, workspace: Workspace) -> None:
+    workspace.remember("The cache is warmed at night.")
+    async with opened(data_dir) as app:
+        memories = app.memories
+        for part in (memories, memories.rows_pane, memories.side_pane, memories.side, memories.preview):
+            assert part.render_lines(Region(0, 0, part.size.width, 1)) == []
