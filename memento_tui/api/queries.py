@@ -10,7 +10,7 @@ import msgspec
 
 from memento_tui.model import AnyRecord, Crystal, Exposure, Relation, Skip, WorkingItem
 from memento_tui.model.filters import Filter
-from memento_tui.policy.secrets import redact_record, redact_text
+from memento_tui.policy.secrets import redact_text
 from memento_tui.storage.ledgers import ExposureFilter, ExposureRow
 from memento_tui.storage.memory_queries import MemoryOrder, MemorySummary
 from memento_tui.storage.store import Store
@@ -96,8 +96,16 @@ class Exposures:
 
     def record(self, exposures: Sequence[Exposure]) -> None:
         """Add exposures to the ledger, oldest first."""
-        # A session's name may be an agent's own choice.
-        self._store.exposures.add([redact_record(exposure)[0] for exposure in exposures])
+        # A session's name may be an agent's own choice; the other texts are the program's. Most are of one session.
+        named = {name: redact_text(name)[0] for name in {exposure.session for exposure in exposures}}
+        self._store.exposures.add(
+            [
+                exposure
+                if named[exposure.session] == exposure.session
+                else msgspec.structs.replace(exposure, session=named[exposure.session])
+                for exposure in exposures
+            ]
+        )
 
     def count_shown(self, ids: Iterable[str]) -> None:
         """Count that memories were shown to an agent."""

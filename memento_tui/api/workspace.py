@@ -509,6 +509,11 @@ class Workspace:
         """Return the relations that begin (``out``) or end (``in``) at a memory, in the order they were drawn."""
         return relations_of(self._store, memory_id, direction)
 
+    def relations_around(self, ids: Sequence[str]) -> Sequence[Relation]:
+        """Return the relations that begin or end at any of some memories, in the order they were drawn."""
+        found: list[Relation] = self._store.memories.relations_around(ids)
+        return found
+
     def related(self, memory_id: str) -> Sequence[tuple[str, str, str]]:
         """Return a memory's relations as type, direction (``out`` or ``in``) and the other end."""
         return related_to(self._store, memory_id)

@@ -255,11 +255,13 @@ class MemoryQueries:
     def slice(self, tree: Filter, *, order: MemoryOrder, ascending: bool, limit: int, skip: int) -> Sequence[Memory]:
         """Return ``limit`` memories that a filter selects after the first ``skip``, in an order.
 
-        The cost grows with the number that the filter selects.
+        The cost grows with the number that the filter selects; by creation, with ``skip`` and ``limit`` alone.
         """
         sql, parameters = filter_sql(tree)
         way = "ASC" if ascending else "DESC"
-        tail = f"ORDER BY {_ORDER_COLUMNS[order]} {way}, memory.number {way} LIMIT ? OFFSET ?"
+        # The index of the timeline is used where a query says `number > 0`, and nowhere else.
+        indexed = " AND memory.number > 0" if order == "created" else ""
+        tail = f"{indexed} ORDER BY {_ORDER_COLUMNS[order]} {way}, memory.number {way} LIMIT ? OFFSET ?"
         with self._database.reading() as connection:
             rows = connection.execute(f"{_TABLE.select} WHERE {sql} {tail}", (*parameters, limit, skip))
             return [_TABLE.record_of(row) for row in rows]
@@ -403,6 +405,14 @@ class MemoryQueries:
         """Return the relations that begin or end at a memory, in the order they were drawn."""
         with self._database.reading() as connection:
             return select_records(connection, Relation, "src = ? OR dst = ? ORDER BY number", (record_id, record_id))
+
+    def relations_around(self, ids: Sequence[str]) -> list[Relation]:
+        """Return the relations that begin or end at any of some memories, in the order they were drawn."""
+        listed = msgspec.json.encode(list(ids)).decode()
+        among = "(SELECT value FROM json_each(?))"
+        with self._database.reading() as connection:
+            where = f"src IN {among} OR dst IN {among} ORDER BY number"
+            return select_records(connection, Relation, where, (listed, listed))
 
     def relations_since(self, seq: int) -> list[Relation]:
         """Return the relations that journal entries after ``seq`` wrote, and that exist."""

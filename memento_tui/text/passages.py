@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.text.terms import character_bigrams, identifiers, terms
@@ -16,6 +17,9 @@ __all__ = ["LONGEST_SCAN", "Snippet", "best_passage", "find_matches"]
 _WORD = re.compile(r"[^\W_]+")
 LONGEST_SCAN = 20_000
 """Characters of a text that are searched."""
+
+_MAX_KNOWN_WORDS = 4_096
+"""Words whose forms are kept: the common ones stand in every text. About a megabyte."""
 
 
 class Snippet(NamedTuple):
@@ -45,10 +49,11 @@ def find_matches(text: str, words: AbstractSet[str]) -> list[tuple[int, int]]:
     """Return start and end of each of the query's words in a text."""
     marks: list[tuple[int, int]] = []
     known: dict[str, bool] = {}
+    beginnings = tuple(word[:-1] for word in words if word[-1] == "*")
     for match in _WORD.finditer(text) if words else ():
         if pairs := character_bigrams(match[0]):
             marks += _find_bigram_matches(match, words & set(pairs))
-        elif _matches(match[0], words, known):
+        elif _matches(match[0], words, beginnings, known):
             marks.append(match.span())
     return marks
 
@@ -67,14 +72,19 @@ def _find_bigram_matches(match: re.Match[str], words: AbstractSet[str]) -> list[
     return marks
 
 
-def _matches(word: str, words: AbstractSet[str], known: dict[str, bool]) -> bool:
+def _matches(word: str, words: AbstractSet[str], beginnings: tuple[str, ...], known: dict[str, bool]) -> bool:
     found = known.get(word)
     if found is None:
         lowered = word.lower()
-        found = lowered in words or not words.isdisjoint([*terms(word), *identifiers(word).split()])
-        found = found or any(w[-1] == "*" and lowered.startswith(w[:-1]) for w in words)
+        found = lowered in words or lowered.startswith(beginnings) or not words.isdisjoint(_forms(word))
         known[word] = found
     return found
+
+
+@lru_cache(_MAX_KNOWN_WORDS)
+def _forms(word: str) -> frozenset[str]:
+    """Return the forms in which the index holds a word."""
+    return frozenset([*terms(word), *identifiers(word).split()])
 
 
 def _best_start(text: str, marks: list[tuple[int, int]], width: int) -> int:

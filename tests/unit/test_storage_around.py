@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from memento_tui.api import Workspace
 from memento_tui.errors import NotFound
+from memento_tui.model.filters import AllOf
 from memento_tui.storage.statistics import FACETS
 from tests.depth import examples
 from tests.made import NOW, note, put
@@ -44,6 +46,32 @@ def test_the_timeline_is_read_by_its_index_and_counts_are_not(workspace: Workspa
     assert "memory_created" in plan(asked.format(keyset)).fetchone()[3]
     count = "EXPLAIN QUERY PLAN SELECT count(*) FROM memory WHERE created_at < '2026' AND status IN ('active')"
     assert "memory_created" not in plan(count).fetchone()[3]
+
+
+def test_a_page_by_creation_is_read_by_that_index_and_sorts_nothing(workspace: Workspace) -> None:
+    put(workspace._store, *(note(name, id=name, created_at=NOW) for name in "xyz"))
+    connection, asked = workspace._store.database.connection, list[tuple[str, Any]]()
+
+    def note_query(_: object, query: str, given: Any) -> bool:  # noqa: ANN401 - whatever was bound
+        asked.append((query, given))
+        return True
+
+    connection.exec_trace = note_query
+    found = workspace.slice(AllOf(), order="created", ascending=False, limit=2, skip=1)
+    connection.exec_trace = None
+    assert [memory.id for memory in found] == ["y", "x"]
+    query, given = next((query, given) for query, given in asked if "ORDER BY" in query)
+    steps = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", given)]
+    assert "memory_created" in steps[0]
+    assert not any("TEMP B-TREE" in step for step in steps)
+
+
+def test_the_relations_around_some_memories_are_those_of_each(workspace: Workspace) -> None:
+    put(workspace._store, *(note(name, id=name) for name in "wxyz"))
+    for src, dst in (("x", "y"), ("z", "x"), ("w", "z")):
+        workspace.relate(src, dst, "related")
+    assert [(found.src, found.dst) for found in workspace.relations_around(["x", "y"])] == [("x", "y"), ("z", "x")]
+    assert list(workspace.relations_around([])) == []
 
 
 @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])

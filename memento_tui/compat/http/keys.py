@@ -128,12 +128,15 @@ class ApiKeys:
             ) from error
         return path
 
+    def is_own(self, key: str) -> bool:
+        """Tell whether a key is that of the person's own agents, in a time that does not depend on the key."""
+        return secrets.compare_digest(key.encode("utf-8", "surrogateescape"), self.own.encode())
+
     def caller_of(self, key: str) -> Caller | None:
         """Return the owner of a key, in a time that does not depend on the key; ``None`` for an unknown key."""
-        written = key.encode("utf-8", "surrogateescape")
-        if secrets.compare_digest(written, self.own.encode()):
+        if self.is_own(key):
             return Caller()
-        name = self._accounts.owner_of(written)
+        name = self._accounts.owner_of(key.encode("utf-8", "surrogateescape"))
         return None if name is None else Caller(name)
 
     def sign_up(self, name: str, in_use: Collection[str] = ()) -> tuple[Caller, str]:

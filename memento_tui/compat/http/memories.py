@@ -16,6 +16,7 @@ from memento_tui.compat.http.responses import (
     error_response,
     json_response,
     memory_row,
+    memory_rows,
     proposal_response,
     proposal_row_response,
     text_response,
@@ -294,7 +295,7 @@ def list_memories(request: ApiRequest) -> Response:
         skip=query.offset,
     )
     total = request.workspace.count(among)
-    rows = [memory_row(request, memory) for memory in memories]
+    rows = memory_rows(request, memories)
     return json_response({"memories": rows, "total": total, "offset": query.offset, "limit": limit})
 
 

@@ -6,7 +6,8 @@ field. A failure has its sentence in both places, for a client looks where it ex
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -25,7 +26,7 @@ from memento_tui.errors import (
     NotFound,
 )
 from memento_tui.formats.protocol.vocabulary import category_of, item_title, linkage_from_relation, memory_type
-from memento_tui.model import Memory, Proposal, Skip, WorkingItem
+from memento_tui.model import Memory, Proposal, Relation, Skip, WorkingItem
 from memento_tui.operations.contradictions import contradictions_among, labels_of
 from memento_tui.operations.memories import format_time, is_recalled, list_labels, visible_memory
 from memento_tui.operations.outcome import because, rejection_reason
@@ -38,6 +39,7 @@ __all__ = [
     "json_response",
     "linkage_rows",
     "memory_row",
+    "memory_rows",
     "proposal_response",
     "proposal_row_response",
     "response_of_error",
@@ -128,26 +130,52 @@ LINK_LABELS = ("links unverified",)
 
 def linkage_rows(request: ApiRequest, memory: Memory) -> list[dict[str, str]]:
     """Return a memory's linkages."""
-    relations = request.workspace.relations(memory.id, direction="out")
+    return _linkage_rows(request.workspace.relations(memory.id, direction="out"))
+
+
+def _linkage_rows(relations: Sequence[Relation]) -> list[dict[str, str]]:
     return [linkage_from_relation(relation.type, relation.dst, relation.label) for relation in relations]
 
 
 def memory_row(request: ApiRequest, memory: Memory) -> dict[str, Any]:
-    """Return a memory with all of its fields; one that may not be read has no text.
+    """Return a memory with all of its fields; see `memory_rows`."""
+    return memory_rows(request, [memory])[0]
 
-    ``relevance`` is its certainty as a share of the highest, ``access_count`` how often it was of use: a mere
+
+def memory_rows(request: ApiRequest, memories: Sequence[Memory]) -> list[dict[str, Any]]:
+    """Return memories with all of their fields; one that may not be read has no text.
+
+    ``relevance`` is a memory's certainty as a share of the highest, ``access_count`` how often it was of use: a mere
     search result is no access.
     """
-    now = clock.now()
+    now, ids = clock.now(), [memory.id for memory in memories]
+    pairs = [pair.contradiction for pair in request.workspace.contradictions.around(ids)]
+    disputed = {side for pair in pairs for side in (pair.older, pair.newer)}
+    relations: dict[str, list[Relation]] = {memory_id: [] for memory_id in ids}
+    for relation in request.workspace.relations_around(ids):
+        for end in {relation.src, relation.dst} & relations.keys():
+            relations[end].append(relation)
+    return [
+        _memory_row(request, memory, now, relations[memory.id], is_disputed=memory.id in disputed)
+        for memory in memories
+    ]
+
+
+def _memory_row(
+    request: ApiRequest, memory: Memory, now: datetime, relations: Sequence[Relation], *, is_disputed: bool
+) -> dict[str, Any]:
     view = visible_memory(memory, now)
     contradictions = (
-        contradictions_among(request.workspace, [memory.id], now, request.caller.sees) if view.is_readable else []
+        contradictions_among(request.workspace, [memory.id], now, request.caller.sees)
+        if view.is_readable and is_disputed
+        else []
     )
     labels = labels_of([memory], now, contradictions)[memory.id] if view.is_readable else view.labels
-    linkages = linkage_rows(request, memory) if view.is_readable else []
+    own = [relation for relation in relations if relation.src == memory.id]
+    linkages = _linkage_rows(own) if view.is_readable else []
     merged_ids = [
         relation.src
-        for relation in request.workspace.relations(memory.id)
+        for relation in relations
         if relation.dst == memory.id and relation.type == "consolidated_from" and _is_recalled_id(request, relation.src)
     ]
     row: dict[str, Any] = {
