@@ -33,6 +33,15 @@ __all__ = [
 ]
 
 
+_MOST_IDLE_SECONDS = 30 * 86_400
+"""Seconds: a month. Nobody lets an engine wait for longer, and the timers of a system end at some years."""
+
+_MOST_TIMEOUT_SECONDS = 3_600
+"""Seconds for one answer of a language model; what takes longer has hung."""
+
+_MOST_COUNT = 1_000_000
+"""Writes in an hour, or tokens at once, beyond which a number is a slip."""
+
 DecayPreset = Literal["balanced", "protocol", "vault", "bank"]
 """A formula by which memories lose weight; `memento_tui.search.decay` computes them."""
 
@@ -44,7 +53,7 @@ class ReviewConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The set of rules: ``open`` lets most writes in, ``strict`` asks about nearly all."""
     rules: dict[str, str] = {}
     """Rules that differ from the preset, such as ``new_memory = "propose"``; `memento policy` lists them."""
-    burst: Annotated[int, msgspec.Meta(ge=0)] = REVIEW_BURST
+    burst: Annotated[int, msgspec.Meta(ge=0, le=_MOST_COUNT)] = REVIEW_BURST
     """Writes of one agent's session in an hour after which further ones wait; 0 for no limit."""
     branches: bool = False
     """Whether what an agent learns on a Git branch is told only there, until you let it into the project in Review."""
@@ -63,7 +72,7 @@ class EngineConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The words put before a query to embed it, such as ``query: ``; empty for those that its folder names, if any."""
     document_prefix: str = ""
     """The words put before a memory that is embedded, such as ``passage: ``; empty as above."""
-    idle_seconds: Annotated[float, msgspec.Meta(gt=0)] = 900
+    idle_seconds: Annotated[float, msgspec.Meta(gt=0, le=_MOST_IDLE_SECONDS)] = 900
     """Seconds without a request after which the engine ends."""
     entailment_model: str = ""
     """A folder that holds a cross-encoder for natural language inference; contradictions are then weighed by it too."""
@@ -89,7 +98,7 @@ class LanguageModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
     """The name of the model, as the endpoint knows it."""
     key_variable: str = ""
     """The name of the environment variable that holds the key, where one is needed."""
-    timeout_seconds: Annotated[float, msgspec.Meta(gt=0)] = 60
+    timeout_seconds: Annotated[float, msgspec.Meta(gt=0, le=_MOST_TIMEOUT_SECONDS)] = 60
     """How long an answer is waited for."""
 
 
@@ -99,11 +108,11 @@ class HooksConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `memento_tui.hooks.settings` reads the same without this module.
     """
 
-    prompt_tokens: Annotated[int, msgspec.Meta(ge=0)] = HOOK_PROMPT_TOKENS
+    prompt_tokens: Annotated[int, msgspec.Meta(ge=0, le=_MOST_COUNT)] = HOOK_PROMPT_TOKENS
     """Tokens shown at most for one prompt or file read; 0 for none."""
-    start_tokens: Annotated[int, msgspec.Meta(ge=0)] = HOOK_START_TOKENS
+    start_tokens: Annotated[int, msgspec.Meta(ge=0, le=_MOST_COUNT)] = HOOK_START_TOKENS
     """Tokens shown at most at the start of a session."""
-    threshold: Annotated[float, msgspec.Meta(ge=0)] = RELEVANCE_FLOOR
+    threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] = RELEVANCE_FLOOR
     """The relevance, 0 to 1, below which a memory is not told; `memento exposures` shows it."""
     learn: bool = HOOK_LEARNS
     """Whether transcripts are distilled, which proposes memories, skips and working items."""
@@ -153,9 +162,12 @@ def load_config(path: Path) -> Config:
 
 
 def read_config_text(path: Path) -> str:
-    """Return the text of ``config.toml``, empty where there is none. Raises like `load_config`."""
+    """Return the text of ``config.toml``, empty where there is none. Raises like `load_config`.
+
+    A byte order mark, which some editors of Windows begin a file with, is no part of it.
+    """
     try:
-        with path.open(encoding="utf-8", newline="") as file:  # its line ends stay as they are where it is changed
+        with path.open(encoding="utf-8-sig", newline="") as file:  # its line ends stay as they are where it is changed
             return file.read()
     except (FileNotFoundError, NotADirectoryError):
         return ""
@@ -199,6 +211,8 @@ _CHOICES_IN_WORDS = {
     "app.keymap": "vim, emacs or lazygit",
 }
 
+_LIMITS_IN_WORDS = {"<=": "at most", ">=": "at least", "<": "below", ">": "above"}
+
 _TYPES_IN_WORDS = {
     "int": "a whole number",
     "float": "a number",
@@ -220,4 +234,6 @@ def _explain_problem(problem: str) -> str:
     if types := re.search(r"Expected `(\w+)[^`]*`, got `(\w+)", said):
         expected, got = (_TYPES_IN_WORDS.get(name, name) for name in types.groups())
         return f"{setting} must be {expected}, not {got}"
+    if limit := re.search(r"Expected `\w+` (<=|>=|<|>) (\S+)", said):
+        return f"{setting} must be {_LIMITS_IN_WORDS[limit[1]]} {float(limit[2]):,.10g}"
     return f"{setting or 'a setting'} is wrong: {said[:1].lower()}{said[1:]}"

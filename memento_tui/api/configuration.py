@@ -20,12 +20,20 @@ from memento_tui.paths import DataPaths
 from memento_tui.policy.policy import POLICY_RULES, preset_rules, rules_in_force
 from memento_tui.policy.secrets import redact_text
 from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory
-from memento_tui.text.toml_lines import line_of, toml_value, with_value, without_value
+from memento_tui.text.toml_lines import line_of, line_of_section, toml_value, with_value, without_value
 
 __all__ = ["Setting", "SettingState", "SettingsFile", "all_settings", "explained_attributes"]
 
 _RULES = "review.rules"
+_KINDS_IN_WORDS = {"bool": "true or false", "int": "a whole number", "float": "a number"}
 _TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
+_OWN_TABLES = {
+    "keys": "A key of yours for a command; `memento keys` lists the names of the commands.",
+    "sections": "A section of yours: its key, and the search that it shows.",
+    "commands": "A command of yours: its key, and the program that it runs on a row.",
+}
+"""The tables that hold whatever a person writes, with what an entry of each is."""
+
 _FORMER_NAMES = {("maintenance", "run_when_idle"): "sleep_when_idle"}
 
 
@@ -35,11 +43,13 @@ class Setting(msgspec.Struct, frozen=True):
     section: str
     key: str
     kind: str
-    """``bool``, ``int``, ``float``, ``choice`` or ``text``."""
+    """``bool``, ``int``, ``float``, ``choice`` or ``text``; ``entry`` for what only the person's editor changes."""
     choices: tuple[str, ...]
     default: Any
     """``None`` for a rule, whose default is the preset's."""
     meaning: str
+    limits: str = ""
+    """What a number must be, such as ``above 0, at most 3,600``."""
 
     @property
     def name(self) -> str:
@@ -56,7 +66,7 @@ class Setting(msgspec.Struct, frozen=True):
         """The type in words."""
         if self.kind == "choice":
             return ", ".join(f"`{choice}`" for choice in self.choices)
-        return {"bool": "true or false", "int": "a whole number", "float": "a number"}.get(self.kind, "text")
+        return " ".join(filter(None, [_KINDS_IN_WORDS.get(self.kind, "text"), self.limits]))
 
 
 class SettingState(msgspec.Struct, frozen=True):
@@ -96,7 +106,8 @@ def _settings() -> Iterator[Setting]:
                     yield Setting(_RULES, name, "choice", tuple(rule.choices), None, about)
             else:
                 word, choices = _kind_of(field.type)
-                yield Setting(section.name, field.name, word, choices, field.default, meaning)
+                limits = _limits_of(field.type) if word in ("int", "float") else ""
+                yield Setting(section.name, field.name, word, choices, field.default, meaning, limits)
 
 
 def _kind_of(annotation: object) -> tuple[str, tuple[str, ...]]:
@@ -111,6 +122,13 @@ def _kind_of(annotation: object) -> tuple[str, tuple[str, ...]]:
             return "float", ()
         case _:
             return "text", ()
+
+
+def _limits_of(annotation: object) -> str:
+    found = msgspec.inspect.type_info(annotation)
+    limits = {"above": "gt", "from": "ge", "below": "lt", "to": "le"}
+    words = " ".join(f"{word} {limit:,}" for word, of in limits.items() if (limit := getattr(found, of)) is not None)
+    return words.replace("above 0 to", "above 0, at most")
 
 
 def explained_attributes(module: object) -> dict[str, str]:
@@ -147,6 +165,18 @@ class SettingsFile:
         """Return every setting as it is now. Raises `InvalidInput` or `DataDirectoryError` like `load_config`."""
         text, present = read_config_text(self.path), load_config(self.path)
         return [_state(setting, text, present) for setting in all_settings()]
+
+    def content(self) -> bytes:
+        """Return what the file holds, whatever that is; empty where there is none."""
+        try:
+            return self.path.read_bytes()
+        except FileNotFoundError:
+            return b""
+
+    def entries(self) -> list[SettingState]:
+        """Return what stands in the file of the person's own: keys, sections and commands. Raises as `states`."""
+        text = read_config_text(self.path)
+        return [_entry(text, table, name, held) for table in _OWN_TABLES for name, held in _own(_raw(text), table)]
 
     def state(self, name: str) -> SettingState:
         """Return one setting as it is now. Raises `NotFound`, and as `states`."""
@@ -265,7 +295,7 @@ def _value_of(setting: Setting, typed: str) -> bool | float | str:
         try:
             return int(word) if setting.kind == "int" else _number(word)
         except ValueError:
-            raise InvalidInput(f"{setting.name} must be {setting.takes}, not {word!r:.40}.") from None
+            raise InvalidInput(f"{setting.name} must be {_KINDS_IN_WORDS[setting.kind]}, not {word!r:.40}.") from None
     if not typed.isprintable():
         raise InvalidInput(f"{setting.name} must be one line of text.")
     return typed if setting.kind == "text" else word
@@ -276,6 +306,25 @@ def _number(word: str) -> float:
     if not isfinite(number):
         raise ValueError(word)
     return int(number) if number.is_integer() and abs(number) < 1e15 else number  # noqa: PLR2004 - exact as a float
+
+
+def _own(raw: dict[str, Any], table: str) -> Iterator[tuple[str, object]]:
+    held = raw.get(table, {})
+    if isinstance(held, dict):  # what is none is said where these are used
+        yield from held.items()
+
+
+def _entry(text: str, table: str, name: str, held: object) -> SettingState:
+    """Return one entry of the person's own as a line of the settings."""
+    if isinstance(held, dict):
+        line = line_of_section(text, f"{table}.{name}")
+        words = "   ".join(str(held[key]) for key in ("key", "query", "run") if key in held)
+    else:
+        line, words = line_of(text, table, name), str(held)
+    setting = Setting(table, name, "entry", (), None, _OWN_TABLES[table])
+    source = f"config.toml, line {line}" if line else "config.toml"
+    shown = redact_text(words)[0]
+    return SettingState(setting, shown, source, hides_secret=shown != words)
 
 
 def _table(raw: dict[str, Any], name: str) -> dict[str, Any]:

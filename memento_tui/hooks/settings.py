@@ -59,7 +59,7 @@ def read_settings(path: Path) -> HookSettings:
     import tomllib  # noqa: PLC0415 - a tenth of the hook's own time, and most files set none of these
 
     try:
-        read = tomllib.loads(raw.decode())
+        read = tomllib.loads(raw.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         return HookSettings()
     defaults = HookSettings()
@@ -80,7 +80,7 @@ def engine_is_enabled(path: Path) -> bool:
     import tomllib  # noqa: PLC0415 - as above
 
     try:
-        read = tomllib.loads(path.read_bytes().decode())
+        read = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
         return True
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):

@@ -9,6 +9,7 @@ from textual.widgets import Input
 
 from memento_tui.api import Workspace
 from memento_tui.tui.app import MementoApp
+from memento_tui.tui.screens import settings
 from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen
 from memento_tui.tui.screens.settings import SettingsScreen
 from tests.files import contents
@@ -109,6 +110,75 @@ async def test_a_secret_is_neither_shown_nor_written_back_without_it(data_dir: P
         await driver.press("enter")
         await driver.until(lambda: isinstance(driver.app.screen, SettingsScreen), "it is left")
     assert contents(data_dir)["config.toml"] == before
+
+
+OWN = (
+    '[engine]\nenabled = false\n[keys]\n"review.approve" = "Y"\n[sections.todo]\nquery = "tag:todo"\nkey = "9"\n'
+    '[commands.note]\nkey = "f9"\nrun = "echo"\n'
+)
+
+
+@pytest.mark.usefixtures("workspace")
+async def test_keys_sections_and_commands_of_ones_own_stand_there_with_their_lines(data_dir: Path) -> None:
+    (data_dir / "config.toml").write_text(OWN)
+    async with opened(data_dir) as driver:
+        await open_settings(driver)
+        for name, value, line in (
+            ("keys.review.approve", "Y", 4),
+            ("sections.todo", "9   tag:todo", 5),
+            ("commands.note", "f9   echo", 8),
+        ):
+            await go_to(driver, name)
+            row = screen(driver).rows.current
+            assert row is not None
+            assert (row.value, row.source) == (value, f"config.toml, line {line}")
+        for key in ("enter", "d"):
+            await driver.press(key)
+            assert "e opens it" in said(driver)
+    assert (data_dir / "config.toml").read_text() == OWN
+
+
+@pytest.mark.usefixtures("workspace")
+async def test_e_opens_the_file_and_one_that_cannot_be_read_is_left_only_once_it_is_mended(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = iter(["[engine\n", "[engine]\nenabled = false\n[hooks]\nremind = false\n"])
+    opened_files: list[str] = []
+
+    def edit(_app: object, command: list[str]) -> int:
+        opened_files.append(command[-1])
+        (data_dir / "config.toml").write_text(next(written))
+        return 0
+
+    monkeypatch.setattr(settings, "run_in_terminal", edit)
+    monkeypatch.setenv("VISUAL", "true")
+    async with opened(data_dir) as driver:
+        await open_settings(driver)
+        await driver.press("e")
+        assert "not TOML" in said(driver)
+        await driver.press("escape")
+        assert "e opens the file" in said(driver)
+        await driver.press("e")
+        await go_to(driver, "hooks.remind")
+        row = screen(driver).rows.current
+        assert row is not None
+        assert row.value == "false"
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.next_workspace == data_dir, "the app begins again")
+    assert opened_files == [str(data_dir / "config.toml")] * 2
+
+
+@pytest.mark.usefixtures("workspace")
+async def test_a_file_that_was_opened_and_not_changed_leaves_the_app_as_it_is(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "run_in_terminal", lambda _app, _command: 0)
+    monkeypatch.setenv("VISUAL", "true")
+    async with opened(data_dir) as driver:
+        await open_settings(driver)
+        await driver.press("e", "escape")
+        await driver.until(lambda: not isinstance(driver.app.screen, SettingsScreen), "it is left")
+        assert driver.app.next_workspace is None
 
 
 @pytest.mark.usefixtures("workspace")

@@ -9,6 +9,7 @@ import pytest
 from memento_tui.api.configuration import SettingsFile, all_settings
 from memento_tui.config import load_config
 from memento_tui.errors import InvalidInput, NotFound, ReadOnlyMode
+from memento_tui.hooks.settings import engine_is_enabled, read_settings
 from memento_tui.paths import DataPaths
 from memento_tui.text.toml_lines import line_of, with_value, without_value
 from tests.unit.cli_program import Program
@@ -73,6 +74,12 @@ def test_a_value_goes_back_to_its_default_and_the_comment_above_it_stays(file: S
     [
         ("hooks.prompt_tokens", "many", "must be a whole number, not 'many'"),
         ("hooks.prompt_tokens", "-1", "prompt_tokens"),
+        ("engine.idle_seconds", "1e300", "engine.idle_seconds must be at most 2,592,000"),
+        ("engine.idle_seconds", "0", "engine.idle_seconds must be above 0"),
+        ("language_model.timeout_seconds", "86400", "must be at most 3,600"),
+        ("hooks.start_tokens", "9" * 30, "hooks.start_tokens must be at most 1,000,000"),
+        ("review.burst", "x", "must be a whole number, not 'x'"),
+        ("hooks.threshold", "1.5", "hooks.threshold must be at most 1"),
         ("engine.enabled", "perhaps", "must be true or false"),
         ("review.preset", "loose", "cannot be 'loose'; it is open, guarded, strict"),
         ("review.rules.new_external", "draft", "contradicts"),
@@ -214,3 +221,14 @@ def test_commands_list_set_and_reset(tmp_path: Path) -> None:
     assert program.run("settings", "set", "review.burst", "-2").code == 2
     with pytest.raises(NotFound):
         SettingsFile(DataPaths(program.data_dir)).check("no.such", "1")
+
+
+def test_a_file_with_a_byte_order_mark_is_read_like_any_other(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + WRITTEN.encode())
+    assert not load_config(path).engine.enabled
+    assert not engine_is_enabled(path)
+    assert read_settings(path).prompt_tokens == 200
+    file = SettingsFile(DataPaths(tmp_path))
+    assert file.set("hooks.prompt_tokens", "100").source == "config.toml, line 8"
+    assert text(file) == WRITTEN.replace("200", "100")

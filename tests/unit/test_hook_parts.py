@@ -227,7 +227,7 @@ def test_a_prompt_of_several_sentences_has_a_part_for_each() -> None:
     [
         ("[hooks]\nprompt_tokens = 'many'", "hooks.prompt_tokens must be a whole number, not text in quotation marks"),
         ("[hooks]\nlearn = 1", "hooks.learn must be true or false, not a whole number"),
-        ("[hooks]\nthreshold = -1", "hooks.threshold is wrong"),
+        ("[hooks]\nthreshold = -1", "hooks.threshold must be at least 0"),
         ("[hooks]\nloud = true", "there is no setting hooks.loud"),
         ("hooks = 3", "hooks must be a section, not a whole number"),
     ],

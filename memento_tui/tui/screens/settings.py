@@ -13,9 +13,12 @@ from textual.content import Content
 from textual.widgets import Static
 
 from memento_tui.api.configuration import Setting, SettingsFile, SettingState
-from memento_tui.errors import MementoError
+from memento_tui.api.drafts import editor_command
+from memento_tui.errors import MementoError, ReadOnlyMode
 from memento_tui.tui.display import cells, literal
-from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen, Dialog, DialogChoice
+from memento_tui.tui.external_editor import run_in_terminal
+from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen, Dialog, DialogButtons, DialogChoice
+from memento_tui.tui.section import app_of
 from memento_tui.tui.views.view import FixedRows, ViewList
 from memento_tui.tui.widgets.record_list import Line
 
@@ -24,7 +27,7 @@ __all__ = ["SettingsScreen", "change_settings"]
 if TYPE_CHECKING:
     from memento_tui.tui.app import MementoApp
 
-_KEYS = "Enter changes it   d takes the default   z undoes   Escape leaves"
+_ONLY_IN_FILE = "That is changed in the file: e opens it."
 _LETTERS = "abcdefghi"
 
 
@@ -35,6 +38,7 @@ class SettingsScreen(Dialog[bool]):
         Binding("enter,space", "change", "Change"),
         Binding("d,delete", "reset", "Default"),
         Binding("z", "undo", "Undo"),
+        Binding("e", "edit", "File"),
         Binding("escape,q", "leave", "Leave"),
     ]
 
@@ -60,7 +64,7 @@ class SettingsScreen(Dialog[bool]):
             yield self.rows
             yield self._about
             yield self._said
-            yield Static(Content(_KEYS), classes="dialog-hint")
+            yield DialogButtons.for_keys(self)
 
     def on_mount(self) -> None:
         """Read the file."""
@@ -69,7 +73,7 @@ class SettingsScreen(Dialog[bool]):
 
     def _read(self) -> None:
         try:
-            states = self._file.states()
+            states = [*self._file.states(), *self._file.entries()]
         except MementoError as error:
             self._say(str(error), problem=True)
             return
@@ -90,6 +94,9 @@ class SettingsScreen(Dialog[bool]):
         row = self.rows.current
         if row is not None:
             setting = row.setting
+            if setting.kind == "entry":
+                self._about.update(literal(setting.meaning.replace("`", "")) + Content(f"\n{_ONLY_IN_FILE}"))
+                return
             default = "the preset's" if setting.default is None else _shown(str(setting.default), setting)
             takes = Content(f"{setting.takes}; default: {default}".replace("`", ""))
             self._about.update(literal(setting.meaning.replace("`", "")) + Content("\n") + takes.stylize("$text-muted"))
@@ -104,6 +111,9 @@ class SettingsScreen(Dialog[bool]):
         if row is None:
             return
         setting, typed = row.setting, None
+        if setting.kind == "entry":
+            self._say(_ONLY_IN_FILE, problem=True)
+            return
         if setting.kind == "bool":
             typed = "false" if row.value == "true" else "true"
         elif setting.kind == "choice":
@@ -124,7 +134,9 @@ class SettingsScreen(Dialog[bool]):
     def action_reset(self) -> None:
         """Take the line of the setting out of the file."""
         row = self.rows.current
-        if row is not None:
+        if row is not None and row.setting.kind == "entry":
+            self._say(_ONLY_IN_FILE, problem=True)
+        elif row is not None:
             self._write(lambda: self._file.reset(row.setting.name), row)
 
     def _write(self, write: Callable[[], SettingState], was: SettingState) -> None:
@@ -148,8 +160,29 @@ class SettingsScreen(Dialog[bool]):
         self._read()
         self._say("Undone." if undone else "Nothing was changed here yet.", problem=not undone)
 
+    def action_edit(self) -> None:
+        """Open the file in the person's editor; what is wrong with it then is said here."""
+        if app_of(self).workspace.is_read_only:
+            self._say(str(ReadOnlyMode()), problem=True)
+            return
+        before = self._file.content()
+        try:
+            run_in_terminal(self.app, [*editor_command(), str(self._file.path)])
+        except MementoError as error:
+            self._say(str(error), problem=True)
+            return
+        self._is_changed = self._is_changed or self._file.content() != before
+        self._said.update("")
+        self._read()
+
     def action_leave(self) -> None:
-        """Leave."""
+        """Leave, once the file can be read: the app begins again with it."""
+        if self._is_changed:
+            try:
+                self._file.states()
+            except MementoError as error:
+                self._say(f"{error} e opens the file.", problem=True)
+                return
         self.dismiss(self._is_changed)
 
 
