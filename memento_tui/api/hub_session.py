@@ -11,6 +11,7 @@ from filelock import FileLock, Timeout
 
 from memento_tui.errors import NotAllowed
 from memento_tui.model import AnyRecord, Proposal
+from memento_tui.model.validation import is_under
 from memento_tui.paths import DataPaths
 from memento_tui.policy.gate import Gate
 from memento_tui.private_files import PRIVATE_FILE_MODE
@@ -52,6 +53,8 @@ class HubMembership(msgspec.Struct, frozen=True):
     role: str
     namespaces: tuple[str, ...] = ()
     """The namespaces that are shared, each with all below it."""
+    held: tuple[str, ...] = ()
+    """The namespaces in which what other members write waits for this machine's person, each with all below it."""
     pushed: int = 0
     """The number of the newest entry of this journal that needs no sending any more."""
     since: int = 0
@@ -67,7 +70,11 @@ class HubMembership(msgspec.Struct, frozen=True):
 
     def shares(self, namespace: str) -> bool:
         """Tell whether a namespace is shared."""
-        return any(namespace == one or namespace.startswith(f"{one}/") for one in self.namespaces)
+        return any(is_under(namespace, one) for one in self.namespaces)
+
+    def holds(self, namespace: str) -> bool:
+        """Tell whether what other members write in a namespace waits for this machine's person."""
+        return any(is_under(namespace, one) for one in self.held)
 
 
 _ROUND_SECONDS = 60

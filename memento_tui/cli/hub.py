@@ -223,6 +223,27 @@ def share(namespaces: tuple[str, ...], *, stop: bool) -> None:
 
 
 @hub.command(
+    "hold",
+    decides=True,
+    short_help="Decide yourself about what other members write.",
+    examples="""
+    memento hub hold projects/site
+    memento hub hold --stop projects/site
+    """,
+)
+@click.argument("namespaces", nargs=-1, required=True, metavar="NS...")
+@click.option("--stop", is_flag=True, help="Let it in again as your rules say.")
+def hold(namespaces: tuple[str, ...], *, stop: bool) -> None:
+    """Let what other members write in shared namespaces wait in Review on this machine, persons' writes as agents'.
+
+    Each machine says so for itself. What came before stays as it is.
+    """
+    with _machine_hub() as machine:
+        changed = machine.hold(namespaces, stops=stop)
+    emit(_membership_object(changed), lambda: safe(f"Others' writes wait in: {', '.join(changed.held) or 'none'}."))
+
+
+@hub.command(
     "members",
     short_help="List the machines of the hub.",
     examples="""
@@ -383,6 +404,7 @@ def _membership_object(membership: HubMembership) -> dict[str, Any]:
         "name": membership.name,
         "role": membership.role,
         "namespaces": list(membership.namespaces),
+        "held": list(membership.held),
         "synced_at": membership.synced_at or None,
     }
 
@@ -398,6 +420,7 @@ def _status_text(membership: HubMembership, waiting: int, problem: str) -> str:
         "hub": f"{membership.workspace_name} at {membership.url}",
         "this machine": f"{membership.name}, {membership.role}",
         "shared": ", ".join(membership.namespaces) or "nothing",
+        **({"waits for you": f"what others write in {', '.join(membership.held)}"} if membership.held else {}),
         "in step": format_time(membership.synced_at) if membership.synced_at else "not yet",
         "to be sent": count_of(waiting, "entry", "entries"),
         "problem": problem or "none",

@@ -24,8 +24,11 @@ __all__ = [
     "fault_of",
 ]
 
-FORMAT = 1
-"""The form of entries and images that this version writes, and the newest that it reads."""
+FORMAT = 2
+"""The form of entries and images that this version writes, and the newest that it reads.
+
+From 2 on the note of an entry is signed by a digest, so that a purge can empty it.
+"""
 
 SENT_EVIDENCE = ("removed", "suspicion", "opinion")
 """The evidence of a proposal that is about its own text; all else may quote what is not shared."""
@@ -66,6 +69,9 @@ class HubEntry(msgspec.Struct, frozen=True):
     signature: bytes
     previous_hash: bytes
     hash: bytes
+    note_nonce: bytes | None = None
+    note_digest: bytes | None = None
+    """``None`` in an entry of format 1, whose note is signed as it stands."""
     changes: tuple[HubChange, ...] = ()
 
 
@@ -83,11 +89,14 @@ def _digest(nonce: bytes, image: str | None) -> bytes:
     return hashlib.sha256(nonce + (b"" if image is None else image.encode())).digest()
 
 
-_FACTS = ("format", "id", "origin", "at", "actor", "agent", "session", "channel", "action", "note")
+_FACTS = ("format", "id", "origin", "at", "actor", "agent", "session", "channel", "action")
 
 
-def _content(workspace: str, member: str, facts: Sequence[object], changes: Sequence[Sequence[object]]) -> bytes:
-    return hashlib.sha256(msgspec.json.encode((workspace, member, *facts, changes))).digest()
+def _content(
+    workspace: str, member: str, facts: Sequence[object], note: str, changes: Sequence[Sequence[object]]
+) -> bytes:
+    """Return what a member signs; ``note`` is the note of an entry of format 1, and the digest of any other's."""
+    return hashlib.sha256(msgspec.json.encode((workspace, member, *facts, note, changes))).digest()
 
 
 def as_sent(
@@ -110,9 +119,14 @@ def as_sent(
             }
         )
     signed = [(r["record"], r["record_id"], r["base"] + 1, r["removed"], r["digest"]) for r in rows]
-    content = _content(workspace, member, [facts[name] for name in _FACTS], signed)
+    note_nonce = os.urandom(16)
+    note_digest = _digest(note_nonce, facts["note"]).hex()
+    content = _content(workspace, member, [facts[name] for name in _FACTS], note_digest, signed)
     return {
         **{name: facts[name] for name in _FACTS},
+        "note": facts["note"],
+        "note_nonce": note_nonce.hex(),
+        "note_digest": note_digest,
         "content": content.hex(),
         "signature": key.sign(content).hex(),
         "changes": rows,
@@ -129,9 +143,13 @@ def fault_of(workspace: str, entry: HubEntry, public_key: bytes | None) -> str:
     if public_key is None:
         return "is of a member that this machine does not know"
     rows = [(c.record, c.record_id, c.version, c.removed, c.digest.hex()) for c in entry.changes]
-    content = _content(workspace, entry.member, [getattr(entry, name) for name in _FACTS], rows)
+    note = entry.note if entry.note_digest is None else entry.note_digest.hex()
+    content = _content(workspace, entry.member, [getattr(entry, name) for name in _FACTS], note, rows)
     if content != entry.content or not is_signed(public_key, content, entry.signature):
         return "was not signed by its member as it stands"
+    is_note_purged = entry.note_nonce is None and not entry.note
+    if entry.note_digest and not is_note_purged and _digest(entry.note_nonce or b"", entry.note) != entry.note_digest:
+        return "holds another note than its member signed"
     for change in entry.changes:
         is_purged = change.nonce is None and change.image is None
         if not is_purged and _digest(change.nonce or b"", change.image) != change.digest:

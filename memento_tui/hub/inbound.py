@@ -272,14 +272,21 @@ class _EntryApplied:
             session=mine.session,
         )
 
+    def _check_not_held(self, *records: AnyRecord) -> None:
+        """Raise `NotAllowed` where the person wants to decide about what other members write there."""
+        for record in records:
+            if isinstance(record, Memory | Skip | WorkingItem) and self._membership.holds(record.namespace):
+                raise NotAllowed(f"What other members write in {record.namespace} waits.", "Decide about it in Review.")
+
     def _add(self, theirs: AnyRecord) -> None:
         try:
+            self._check_not_held(theirs)
             self._tx.put(theirs, base=0)
         except NotAllowed as refused:
             self._hold_new(theirs, refused)
 
     def _hold_new(self, theirs: AnyRecord, refused: NotAllowed) -> None:
-        """Let a new record wait that the gate does not let in."""
+        """Let a new record wait that the gate or the person does not let in."""
         screened = self._gate.screen(theirs) if isinstance(theirs, Memory | Skip | WorkingItem) else None
         if screened is None:
             self.notes.append(f"A {type(theirs).__name__.lower()} of {self._member} was left out: {refused.message}")
@@ -301,6 +308,7 @@ class _EntryApplied:
         is_as_known = known.after is not None and not differing_fields(known.after, mine)
         if is_as_known or not isinstance(mine, Skip | WorkingItem | Memory):
             try:
+                self._check_not_held(mine)
                 self._tx.remove(mine, base=mine.version)
             except NotAllowed:
                 self._card("delete", mine, {}, known.version + 1, "other_member")
@@ -317,6 +325,7 @@ class _EntryApplied:
         standing = mine
         if merged.record is not mine:
             try:
+                self._check_not_held(mine, theirs)
                 standing = self._tx.put(merged.record, base=mine.version)
             except NotAllowed:
                 changed = differing_fields(merged.record, mine)

@@ -126,6 +126,24 @@ class MachineHub:
         self._session.change_membership(lambda known: msgspec.structs.replace(known, namespaces=left))
         return self._required()
 
+    def hold(self, namespaces: Sequence[str], *, stops: bool = False) -> HubMembership:
+        """Let what other members write in namespaces wait for this machine's person from now on, or no longer."""
+        membership = self._required_to_change()
+        for one in namespaces:
+            if stops and one not in membership.held:
+                raise NotFound(
+                    f"What others write in {one!r:.80} does not wait.",
+                    f"It waits in {', '.join(membership.held) or 'none'}.",
+                )
+            if not stops and not membership.shares(check_namespace(one)):
+                raise NotFound(
+                    f"{one!r:.80} is not shared.", f"Shared are {', '.join(membership.namespaces) or 'none'}."
+                )
+        kept = [one for one in membership.held if one not in namespaces]
+        held = tuple(kept if stops else [*kept, *dict.fromkeys(namespaces)])
+        self._session.change_membership(lambda known: msgspec.structs.replace(known, held=held))
+        return self._required()
+
     def waiting(self) -> int:
         """Return how many entries of this journal were not looked at yet for what concerns the hub; 1,000 at most."""
         return len(self._session.state.own_entries_after(self._required().pushed, _MOST_COUNTED))

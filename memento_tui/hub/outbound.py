@@ -47,6 +47,8 @@ class Batch(NamedTuple):
     """The records of which a field was left out: the hub has another value than this machine knew."""
     purged: Sequence[tuple[str, str]] = ()
     """The kind and id of each record whose text is to leave the hub too."""
+    notes: Sequence[str] = ()
+    """The ids of the entries whose note is to leave the hub too."""
 
 
 class Outbound:
@@ -72,6 +74,7 @@ class Outbound:
         sent: list[tuple[str, int]] = []
         left: list[HubRecord] = []
         purged: list[tuple[str, str]] = []
+        notes: list[str] = []
         reached, size = self._membership.pushed, 0
         found = self._session.state.own_entries_after(reached, _MAX_ENTRIES)
         for entry in found:
@@ -79,6 +82,7 @@ class Outbound:
             reached = entry.seq
             if entry.action == "purge":
                 purged += [(change.record, change.record_id) for change in changes]
+                notes += self._session.state.rewritten(entry.seq)
             if changes:
                 entries.append(self._signed(_facts_of(entry), changes))
                 sent.append((entry.id, entry.seq))
@@ -87,7 +91,7 @@ class Outbound:
                 break
         if len(found) < _MAX_ENTRIES and size <= _MAX_BYTES:
             reached = max(reached, self._session.head() if not found else reached)
-        return Batch(entries, sent, reached, left, purged)
+        return Batch(entries, sent, reached, left, purged, notes)
 
     def unshared(self) -> Batch:
         """Return one entry with records of the shared namespaces of which the hub knows nothing, if there are any."""

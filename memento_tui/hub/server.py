@@ -30,7 +30,8 @@ ROLES: dict[str, str] = {
 
 _ENTRIES: LiteralString = (
     "SELECT seq, id, member, role, format, origin, at, actor, agent, session, channel, action, note, content,"
-    " signature, previous_hash, hash FROM memento.entry WHERE workspace = %s AND seq > %s ORDER BY seq LIMIT %s"
+    " signature, previous_hash, hash, note_nonce, note_digest"
+    " FROM memento.entry WHERE workspace = %s AND seq > %s ORDER BY seq LIMIT %s"
 )
 _LAST_CHANGES: LiteralString = (
     "SELECT DISTINCT ON (record, record_id) record, record_id, version, removed, image, nonce, digest"
@@ -142,6 +143,20 @@ class HubServer:
                 if number > found:
                     cursor.execute(script)
                     cursor.execute("INSERT INTO memento.migration VALUES (%s)", (number,))
+
+    def bring_up_to_date(self) -> None:
+        """Bring the schema of a hub to the present version. Raises `NotAllowed` where this login may not."""
+        found = self._rows("SELECT coalesce(max(number), 0) FROM memento.migration")[0][0]
+        newest = _migrations()[-1][0]
+        if found >= newest:
+            return
+        try:
+            self.migrate()
+        except NotAllowed as error:
+            raise NotAllowed(
+                f"The hub is of an older memento (format {found}; this one writes {newest}).",
+                "Whoever began it brings it to this version: update memento there, and memento hub sync.",
+            ) from error
 
     def make_workspace(self, name: str) -> HubWorkspace:
         """Begin a shared journal that this login owns. Raises `NotAllowed` where one has that name."""
@@ -261,6 +276,26 @@ class HubServer:
     def purge(self, workspace: str, member: str, record: str, record_id: str) -> None:
         """Remove the text of every version of a record from the hub's journal; the digests stay."""
         self._rows("SELECT memento.purge_record(%s, %s, %s, %s)::text", workspace, member, record, record_id)
+
+    def purge_note(self, workspace: str, member: str, entry_id: str) -> None:
+        """Remove the note of an entry from the hub's journal; its digest stays."""
+        self._rows("SELECT memento.purge_note(%s, %s, %s)::text", workspace, member, entry_id)
+
+    # Hints
+
+    def listen(self, workspace: str) -> None:
+        """Let `hint` tell when somebody appends to a workspace."""
+        from psycopg import sql  # noqa: PLC0415 - an extra, which most do without
+
+        with self._transaction() as cursor:
+            cursor.execute(sql.SQL("LISTEN {}").format(sql.Identifier(f"memento {workspace}")))
+
+    def hint(self, seconds: float) -> bool:
+        """Wait for so long at most; tell whether somebody appended. Not every append is told."""
+        with _translated(self._psycopg):
+            return any(True for _ in self._connection.notifies(timeout=seconds, stop_after=1))
+
+    # Purged records
 
     def purged(self, workspace: str) -> set[tuple[str, str]]:
         """Return the kind and id of each record that was purged; no member may append a text of it again."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import monotonic
 
 import msgspec
 
@@ -51,7 +53,10 @@ _MAX_NOTES = 20
 """Notes that are kept until the person has read them."""
 
 _POLL_SECONDS = 0.25
-"""Seconds between two looks at both sides: a line on another screen may take this long three times over."""
+"""Seconds between two looks at this journal: a line on another screen may take this long."""
+
+_HUB_POLL_SECONDS = 2.0
+"""Seconds between two looks at the hub's head; that it moved is told sooner as a rule, and not always."""
 
 _RETRY_SECONDS = 5.0
 """Seconds until a hub that did not answer is asked again."""
@@ -69,6 +74,7 @@ class HubLink:
         self._part = ("", "")
         self._seen_here = -1
         self._seen_there = -1
+        self._looked_at = 0.0
 
     @property
     def has_part(self) -> bool:
@@ -128,13 +134,30 @@ class HubLink:
             return
         raise NotAllowed("Other members write all the time.", "Try again: memento hub resume.")
 
-    def is_due(self) -> bool:
-        """Tell whether either side has written since the last round. Raises as `synchronize`."""
+    def is_due(self, *, is_hinted: bool = True) -> bool:
+        """Tell whether either side has written since the last round. Raises as `synchronize`.
+
+        Without a hint the hub is asked now and then only.
+        """
         membership = self._membership()
         if self._session.head() != self._seen_here:
             return True
-        try:
+        if not is_hinted and monotonic() < self._looked_at + _HUB_POLL_SECONDS:
+            return False
+        with self._noting_problems():
+            self._looked_at = monotonic()
             return self._open(membership).head(membership.workspace)[0] != self._seen_there
+
+    def hint(self, seconds: float) -> bool:
+        """Wait for so long at most; tell whether the hub says that somebody wrote. Raises as `synchronize`."""
+        membership = self._membership()
+        with self._noting_problems():
+            return self._open(membership).hint(seconds)
+
+    @contextmanager
+    def _noting_problems(self) -> Iterator[None]:
+        try:
+            yield
         except MementoError as error:
             self.close()
             self._note(problem=error.message)
@@ -164,6 +187,8 @@ class HubLink:
         if self._server is None:
             self._server = self._connect(membership.url)
             self._members = {}
+            self._server.bring_up_to_date()
+            self._server.listen(membership.workspace)
         return self._server
 
     def _round(self) -> RoundReport:
@@ -221,6 +246,8 @@ class HubLink:
             self._open(membership).append(membership.workspace, membership.member, batch.entries)
         for kind, record_id in batch.purged:
             self._open(membership).purge(membership.workspace, membership.member, kind, record_id)
+        for entry_id in batch.notes if membership.role != "agent" else ():
+            self._open(membership).purge_note(membership.workspace, membership.member, entry_id)
         self._session.change_membership(lambda known: msgspec.structs.replace(known, pushed=batch.reached))
 
     def _push_until_refused(
@@ -324,17 +351,19 @@ def keep_in_step(
 
     ``done`` is told each round that moved something, ``failed`` a failure when it is another one than before.
     """
-    said = ""
+    said, is_hinted = "", True
     while not stopping.is_set() and link.has_part:
-        pause = _POLL_SECONDS
         try:
-            if link.is_due():
+            if link.is_due(is_hinted=is_hinted):
                 report = link.synchronize()
                 if report.pulled or report.pushed:
                     done(report)
+                is_hinted = True  # what came meanwhile may have been told to nobody
+            else:
+                is_hinted = link.hint(_POLL_SECONDS)
             said = ""
         except MementoError as error:
             if str(error) != said:
                 failed(error)
-            said, pause = str(error), _RETRY_SECONDS
-        stopping.wait(pause)
+            said, is_hinted = str(error), True
+            stopping.wait(_RETRY_SECONDS)

@@ -9,7 +9,7 @@ import msgspec
 from memento_tui.model import AnyRecord, Proposal
 from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
-from memento_tui.storage.journal import Change, Entry, select_entries
+from memento_tui.storage.journal import REWRITTEN_ENTRY, Change, Entry, select_entries
 from memento_tui.storage.purge import purged_ids
 from memento_tui.storage.tables import TABLES, record_name, select_records
 from memento_tui.storage.transaction import Transaction
@@ -158,6 +158,15 @@ class HubState:
         where = "seq > ? AND channel <> ? AND origin = ? ORDER BY seq LIMIT ?"
         with self._database.reading() as connection:
             return list(select_entries(connection, where, (seq, HUB_CHANNEL, self._database.origin, limit)))
+
+    def rewritten(self, seq: int) -> list[str]:
+        """Return the ids at the hub of the entries that a purge, the entry ``seq``, took a note or a name out of."""
+        query = (
+            "SELECT DISTINCT h.id FROM change AS c JOIN hub_entry AS h ON h.local_seq = CAST(c.record_id AS INTEGER)"
+            " WHERE c.seq = ? AND c.record = ?"
+        )
+        with self._database.reading() as connection:
+            return [row[0] for row in connection.execute(query, (seq, REWRITTEN_ENTRY))]
 
     def changes(self, seq: int) -> list[tuple[Change, AnyRecord | None]]:
         """Return the last change of each record by an entry, with the record before that entry, ``None`` for a new one.
