@@ -37,6 +37,7 @@ from memento_tui.model.memory import FOREIGN_ID
 from memento_tui.model.validation import is_reserved_id
 from memento_tui.policy.gate import Gate, ProposalDraft, creation_fingerprint
 from memento_tui.policy.policy import Verdict, WriteIntent
+from memento_tui.policy.secrets import redact_record
 from memento_tui.text.novelty import Novelty
 
 __all__ = ["ImportGate", "ImportPlanner", "PlannedRecord", "ledger_key", "ledger_row"]
@@ -66,12 +67,12 @@ class ImportGate:
 
     def redact(self, record: AnyRecord) -> AnyRecord:
         """Return a record of the source without the secrets it holds: neither the store nor the ledger keeps them."""
-        screened = self._gate.screen(record)
-        if not screened.secret_found:
+        clean, removed = redact_record(record)
+        if not removed:
             return record
         self.redacted += 1
-        self._removed[record.id] = screened.evidence["removed"]
-        return _strip_secret_remnants(record, screened.record)
+        self._removed[record.id] = msgspec.to_builtins(removed)
+        return _strip_secret_remnants(record, clean)
 
     def is_own(self, incoming: ImportRecord) -> bool:
         """Tell whether this workspace signed a record, and the person does not want to review it all the same."""

@@ -14,6 +14,7 @@ from memento_tui.policy.secret_commands import COMMAND_RULES
 from memento_tui.policy.secret_forms import FormatRule, form
 from memento_tui.policy.secret_logins import is_telling_or_worded
 from memento_tui.policy.secret_patterns import (
+    SPOKEN,
     SecretSpan,
     is_chosen,
     is_key,
@@ -275,8 +276,7 @@ def format_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     ``gated`` False leaves out the cheap tests that come first; what is found is the same.
     """
     read = _lowered(text)
-    groups = _PLAIN_WORDS if gated and _OPTION.search(read) is None else _WORDS
-    words = {word for sign, known in groups if sign in read for word in known if word in read}
+    words = SPOKEN.held_in(read) & (_WORDS if "-" in read and _OPTION.search(read) else _PLAIN_WORDS)
     numbers = {number for word in words for number in _RULES_OF_WORD[word]} if gated else range(len(FORMAT_RULES))
     for number in sorted(numbers):
         rule = FORMAT_RULES[number]
@@ -288,24 +288,13 @@ def format_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
 
 _COLUMN_WORDS = frozenset({"pass", "key", "token", "pwd", "pw", "secret", "cred"})
 _OPTION = re.compile(r"\s--?[a-z]", re.ASCII)
-_SIGNS = ("=", "/", ":")
-
-
-def _words_by_sign(rules: tuple[FormatRule, ...]) -> list[tuple[str, list[str]]]:
-    """Return the words that the rules need by a sign that each of them holds; those with none come under an empty one."""
-    groups: dict[str, list[str]] = {}
-    for word in dict.fromkeys(need for rule in rules for need in (*rule.needs, *rule.also)):
-        groups.setdefault(next((sign for sign in _SIGNS if sign in word), ""), []).append(word)
-    return list(groups.items())
-
-
-_WORDS = _words_by_sign(FORMAT_RULES)
-_RULES_OF_WORD: dict[str, list[int]] = {word: [] for _sign, known in _WORDS for word in known}
+_WORDS = SPOKEN.add(*(word for rule in FORMAT_RULES for word in (*rule.needs, *rule.also)))
+_PLAIN_WORDS = frozenset(word for rule in FORMAT_RULES if not rule.is_command for word in (*rule.needs, *rule.also))
+"""The words that are looked for where a text holds no option of a command."""
+_RULES_OF_WORD: dict[str, list[int]] = {word: [] for word in _WORDS}
 for _number, _rule in enumerate(FORMAT_RULES):
     for _need in _rule.needs:
         _RULES_OF_WORD[_need].append(_number)
-_PLAIN_WORDS = _words_by_sign(tuple(rule for rule in FORMAT_RULES if not rule.is_command))
-"""The words that are looked for where a text holds no option of a command."""
 
 
 def _found(rule: FormatRule, text: str) -> Iterator[SecretSpan]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from memento_tui.policy.secret_patterns import SPOKEN
 from memento_tui.text.unspaced import UNSPACED_CHARACTERS
 
 __all__ = ["TRIGGERS", "groups_of_word"]
@@ -118,7 +119,7 @@ _INSIDE = (
 )
 """Parts of longer words, such as the names of variables, and of sentences without spaces."""
 
-TRIGGERS = (
+TRIGGERS = SPOKEN.add(
     *(" pin", "log in", "logged in", "sign in", "signed in", "get in", "opens ", " salt", " pw"),
     *"""pass pwd keypad code combo combination unlock unseal disarm alarm secret token key credential creds login sudo auth
     admin root wi-fi wifi wlan license licence serial mnemonic seed recovery crypt cookie bearer webhook pepper typed dsn

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 # ruff: noqa: RUF001 - quotation marks and signs of many languages part words
 import json
+import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +19,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memento_tui.policy.secret_lexicon import TRIGGERS, groups_of_word
-from memento_tui.policy.secret_patterns import MARKER, SecretSpan, is_chosen, is_drawn, is_key, is_placeholder, is_uuid
+from memento_tui.policy.secret_patterns import (
+    MARKER,
+    SPOKEN,
+    SecretSpan,
+    is_chosen,
+    is_drawn,
+    is_key,
+    is_placeholder,
+    is_uuid,
+)
 from memento_tui.text.unspaced import UNSPACED_CHARACTERS
 
 __all__ = [
@@ -108,19 +118,36 @@ def words_of(text: str) -> list[Word]:
     """Return the words of a text: what stands between spaces, quotation marks, brackets and signs that assign."""
     found = []
     for match in _WORD.finditer(text):
-        if match["removed"] is not None:  # one unknown word, as the secret was
-            found.append(Word(match.start(), match.end(), "", "", ()))
+        start, end = match.span()
+        if match.lastindex:  # one unknown word, as the secret was
+            found.append(Word(start, end, "", "", ()))
             continue
-        at = match.start()
-        is_parted = ":" in match[0] and not match[0].startswith("arn:")
-        for piece in _COLON.split(match[0]) if is_parted else (match[0],):
-            for run in _RUN.finditer(piece):
-                begun = run[0].lstrip(_TRIM_BEFORE)
-                word = begun.rstrip(_TRIM_AFTER)
-                if word:
-                    start = at + run.end() - len(begun)
-                    found.append(_word(start, word))
-            at += len(piece) + 1
+        pieces = _pieces(match[0]) if end - start <= _MOST_KNOWN_CHARACTERS else _parted(match[0])
+        found += [Word(start + at, start + until, *rest) for at, until, *rest in pieces]
+    return found
+
+
+_MOST_KNOWN_CHARACTERS = 32
+"""Characters of the longest run between separators whose words are kept in mind: nearly all come again."""
+
+
+@lru_cache(maxsize=8192)
+def _pieces(run: str) -> list[Word]:
+    return _parted(run)
+
+
+def _parted(run: str) -> list[Word]:
+    """Return the words of a run between separators; their places count from its beginning."""
+    found = []
+    at = 0
+    is_parted = ":" in run and not run.startswith("arn:")
+    for piece in _COLON.split(run) if is_parted else (run,):
+        for part in _RUN.finditer(piece):
+            begun = part[0].lstrip(_TRIM_BEFORE)
+            word = begun.rstrip(_TRIM_AFTER)
+            if word:
+                found.append(_word(at + part.end() - len(begun), word))
+        at += len(piece) + 1
     return found
 
 
@@ -141,39 +168,43 @@ class Candidate(NamedTuple):
 
 def candidates(text: str, words: Sequence[Word], common: frozenset[str]) -> Iterator[Candidate]:
     """Yield what may be a secret: words that are not common and phrases, where something near speaks of secrets."""
-    distances = _distances(words)
+    spoken = [number for number, word in enumerate(words) if word.groups]
     for number, word in enumerate(words):
-        before, after = distances[number]
-        if _may_be_one(word, common, before=before, after=after):
+        reach = _reach(word.text, word.plain, common)
+        if reach is not _NOWHERE and _is_spoken_of(spoken, number, number, reach):
             yield Candidate(number, number, word)
     for first, last in _phrases(text, words):
-        if distances[first][0] < _BEFORE or distances[last][1] < _AFTER:
+        if _is_spoken_of(spoken, first, last, _NEAR):
             start, end = words[first].start, words[last].end
             yield Candidate(first, last, _word(start, text[start:end]))
 
 
-def _distances(words: Sequence[Word]) -> list[tuple[int, int]]:
-    """Return how many words lie between each word and the nearest before and after it that speak of secrets."""
-    spoken = [number for number, word in enumerate(words) if word.groups]
-    upcoming = iter([*spoken, len(words) + _BEFORE])
-    last, following = -_BEFORE, next(upcoming)
-    found = []
-    for number in range(len(words)):
-        while following <= number:
-            last, following = following, next(upcoming)
-        found.append((number - last, following - number))
-    return found
+def _is_spoken_of(spoken: Sequence[int], first: int, last: int, reach: tuple[int, int]) -> bool:
+    """Tell whether a word that speaks of secrets, in one of these places, is as near before or after as that."""
+    if reach is _ANYWHERE:
+        return True
+    before, after = bisect_right(spoken, first), bisect_right(spoken, last)
+    return (before > 0 and first - spoken[before - 1] < reach[0]) or (
+        after < len(spoken) and spoken[after] - last < reach[1]
+    )
 
 
-def _may_be_one(word: Word, common: frozenset[str], *, before: int, after: int) -> bool:
-    if not word.text or (word.plain in common and word.text.isalpha()):
-        return False
-    if _is_plain(word.text):
-        is_near_enough = len(word.text) > _MOST_NUMBERING_DIGITS and (before <= _PLAIN_BEFORE or after <= _PLAIN_AFTER)
+_NOWHERE, _NEAR_PLAIN, _NEAR, _ANYWHERE = (0, 0), (_PLAIN_BEFORE + 1, _PLAIN_AFTER + 1), (_BEFORE, _AFTER), (-1, -1)
+"""How many words may lie between a word and one that speaks of secrets, before it and after it, and one more."""
+
+
+@lru_cache(maxsize=8192)
+def _reach(text: str, plain: str, common: frozenset[str]) -> tuple[int, int]:
+    """Return how near a word that speaks of secrets has to be for a word to be scored: `_NOWHERE` if none is enough."""
+    if not text or (plain in common and text.isalpha()):
+        return _NOWHERE
+    if _is_plain(text):
+        reach = _NEAR_PLAIN if len(text) > _MOST_NUMBERING_DIGITS else _NOWHERE
+    elif _is_odd(text):
+        reach = _ANYWHERE
     else:
-        is_near_enough = (before < _BEFORE or after < _AFTER) and len(word.text) >= 3  # noqa: PLR2004 - no secret is shorter
-        is_near_enough |= _is_odd(word.text)
-    return is_near_enough and not _names_something(word.text) and not _is_numbered(word.text, common)
+        reach = _NEAR if len(text) >= 3 else _NOWHERE  # noqa: PLR2004 - no secret is shorter
+    return _NOWHERE if reach is _NOWHERE or _names_something(text) or _is_numbered(text, common) else reach
 
 
 _PHRASE_QUOTED = re.compile(
@@ -244,7 +275,7 @@ def features(text: str, words: Sequence[Word], found: Candidate, common: frozens
     """Return the names of what is true of a word or a phrase and of its surroundings."""
     first, last, word = found
     look = _look(word, common)
-    own = _own(word, common) if first == last else _of_phrase(words[first : last + 1], common)
+    own = _own(word.text, word.groups, common) if first == last else _of_phrase(words[first : last + 1], common)
     names = ["always", f"look {look}", *own]
     before = text[words[first - 1].end : word.start] if first else "^"
     after = text[word.end : words[last + 1].start] if last + 1 < len(words) else "$"
@@ -254,7 +285,7 @@ def features(text: str, words: Sequence[Word], found: Candidate, common: frozens
         names += ["quoted", f"quoted {look}"]
     if _END.match(text, word.end):
         names += ["end", f"end {look}"]
-    return [*names, *_surroundings(words[:first], words[last + 1 :], look)]
+    return [*names, *_surroundings(words[max(0, first - _BEFORE) : first], words[last + 1 : last + 1 + _AFTER], look)]
 
 
 def _of_phrase(words: Sequence[Word], common: frozenset[str]) -> Iterator[str]:
@@ -280,24 +311,35 @@ def _surroundings(before: Sequence[Word], after: Sequence[Word], look: str) -> s
             found.add(f"beginning {distance}")
             break
         word = before[-distance]
-        stem = word.plain[:8]
-        found.add(f"word before {stem}")
-        if distance < 3:  # noqa: PLR2004 - the last two words count by their place too
-            found.add(f"word {distance} before {stem}")
-        for group in word.groups:
-            found |= {f"group {min(distance, 3)} before {group}", f"group before {group} {look}"}
+        found |= _names_before(word.plain[:8], word.groups, min(distance, 3), look)
     for distance, word in enumerate(after[:3], 1):
-        found.add(f"word after {word.plain[:8]}")
-        if distance == 1:
-            found.add(f"next word {word.plain[:8]}")
-        found |= {f"group {min(distance, 2)} after {group}" for group in word.groups}
-    near_before = {group for word in before[-_BEFORE:] for group in word.groups}
-    near_after = {group for word in after[:_AFTER] for group in word.groups}
-    found |= {f"near before {group} {look}" for group in near_before} | {
-        f"near after {group} {look}" for group in near_after
-    }
-    found |= {f"not near {group}" for group in _SPOKEN if group not in near_before and group not in near_after}
+        found |= _names_after(word.plain[:8], word.groups, min(distance, 2))
+    near_before = {group for word in before for group in word.groups}
+    near_after = {group for word in after for group in word.groups}
+    found.update(f"near before {group} {look}" for group in near_before)
+    found.update(f"near after {group} {look}" for group in near_after)
+    found.update(f"not near {group}" for group in _SPOKEN if group not in near_before and group not in near_after)
     return found
+
+
+@lru_cache(maxsize=8192)
+def _names_before(stem: str, groups: Sequence[str], distance: int, look: str) -> frozenset[str]:
+    """Return what is true of a word with this look behind such a word; ``distance`` 3 stands for all that are more."""
+    found = {f"word before {stem}"}
+    if distance < 3:  # noqa: PLR2004 - the last two words count by their place too
+        found.add(f"word {distance} before {stem}")
+    for group in groups:
+        found |= {f"group {distance} before {group}", f"group before {group} {look}"}
+    return frozenset(found)
+
+
+@lru_cache(maxsize=8192)
+def _names_after(stem: str, groups: Sequence[str], distance: int) -> frozenset[str]:
+    """Return what is true of a word before such a word; ``distance`` 2 stands for all that are more."""
+    found = {f"word after {stem}", *(f"group {distance} after {group}" for group in groups)}
+    if distance == 1:
+        found.add(f"next word {stem}")
+    return frozenset(found)
 
 
 def _look(word: Word, common: frozenset[str]) -> str:
@@ -332,8 +374,13 @@ _LENGTHS = (12, 16, 24, 40)
 """Up to the first every length counts by itself, then by steps."""
 
 
-def _own(word: Word, common: frozenset[str]) -> Iterator[str]:
-    text = word.text
+@lru_cache(maxsize=2048)
+def _own(text: str, groups: Sequence[str], common: frozenset[str]) -> tuple[str, ...]:
+    """Return the names of what is true of a word wherever it stands."""
+    return tuple(_own_names(text, groups, common))
+
+
+def _own_names(text: str, groups: Sequence[str], common: frozenset[str]) -> Iterator[str]:
     length = len(text)
     yield f"shape {_shape(text)}"
     yield f"length {length if length <= _LENGTHS[0] else next((step for step in _LENGTHS if length <= step), 'more')}"
@@ -352,7 +399,7 @@ def _own(word: Word, common: frozenset[str]) -> Iterator[str]:
         yield "is address"
     if _HEX.fullmatch(text):
         yield f"hex {length if length in (7, 8, 12, 16, 24, 32, 40, 48, 64, 96, 128) else 'other'}"
-    for group in word.groups:
+    for group in groups:
         yield f"itself {group}"
 
 
@@ -392,16 +439,18 @@ def likely_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
 
 
 def _may_hold_any(text: str) -> bool:
-    lower = text.lower()
-    for word in TRIGGERS:
-        if word in lower:
-            return True
-    return any(map(_is_odd, text.split()))
+    if not TRIGGERS.isdisjoint(SPOKEN.held_in(text.lower())):
+        return True
+    return any(_is_odd(word) for word in text.split() if not word.isalpha())
 
 
 def score_of(names: Iterable[str], learned: Weights) -> float:
-    """Return the sum of the weights of what is true of a word; features that were not learned count nothing."""
-    return sum(learned.features.get(name, 0.0) for name in names)
+    """Return the sum of the weights of what is true of a word, the same in whatever order that is given.
+
+    Features that were not learned count nothing.
+    """
+    known = learned.features
+    return math.fsum([known[name] for name in names if name in known])
 
 
 def is_secret(word: Word, score: float, learned: Weights) -> bool:

@@ -5,9 +5,17 @@ from __future__ import annotations
 # ruff: noqa: E501, RUF001 - a form is read most easily in one line; words of other alphabets are part of it
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
-from memento_tui.policy.secret_patterns import SecretSpan, is_chosen, is_drawn, is_password, is_phrase, is_placeholder
+from memento_tui.policy.secret_patterns import (
+    SPOKEN,
+    SecretSpan,
+    is_chosen,
+    is_drawn,
+    is_password,
+    is_phrase,
+    is_placeholder,
+    turns_of,
+)
 
 __all__ = ["answer_spans", "is_telling_or_worded", "login_spans", "seed_spans"]
 
@@ -48,7 +56,7 @@ def login_spans(text: str, read: str, mixed: list[str]) -> Iterator[SecretSpan]:
         if _fits_pair(pair, value, separator, read):
             start = pair.start("value")
             yield start, start + len(value), "password"
-    if any(stem in read for stem in _STEMS):
+    if not _STEMS.isdisjoint(SPOKEN.held_in(read)):
         yield from _after_words(text, read)
 
 
@@ -130,8 +138,9 @@ def _is_drawn(value: str) -> bool:
     body = re.sub(r"[-_]", "", value)
     if len(body) < _MIN_DRAWN_CHARACTERS or not body.isalnum() or not is_password(value, loose=False):
         return False
-    turns = sum(a.isdigit() != b.isdigit() or a.isupper() != b.isupper() for a, b in pairwise(body))
-    return is_drawn(body) or (not body.islower() and not body.isupper() and turns * 3 >= len(body) >= _MIN_LETTERS)
+    return is_drawn(body) or (
+        not body.islower() and not body.isupper() and turns_of(body) * 3 >= len(body) >= _MIN_LETTERS
+    )
 
 
 _MIN_DRAWN_CHARACTERS = 8
@@ -168,8 +177,8 @@ _WORD = re.compile(
     re.ASCII,
 )
 """The words for a password. The English ones are part of many compounds that name something else."""
-_STEMS = tuple(
-    """pass pwd pw wifi wi-fi wlan ssid wpa psk hotspot vnc rdp secret credential creds zugangsdaten identifiants log sign ログイン アカウント 登录 账号 帳號 로그인 계정
+_STEMS = SPOKEN.add(
+    *"""pass pwd pw wifi wi-fi wlan ssid wpa psk hotspot vnc rdp secret credential creds zugangsdaten identifiants log sign ログイン アカウント 登录 账号 帳號 로그인 계정
     kennw losung wlan mdp contrase clave senha парол 密码 密碼 口令 パスワード 暗証番号 wachtwoord has losen lösen adgangskode kodeord salasana hesl jelsz parol
     ifre κωδικ סיסמ كلمة पासवर्ड 비밀번호 비번 khẩu sandi รหัสผ่าน lozink геслo slapta parool lykilor""".split()  # noqa: SIM905 - as a list it is two pages
 )

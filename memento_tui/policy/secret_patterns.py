@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from itertools import islice, pairwise
 
+from memento_tui.text.literals import Literals
+
 __all__ = [
     "MARKER",
+    "SPOKEN",
     "SecretSpan",
     "is_chosen",
     "is_drawn",
@@ -17,9 +20,13 @@ __all__ = [
     "is_placeholder",
     "is_telling",
     "is_uuid",
+    "turns_of",
 ]
 
 MAX_VALUE_CHARACTERS = 128
+
+SPOKEN = Literals()
+"""The words by which a text in lower case may speak of a secret; each module adds those that its own matches need."""
 
 MARKER = re.compile(r"\[secret removed: [^\[\]\n]{1,60}\]")
 """What stands in the place of a secret that was removed."""
@@ -115,8 +122,8 @@ def is_password(value: str, *, loose: bool) -> bool:
     value = value[:MAX_VALUE_CHARACTERS]
     if len(value) < 4 or " " in value or is_placeholder(value):  # noqa: PLR2004 - shorter ones are words such as "no"
         return False
-    letters = sum(char.isalpha() for char in value)
-    digits = sum(char.isdigit() for char in value)
+    letters = sum(map(str.isalpha, value))
+    digits = sum(map(str.isdigit, value))
     if letters == 0:
         return loose and len(value) >= _MIN_PASSWORD_CHARACTERS and digits > 0
     if letters == len(value):
@@ -161,12 +168,13 @@ def _is_random(run: str) -> bool:
     parts = [part for part in _PARTS.split(run) if part]
     if all(_WORDLIKE.fullmatch(part) for part in parts):
         return False
-    letters = sum(char.isalpha() for char in run)
-    digits = sum(char.isdigit() for char in run)
-    turns = sum(a.isdigit() != b.isdigit() for a, b in pairwise(run))
+    letters = sum(map(str.isalpha, run))
+    digits = sum(map(str.isdigit, run))
+    turns = len(_DIGITS_OR_OTHERS.findall(run)) - 1
     return letters >= 3 and digits >= 2 and turns >= 2 and len(set(run)) >= 6  # noqa: PLR2004 - see `is_key`
 
 
+_DIGITS_OR_OTHERS = re.compile(r"[0-9]+|[^0-9]+")
 _MIN_TURNS = 4
 """Changes between letters and digits in what was drawn from both."""
 
@@ -179,17 +187,25 @@ _CASE_TURN = re.compile(r"[A-Z][A-Za-z]?[A-Z][a-z]|[a-z][A-Z][A-Z0-9]", re.ASCII
 
 def _turns_often(value: str) -> bool:
     """Tell whether capitals, small letters and digits follow each other without a word between them."""
-    turns = sum(a.isdigit() != b.isdigit() or a.isupper() != b.isupper() for a, b in pairwise(value))
-    return turns >= 0.42 * len(value) and not any(char.isspace() for char in value)
+    return turns_of(value) >= 0.42 * len(value) and not any(map(str.isspace, value))
+
+
+_KINDS_IN_A_ROW = re.compile(r"[0-9]+|[A-Z]+|[^0-9A-Z]+")
+
+
+def turns_of(value: str) -> int:
+    """Return how often digits, capitals and all other characters follow one of another kind."""
+    if value.isascii():
+        return len(_KINDS_IN_A_ROW.findall(value)) - 1
+    return sum(a.isdigit() != b.isdigit() or a.isupper() != b.isupper() for a, b in pairwise(value))
 
 
 def is_drawn(value: str) -> bool:
     """Tell whether a value was drawn from capitals, small letters and digits: no word, number or path looks so."""
-    capitals = sum(char.isupper() for char in value)
-    small = sum(char.islower() for char in value)
-    digits = sum(char.isdigit() for char in value)
-    turns = sum(a.isdigit() != b.isdigit() or a.isupper() != b.isupper() for a, b in pairwise(value))
-    return min(capitals, small, digits) >= 2 and turns >= max(_MIN_TURNS, len(value) // 4)  # noqa: PLR2004 - by chance one
+    if value.isalpha() or value.islower() or value.isupper():  # most words: there are no digits, or no capitals
+        return False
+    kinds = (sum(map(kind, value)) for kind in (str.isdigit, str.isupper, str.islower))
+    return all(count >= 2 for count in kinds) and turns_of(value) >= max(_MIN_TURNS, len(value) // 4)  # noqa: PLR2004 - by chance one
 
 
 _ADDRESS = re.compile(

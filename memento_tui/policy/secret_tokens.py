@@ -10,6 +10,7 @@ from importlib import import_module
 import msgspec
 
 from memento_tui.policy.secret_patterns import SecretSpan, is_drawn, is_example, is_key
+from memento_tui.text.literals import Literals
 
 __all__ = [
     "DETECT_SECRETS_PLUGINS",
@@ -362,7 +363,8 @@ _RULES_OF_LITERAL: dict[str, list[int]] = {}
 for _number, _rule in enumerate(_RULES):
     for _need in _rule.needs:
         _RULES_OF_LITERAL.setdefault(_need, []).append(_number)
-_LITERALS = list(_RULES_OF_LITERAL)
+_LITERALS = Literals()
+_LITERALS.add(*_RULES_OF_LITERAL)
 
 
 @cache
@@ -381,7 +383,7 @@ def token_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     words = _long_words(text)
     if gated and not words:
         return
-    needed = [need for need in _LITERALS if need in words] if gated else _LITERALS
+    needed = _LITERALS.held_in(words) if gated else _RULES_OF_LITERAL.keys()
     if needed:
         longest = max(map(len, words.split("\n"))) if gated else len(text)
         for number in sorted({number for need in needed for number in _RULES_OF_LITERAL[need]}):
@@ -401,7 +403,7 @@ def may_hold_tokens(words: str) -> bool:
 
 @cache
 def _token_beginning() -> re.Pattern[str]:
-    longer = [re.escape(need) for need in _LITERALS if len(need) > 2]  # noqa: PLR2004 - two letters begin too many words
+    longer = [re.escape(need) for need in _RULES_OF_LITERAL if len(need) > 2]  # noqa: PLR2004 - two letters begin too many words
     return re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(longer)})[a-z_.-]*[A-Z0-9]|:AA", re.ASCII)
 
 

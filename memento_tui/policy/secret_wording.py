@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from memento_tui.policy.secret_keys import MIN_KEY_CHARACTERS, key_spans
 from memento_tui.policy.secret_logins import answer_spans, login_spans, seed_spans
-from memento_tui.policy.secret_patterns import SecretSpan, is_password, is_placeholder
+from memento_tui.policy.secret_patterns import SPOKEN, SecretSpan, is_password, is_placeholder
 
 __all__ = ["level_signs", "wording_spans"]
 
@@ -27,22 +27,28 @@ def wording_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     """
     lower = text.lower()
     read = lower if len(lower) == len(text) else text.replace("\u0130", "\u0131").lower()
-    said = dict.fromkeys(text.split())  # a word that stands there again is not judged again
-    mixed = [word for word in said if len(word) >= _MIN_MIXED_CHARACTERS and _DIGIT.search(word) is not None]
-    if mixed:
+    held = SPOKEN.held_in(read)
+    has_digits = _DIGIT.search(text) is not None
+    if mixed := _mixed_words(text) if has_digits else []:
         if not gated or max(map(len, mixed)) >= MIN_KEY_CHARACTERS:
             yield from key_spans(text, read)
         yield from login_spans(text, read, mixed)
         for words, finder in _FINDERS_OF_WORDS:
-            if not gated or _any_of(words, read):
+            if not gated or not held.isdisjoint(words):
                 yield from finder(text, read, mixed)
-    if mixed or _DIGIT.search(text) is not None:
+    if has_digits:
         for words, find in _FINDERS:
-            if not gated or _any_of(words, read):
+            if not gated or not held.isdisjoint(words):
                 yield from find(text, read)
     for words, find in _FINDERS_OF_PHRASES:
-        if not gated or _any_of(words, read):
+        if not gated or not held.isdisjoint(words):
             yield from find(text, read)
+
+
+def _mixed_words(text: str) -> list[str]:
+    """Return the words that hold a digit and are long enough for a password, each once."""
+    said = dict.fromkeys(text.split())
+    return [word for word in said if len(word) >= _MIN_MIXED_CHARACTERS and not word.isalpha() and _DIGIT.search(word)]
 
 
 _DIGIT = re.compile(r"[0-9]", re.ASCII)
@@ -50,13 +56,6 @@ _DIGIT = re.compile(r"[0-9]", re.ASCII)
 
 _MIN_MIXED_CHARACTERS = 6
 """Characters of the shortest password that words alone give away; it has a digit."""
-
-
-def _any_of(words: tuple[str, ...], text: str) -> bool:
-    for word in words:  # noqa: SIM110 - half the time of any() over a generator, on every write
-        if word in text:
-            return True
-    return False
 
 
 _MAX_GAP = 64
@@ -257,18 +256,15 @@ def _kubernetes_secrets(text: str, _read: str) -> Iterator[SecretSpan]:
                 at = pair.end()
 
 
-_KINDS_OF_SECRET = ("kind: secret", 'kind": "secret', 'kind":"secret', "kind': 'secret", "kind:secret")
+_KINDS_OF_SECRET = SPOKEN.add("kind: secret", 'kind": "secret', 'kind":"secret', "kind': 'secret", "kind:secret")
 
-_FINDERS_OF_WORDS: tuple[tuple[tuple[str, ...], Callable[[str, str, list[str]], Iterator[SecretSpan]]], ...] = (
-    (
-        _NAMES,
-        _before_words,
-    ),
+_FINDERS_OF_WORDS: tuple[tuple[frozenset[str], Callable[[str, str, list[str]], Iterator[SecretSpan]]], ...] = (
+    (SPOKEN.add(*_NAMES), _before_words),
 )
 """Each finder of a word that mixes letters and digits, with the words of which each of its matches holds at least one."""
-_FINDERS: tuple[tuple[tuple[str, ...], Callable[[str, str], Iterator[SecretSpan]]], ...] = (
+_FINDERS: tuple[tuple[frozenset[str], Callable[[str, str], Iterator[SecretSpan]]], ...] = (
     (
-        (
+        SPOKEN.add(
             *(
                 "pin",
                 "puk",
@@ -289,9 +285,9 @@ _FINDERS: tuple[tuple[tuple[str, ...], Callable[[str, str], Iterator[SecretSpan]
         ),
         _codes,
     ),
-    (("cvv", "cvc"), _card_codes),
+    (SPOKEN.add("cvv", "cvc"), _card_codes),
     (
-        (
+        SPOKEN.add(
             "code",
             "kod",
             "codice",
@@ -311,14 +307,14 @@ _FINDERS: tuple[tuple[tuple[str, ...], Callable[[str, str], Iterator[SecretSpan]
         ),
         _door_codes,
     ),
-    (("otp", "2fa", "mfa", "two-factor", "authenticator", "one-time"), _seeds),
+    (SPOKEN.add("otp", "2fa", "mfa", "two-factor", "authenticator", "one-time"), _seeds),
     (
-        ("y code", "y-code", "p code", "p-code", "h code", "2fa code"),
+        SPOKEN.add("y code", "y-code", "p code", "p-code", "h code", "2fa code"),
         _recovery_codes,
     ),
 )
 """Each other finder, with the words of which each of its matches holds at least one."""
-_QUESTION_WORDS = (
+_QUESTION_WORDS = SPOKEN.add(
     "question",
     "frage",
     "pregunta",
@@ -333,7 +329,7 @@ _QUESTION_WORDS = (
     "maiden",
     "geburtsname",
 )
-_SEED_WORDS = (
+_SEED_WORDS = SPOKEN.add(
     "seed",
     "mnemonic",
     "wallet",
@@ -352,7 +348,7 @@ _SEED_WORDS = (
     "keplr",
     "electrum",
 )
-_FINDERS_OF_PHRASES: tuple[tuple[tuple[str, ...], Callable[[str, str], Iterator[SecretSpan]]], ...] = (
+_FINDERS_OF_PHRASES: tuple[tuple[frozenset[str], Callable[[str, str], Iterator[SecretSpan]]], ...] = (
     (_QUESTION_WORDS, answer_spans),
     (_SEED_WORDS, seed_spans),
     (_KINDS_OF_SECRET, _kubernetes_secrets),

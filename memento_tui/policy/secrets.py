@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
@@ -97,6 +98,10 @@ _MAX_PASSES = 4
 """Passes over one text: a marker may let the text after it match anew, so each pass reads the result of the last."""
 
 
+_MAX_KNOWN_CLEAN = 32_768
+"""Texts that are remembered to hold no secret: a write is screened when it is judged, and when it is put."""
+_known_clean: set[bytes] = set()
+"""The digests of such texts. A record's tags and namespace come again with the next one."""
 _MIN_SECRET_CHARACTERS = 7
 """Characters of the shortest text that can hold a secret: ``pw=abcd``."""
 
@@ -195,9 +200,17 @@ def _clean_value(value: Any, path: str, removals: list[RemovedSecret], *, ids: b
 def _clean_text(text: str, path: str, removals: list[RemovedSecret]) -> str:
     if len(text) < _MIN_SECRET_CHARACTERS:
         return text
+    key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    if key in _known_clean:
+        return text
     cleaned, found = redact_text(text)
-    removals.extend(RemovedSecret(path, kind, line) for kind, line in found)
-    return cleaned if found else text
+    if found:
+        removals.extend(RemovedSecret(path, kind, line) for kind, line in found)
+        return cleaned
+    if len(_known_clean) >= _MAX_KNOWN_CLEAN:
+        _known_clean.clear()
+    _known_clean.add(key)
+    return text
 
 
 def _clean_mapping(

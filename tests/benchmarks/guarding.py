@@ -11,6 +11,7 @@ wrote, from ``../shared/data``; without that folder those rows are left out, and
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import random
 import string
@@ -22,6 +23,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from memento_tui.model import make_memory
 from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, suspicion_of
@@ -303,6 +306,7 @@ def _microseconds(act: Callable[[], object]) -> float:
 def results(*, telling: bool = False) -> list[Figure]:
     """Measure everything; ``telling`` prints each memory that was flagged and each text that was missed."""
     attacks, secrets = missed_attacks(), missed_secrets()
+    number = itertools.count()  # a text that was screened before is not screened again
     memory = make_memory({"content": _PROSE, "title": "How the build works", "tags": ["build", "tests"]})
     rows = [
         Figure(f"attacks found, share of {len(ATTACKS)}", 1 - len(attacks) / len(ATTACKS), 0.9),
@@ -315,7 +319,7 @@ def results(*, telling: bool = False) -> list[Figure]:
         ),
         Figure(
             "microseconds for a memory of 500 characters, secrets",
-            _microseconds(lambda: redact_record(memory)),
+            _microseconds(lambda: redact_record(msgspec.structs.replace(memory, content=f"{_PROSE} {next(number)}"))),
             75.0,
             higher_is_better=False,
         ),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento_tui.model.validation import new_id, new_proposal_id
-from memento_tui.policy.secret_likelihood import WEIGHTS_FILE, likely_spans, words_of
+from memento_tui.policy.secret_likelihood import WEIGHTS_FILE, Weights, likely_spans, score_of, words_of
 from memento_tui.policy.secrets import redact_text, secret_marker
 from tests.benchmarks.secrets_fit import texts
 
@@ -45,6 +45,12 @@ def test_a_password_that_people_chose_goes_whatever_the_sentence(text: str, secr
 )
 def test_honest_words_about_secrets_stay(text: str) -> None:
     assert redact_text(text) == (text, [])
+
+
+@given(st.permutations([0.1, 0.2, 0.3, 1e16, -1e16, 0.7]))
+def test_a_score_is_the_same_in_whatever_order_its_features_come(weights: list[float]) -> None:
+    learned = Weights({str(weight): weight for weight in weights}, frozenset(), 0.0, 0.0)
+    assert score_of(map(str, weights), learned) == 1.3
 
 
 @given(st.text(max_size=300))
