@@ -123,7 +123,7 @@ def words_of(text: str) -> list[Word]:
             found.append(Word(start, end, "", "", ()))
             continue
         pieces = _pieces(match[0]) if end - start <= _MOST_KNOWN_CHARACTERS else _parted(match[0])
-        found += [Word(start + at, start + until, *rest) for at, until, *rest in pieces]
+        found += [Word(start + at, start + until, word, plain, named) for at, until, word, plain, named in pieces]
     return found
 
 

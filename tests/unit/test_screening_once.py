@@ -13,21 +13,22 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.formats.import_export import run_import
 from memento_tui.policy import screening, secrets
+from memento_tui.policy.prompt_injection import Suspicion, suspicion_of
 
 
 @pytest.fixture
 def screened() -> Iterator[Counter[str]]:
     """Count how often each text is read for secrets, and how often for orders to a model."""
     counts: Counter[str] = Counter()
-    redact, suspect = secrets.redact_text, screening.suspicion_of
+    redact = secrets.redact_text
 
     def redacted(text: str, *, by_rules_alone: bool = False) -> tuple[str, list[tuple[str, int]]]:
         counts[f"secrets: {text}"] += 1
         return redact(text, by_rules_alone=by_rules_alone)
 
-    def suspected(text: str) -> screening.Suspicion:
+    def suspected(text: str) -> Suspicion:
         counts[f"orders: {text.partition(chr(10))[0]}"] += 1
-        return suspect(text)
+        return suspicion_of(text)
 
     with patch.object(secrets, "redact_text", redacted), patch.object(screening, "suspicion_of", suspected):
         yield counts
