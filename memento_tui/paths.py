@@ -9,6 +9,7 @@ from memento_tui.encryption import clear_folder, key_id_of
 from memento_tui.errors import DataDirectoryError
 from memento_tui.locations import data_location, database_location, socket_location
 from memento_tui.named_tuple import NamedTuple
+from memento_tui.private_files import make_private_directory
 
 __all__ = ["DataPaths", "data_directory"]
 
@@ -51,6 +52,15 @@ class DataPaths(NamedTuple):
                 f"{self.database} is encrypted, and its indexes have no place in memory: {error}.",
                 "Open it on a machine with /run/user or /dev/shm, such as any Linux.",
             ) from error
+
+    def temporary_folder(self) -> Path:
+        """Return a folder for what is removed at once; in memory where the database is encrypted. Raises as `clear`."""
+        import tempfile  # noqa: PLC0415 - few calls need it
+
+        if not self.key_id:
+            return Path(tempfile.gettempdir())
+        make_private_directory(self.clear)
+        return self.clear
 
     @property
     def config(self) -> Path:

@@ -7,8 +7,16 @@ from pathlib import Path
 import pytest
 
 from memento_tui import encryption
+from memento_tui.api import key_files
 
-__all__ = ["files_with", "use_own_memory"]
+__all__ = ["PASSPHRASE", "cheap_passphrases", "files_with", "use_own_memory"]
+
+PASSPHRASE = "correct horse battery staple"  # noqa: S105 - it guards nothing
+
+
+def cheap_passphrases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a guess at a passphrase cost next to nothing; its file says what it costs."""
+    monkeypatch.setattr(key_files, "_WORK", 1 << 4)
 
 
 def use_own_memory(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -11,7 +11,8 @@ import msgspec
 
 from memento_tui.api.accounts import ACCOUNTS_SETTING, revoke_all
 from memento_tui.api.hub_session import HUB_SETTING, alone_with_hub, end_sharing, keep_membership, membership_of
-from memento_tui.errors import DataDirectoryError, NotAllowed
+from memento_tui.encryption import key_id_of, read_key
+from memento_tui.errors import DataDirectoryError, LockedWorkspace, NotAllowed
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import make_private_directory
 from memento_tui.storage import backup
@@ -168,8 +169,8 @@ class Backups:
 
         Raises:
             NotFound, AmbiguousId: no backup, or several, have that name.
-            NotAllowed: an agent asks, it is of another workspace, or another backup or a round with the hub is under
-                way.
+            NotAllowed: an agent asks, it is of another workspace or key, or another backup or a round with the hub is
+                under way.
             DataDirectoryError: something is wrong with the backup; nothing was changed.
             StoppedError: ``stop`` was set; nothing was changed.
 
@@ -177,6 +178,12 @@ class Backups:
         self._check_person("restores")
         file, copy = self.file_of(name), self._paths.backups / "restoring.part"
         with self._folder.locked(), _checked_copy(file, copy, progress, stop), self._apart_from_hub():
+            if key_id_of(copy) != self._paths.key_id:
+                raise NotAllowed(
+                    f"{file.name} is encrypted with another key than the workspace, or one of the two is in clear.",
+                    "Restore it into a folder of its own (memento --data-dir FOLDER backup restore FILE), or bring the"
+                    " workspace to what it is first: `memento encrypt`, `memento decrypt`.",
+                )
             if backup.read_contents(copy).origin != self._store.database.origin:
                 raise NotAllowed(
                     f"{file.name} is a backup of another workspace.",
@@ -295,6 +302,8 @@ def _checked_copy(file: Path, copy: Path, progress: Progress, stop: threading.Ev
         DataDirectoryError: the file cannot be copied, or something is wrong with it; nothing was changed.
 
     """
+    if (key_id := key_id_of(file)) and read_key(key_id) is None:
+        raise LockedWorkspace(file, key_id)
     try:
         backup.copy_file(file, copy)
         fault = backup.verify_copy(copy, progress=progress, stop=stop)

@@ -125,7 +125,7 @@ def distill_text(
 
 def _read_given_text(workspace: Workspace, text: str, problems: list[str]) -> TextTranscript:
     if text.lstrip().startswith("{"):
-        with tempfile.TemporaryDirectory(prefix="memento-") as folder:
+        with tempfile.TemporaryDirectory(prefix="memento-", dir=workspace.paths.temporary_folder()) as folder:
             file = Path(folder) / "given.jsonl"
             file.write_bytes(text.encode("utf-8", "replace"))
             try:

@@ -18,7 +18,18 @@ from memento_tui.hosts.shell import has_terminal, running_host
 from memento_tui.locations import asks_read_only
 from memento_tui.paths import DataPaths, data_directory
 
-__all__ = ["CliSession", "Command", "CommandFunction", "Group", "command", "current_session", "group", "open_workspace"]
+__all__ = [
+    "CliSession",
+    "Command",
+    "CommandFunction",
+    "Group",
+    "check_may_leave",
+    "command",
+    "current_session",
+    "group",
+    "in_clear_option",
+    "open_workspace",
+]
 
 if TYPE_CHECKING:
     from memento_tui.api import Workspace
@@ -102,6 +113,20 @@ def open_workspace(*, create: bool = False) -> Iterator[Workspace]:
             from memento_tui.api.maintenance_schedule import start_maintenance_if_due  # noqa: PLC0415 - as above
 
             start_maintenance_if_due(workspace, "command")
+
+
+def check_may_leave(workspace: Workspace, *, in_clear: bool) -> None:
+    """Raise `NotAllowed` where a copy of an encrypted workspace would lie in clear and nobody said so."""
+    if workspace.paths.key_id and not in_clear:
+        raise NotAllowed(
+            "The workspace is encrypted, and what this writes would be in clear.", "Say --in-clear if you want that."
+        )
+
+
+in_clear_option = click.option(
+    "--in-clear", is_flag=True, help="Write an encrypted workspace's memories in clear; else that is refused."
+)
+"""What says that texts of an encrypted workspace may be written to files that are not encrypted."""
 
 
 CommandFunction = Callable[..., Any]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memento_tui.cli.command import command, current_session, open_workspace
+from memento_tui.cli.command import check_may_leave, command, current_session, in_clear_option, open_workspace
 from memento_tui.cli.interaction import staged_progress
 from memento_tui.cli.memories import open_past
 from memento_tui.cli.options import past_moment
@@ -209,7 +209,8 @@ def _sources_text(findings: DiscoveryReport, data_dir: Path | None) -> str:
     help="One of those above.",
 )
 @past_moment
-def export(path: Path | str, name: str, at: str | None) -> None:
+@in_clear_option
+def export(path: Path | str, name: str, at: str | None, *, in_clear: bool) -> None:
     """Export files."""
     if isinstance(path, str) and name != _REMOTE:
         raise InvalidInput(
@@ -218,6 +219,7 @@ def export(path: Path | str, name: str, at: str | None) -> None:
     from memento_tui.formats.import_export import run_export  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace() as workspace, nullcontext() if at is None else open_past(workspace, at) as past:
+        check_may_leave(workspace, in_clear=in_clear)
         if str(path) == "-":
             _export_to_output(workspace, name, past)
             return
@@ -247,7 +249,7 @@ def _export_to_output(workspace: Workspace, name: str, past: Past | None) -> Non
         raise InvalidInput(f"The format {name} is {kind}.", f"Name {argument}.")
     from memento_tui.formats.import_export import run_export  # noqa: PLC0415 - a command's help is shown without it
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=workspace.paths.temporary_folder()) as folder:
         whole = Path(folder) / "export"
         run_export(workspace, whole, format_name=name, past=past)
         with whole.open("rb") as file:

@@ -82,6 +82,11 @@ COMMAND_GROUPS: dict[str, dict[str, CommandEntry]] = {
         "maintain": CommandEntry("maintenance", "Maintain the memories: what ages, repeats or contradicts."),
         "audit": CommandEntry("maintenance", "Find duplicates, stale memories, secrets and other problems."),
         "backup": CommandEntry("maintenance", "Make, check and restore backups."),
+        "encrypt": CommandEntry("encryption", "Encrypt the workspace and its backups on the disk."),
+        "decrypt": CommandEntry("encryption", "Write an encrypted workspace in clear again."),
+        "unlock": CommandEntry("encryption", "Unlock an encrypted workspace, until the machine restarts."),
+        "lock": CommandEntry("encryption", "Lock an encrypted workspace."),
+        "passphrase": CommandEntry("encryption", "Change the passphrase of an encrypted workspace."),
         "compact": CommandEntry("compaction", "Make the database smaller; nothing is lost."),
         "doctor": CommandEntry("system", "Check the installation, the database and the indexes."),
         "engine": CommandEntry("system", "Control the background engine of semantic search."),
@@ -173,6 +178,9 @@ def root(ctx: click.Context, section: str) -> int | None:
     from memento_tui.tui.app import run  # noqa: PLC0415 - only the app pays for Textual
 
     require_own_terminal("The app")
+    from memento_tui.cli.passphrase import unlock_for_person  # noqa: PLC0415 - as above
+
+    unlock_for_person(session.paths, read_only=session.read_only)
     return run(session.directory, section, read_only=session.read_only)
 
 

@@ -15,7 +15,7 @@ import click
 import msgspec
 
 from memento_tui import clock
-from memento_tui.cli.command import command, current_session, open_workspace
+from memento_tui.cli.command import check_may_leave, command, current_session, in_clear_option, open_workspace
 from memento_tui.cli.interaction import staged_progress, stop_on_signals
 from memento_tui.cli.output import EXIT_INTERRUPTED, bold, emit, note, safe, write
 
@@ -71,7 +71,8 @@ class _StoppedError(Exception):
     show_default=True,
     help="If most notes vanish at once: ask, delete their memories, or write the notes again.",
 )
-def mirror(folder: Path, query: str, namespace: str, vanished: str, *, once: bool, hold: bool) -> None:
+@in_clear_option
+def mirror(folder: Path, query: str, namespace: str, vanished: str, *, once: bool, hold: bool, in_clear: bool) -> None:
     """Keep DIR, a folder of Markdown notes, in sync with the memories in both directions until ctrl+c.
 
     Editing a note, in Obsidian or anywhere, changes its memory; a new note adds a memory, and deleting a note deletes
@@ -85,6 +86,7 @@ def mirror(folder: Path, query: str, namespace: str, vanished: str, *, once: boo
     from memento_tui.mirror.mirror import Mirror  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace(create=True) as workspace, stop_on_signals(signal.SIGINT, signal.SIGTERM) as stopping:
+        check_may_leave(workspace, in_clear=in_clear)
         chosen = cast("VanishedPolicy", vanished)
         with Mirror(workspace, folder, query=query, namespace=namespace, hold=hold, vanished=chosen) as running:
             events = _synchronize(running, stopping, patience=_MAX_WAIT_SECONDS if once else 0.0)

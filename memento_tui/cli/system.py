@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -132,7 +133,7 @@ def print_paths() -> None:
     found = current_session().paths
     names = list(DataPaths._fields)
     names += [name for name, value in vars(DataPaths).items() if isinstance(value, property)]
-    paths = {name: str(getattr(found, name)) for name in names}
+    paths = {name: str(path) for name in names if isinstance(path := getattr(found, name), Path)}
     width = max(map(len, paths))
     emit(paths, lambda: "\n".join(f"{name:{width}}  {safe(path)}" for name, path in paths.items()))
 

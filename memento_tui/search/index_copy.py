@@ -24,15 +24,15 @@ _PREFIX = "memento-read-only-"
 def copy_index(owner: object, paths: DataPaths) -> Path:
     """Return a temporary data directory with a copy of the keyword index; it goes when ``owner`` does.
 
-    Where there is no index, or it is being replaced, the copy has none, and is built by the search. Copies of programs
-    that were killed are removed: they hold what memories say.
+    It lies in memory where the workspace is encrypted. Where there is no index, or it is being replaced, the copy has
+    none, and is built by the search. Copies of programs that were killed are removed: they hold what memories say.
 
     Raises:
         DataDirectoryError: there is no place for temporary files.
 
     """
     try:
-        folder = Path(tempfile.gettempdir())
+        folder = paths.temporary_folder()
         _remove_left_copies(folder)
         root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=folder))
     except OSError as error:

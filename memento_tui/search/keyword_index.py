@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 import tantivy
 from filelock import FileLock, Timeout
 
+from memento_tui.encryption import key_id_of
 from memento_tui.errors import DataDirectoryError
 from memento_tui.model import Memory
 from memento_tui.model.filters import Filter
@@ -481,7 +482,8 @@ class KeywordIndex:
         if state is not None and self._is_of_this_history(state):
             self._indexed_seq, self._mark = state.seq, state.mark
         elif has_lock:
-            if state is None and self._store.settings.get(_CREATED_SETTING) is not None:
+            is_missed = state is None and not key_id_of(self._store.database.path)  # memory forgets it at a restart
+            if is_missed and self._store.settings.get(_CREATED_SETTING) is not None:
                 self.notice = "The keyword index was missing and has been rebuilt."
             self._discard()
 

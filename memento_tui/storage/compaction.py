@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import apsw
 import msgspec
 
+from memento_tui.encryption import key_id_of
 from memento_tui.errors import DataDirectoryError
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.connection import Connection
@@ -109,7 +110,13 @@ def _write_anew(database: Database) -> bool:
 
 @contextmanager
 def _temporary_files_beside(database: Database) -> Iterator[None]:
-    """Let SQLite put what is temporary into files of the data directory, and not into memory or a folder of all."""
+    """Let SQLite put what is temporary into files of the data directory, and not into memory or a folder of all.
+
+    It does not encrypt those: of an encrypted database they stay in memory.
+    """
+    if key_id_of(database.path):
+        yield
+        return
     connection = database.connection
     connection.execute("PRAGMA temp_store = FILE")
     connection.execute(f"PRAGMA temp_store_directory = {apsw.format_sql_value(str(database.path.parent.absolute()))}")

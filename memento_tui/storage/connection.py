@@ -28,9 +28,11 @@ __all__ = [
     "Connection",
     "LockedDatabase",
     "Row",
+    "open_alone",
     "open_finished",
     "open_for_writing",
     "open_without_writing",
+    "vacuum_target",
 ]
 
 Row = tuple["Any", ...]
@@ -67,7 +69,7 @@ class Connection(apsw.Connection):
         if key is None:
             raise LockedDatabase(key_id)
         self.pragma("cipher", "chacha20")
-        if self.pragma("key", cipher_key(key_id, key)) != "ok":
+        if self.pragma("key", _cipher_key(key_id, key)) != "ok":
             raise LockedDatabase(f"{key_id}, and the package apsw has taken the place of apsw-sqlite3mc")
 
     if TYPE_CHECKING:
@@ -76,7 +78,7 @@ class Connection(apsw.Connection):
         def executemany(self, statements: str, bindings: Iterable[Sequence[object]]) -> _Cursor: ...  # type: ignore[override]  # noqa: D102
 
 
-def cipher_key(key_id: str, key: bytes) -> str:
+def _cipher_key(key_id: str, key: bytes) -> str:
     """Return a key as SQLite takes it: as it is, without a derivation, with the bytes that the file begins with."""
     return f"raw:{key.hex()}{database_name(key_id).hex()}"
 
@@ -102,6 +104,31 @@ def open_for_writing(
     made.set_busy_timeout(round(busy_seconds * 1000))
     made.transaction_mode = "IMMEDIATE"  # of a block `with connection:`, which takes the write lock as it begins
     return made
+
+
+def open_alone(path: Path, *, busy_seconds: float) -> Connection:
+    """Open a database that `vacuum_target` may name another beside. Raises like `open_for_writing`."""
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
+    made = _unlocked(Connection(path.absolute().as_uri(), flags=flags), key_id_of(path))
+    made.set_busy_timeout(round(busy_seconds * 1000))
+    return made
+
+
+def vacuum_target(path: Path, key_id: str) -> str:
+    """Return the name by which ``VACUUM INTO`` encrypts a new file with an unlocked key, or writes it in clear.
+
+    Raises:
+        LockedDatabase: the key is locked.
+
+    """
+    from urllib.parse import urlencode  # noqa: PLC0415 - no hook needs it
+
+    key = read_key(key_id) if key_id else None
+    if key_id and key is None:
+        raise LockedDatabase(key_id)
+    # Without a word about keys the new file would have that of the old one.
+    options = {"cipher": "chacha20", "key": _cipher_key(key_id, key) if key else ""}
+    return f"{path.absolute().as_uri()}?{urlencode(options)}"
 
 
 def open_finished(path: Path) -> Connection:

@@ -1,0 +1,305 @@
+"""Encrypt a workspace and its backups, take that back, and unlock and lock it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from memento_tui import encryption
+from memento_tui.api.integrity import stop_engine
+from memento_tui.api.key_files import check_passphrase, key_file_name, open_key_file, wrap_key, write_key_file
+from memento_tui.encryption import KEY_BYTES, key_id_of
+from memento_tui.errors import DataDirectoryError, LockedWorkspace, MementoError, NotAllowed, NotFound
+from memento_tui.paths import DataPaths
+from memento_tui.private_files import make_private_directory
+from memento_tui.search.engine_client import SemanticClient
+from memento_tui.storage.backup_folder import WAIT_SECONDS, BackupFolder
+from memento_tui.storage.progress import Progress, no_progress
+from memento_tui.storage.rewriting import UNFINISHED, remove_unfinished, rewrite_database
+
+__all__ = [
+    "Rewritten",
+    "change_passphrase",
+    "clear_files",
+    "decrypt",
+    "encrypt",
+    "is_unlocked",
+    "lock",
+    "unlock",
+]
+
+_KEY_ID_BYTES = 8
+
+_LOGS = ("engine_log", "hook_log", "hub_log", "maintenance_log", "crash_report")
+"""Files that hold no memory on purpose, and may quote one in an error."""
+
+
+class Rewritten(msgspec.Struct, frozen=True):
+    """What encrypting a workspace, or the way back, came to."""
+
+    key_id: str
+    """The id of the key that it has now; empty where it has none."""
+    backups: int
+    """The backups that were written anew."""
+    left: tuple[str, ...]
+    """The backups that could not be, being damaged, locked or too large for the disk: they are as they were."""
+
+
+def is_unlocked(paths: DataPaths) -> bool:
+    """Tell whether a workspace can be opened without its passphrase: it is not encrypted, or is unlocked."""
+    key_id = paths.key_id
+    return not key_id or encryption.read_key(key_id) is not None
+
+
+def clear_files(paths: DataPaths) -> list[Path]:
+    """Return what lies unencrypted in the directory of an encrypted workspace, and holds text of memories."""
+    key_id = paths.key_id
+    if not key_id:
+        return []
+    backups = [file for file in _backup_files(paths) if not key_id_of(file)]
+    unfinished = [file for file in paths.root.glob(f"{paths.database.name}{UNFINISHED}") if not key_id_of(file)]
+    derived = [paths.root / name for name in ("index", "drafts", "code")]
+    return [*backups, *unfinished, *(path for path in derived if path.is_dir() and any(path.rglob("*")))]
+
+
+def encrypt(
+    paths: DataPaths, passphrase: str, *, progress: Progress = no_progress, stop: threading.Event | None = None
+) -> Rewritten:
+    """Encrypt a workspace with a key of its own, which the passphrase opens; it stays unlocked.
+
+    Where an earlier call was ended, this finishes it: the passphrase is that of then.
+
+    Raises:
+        InvalidInput: the passphrase is too short.
+        NotAllowed: another program has the workspace open, or the passphrase is another.
+        DataDirectoryError: there is none, it is damaged, there is no room, or the machine keeps no files in memory.
+        StoppedError: ``stop`` was set; the workspace is as it was, or encrypted with some backups to go.
+
+    """
+    _check_there(paths)
+    key_id = paths.key_id
+    if key_id:
+        unlock(paths, passphrase)
+    else:
+        check_passphrase(passphrase)
+        key_id = _make_key(paths, passphrase)
+    drafts = paths.root / "drafts"  # before the database is encrypted, and after
+    with BackupFolder(paths).locked(wait_seconds=WAIT_SECONDS):
+        if not paths.key_id:
+            _stop_engine(paths)
+            rewrite_database(
+                paths.database, key_id, before_swap=lambda: _remove_derived(paths.root), progress=progress, stop=stop
+            )
+        remove_unfinished(paths.database)  # in clear, where the way back was ended
+        _remove_derived(paths.root)
+        _move_files(drafts, paths.drafts)
+        for name in _LOGS:
+            getattr(paths, name).unlink(missing_ok=True)
+        return _rewrite_backups(paths, key_id, progress, stop)
+
+
+def decrypt(paths: DataPaths, *, progress: Progress = no_progress, stop: threading.Event | None = None) -> Rewritten:
+    """Write an unlocked workspace and its backups in clear. The file of its key stays, for copies kept elsewhere.
+
+    Raises:
+        NotAllowed: it is not encrypted, or another program has it open.
+        LockedWorkspace: it is locked.
+        DataDirectoryError: it is damaged, or there is no room.
+        StoppedError: ``stop`` was set; the workspace is as it was, or in clear with some backups to go.
+
+    """
+    _check_there(paths)
+    key_id = paths.key_id
+    used = {one for file in (paths.database, *_backup_files(paths)) if (one := key_id_of(file))}
+    if not used:
+        raise NotAllowed(f"{paths.database} is not encrypted.")
+    if key_id and encryption.read_key(key_id) is None:
+        raise LockedWorkspace(paths.database, key_id)
+    before = paths.drafts
+    with BackupFolder(paths).locked(wait_seconds=WAIT_SECONDS):
+        if key_id:
+            _stop_engine(paths)
+            rewrite_database(paths.database, "", progress=progress, stop=stop)
+            _move_files(before, paths.drafts)
+            shutil.rmtree(before.parent, ignore_errors=True)
+        done = _rewrite_backups(paths, "", progress, stop)
+    if not done.left:
+        for one in used:
+            encryption.forget_key(one)
+    return done
+
+
+def unlock(paths: DataPaths, passphrase: str, *, key_file: Path | None = None, read_only: bool = False) -> list[str]:
+    """Unlock the workspace and those of its backups that the passphrase opens; return the ids of the keys.
+
+    ``key_file`` is one that lies elsewhere. A copy of each is kept beside the database and among the backups, unless
+    ``read_only``.
+
+    Raises:
+        NotFound: there is no key file.
+        NotAllowed: the passphrase opens none.
+        DataDirectoryError: a file cannot be read, or the machine keeps no files in memory.
+
+    """
+    files = [key_file] if key_file else _key_files(paths)
+    if not files:
+        raise NotFound(
+            f"There is no key file in {paths.root}.",
+            "It is called key-….json. Name a copy of it: memento unlock --key-file FILE.",
+        )
+    opened = [found for file in files if (found := open_key_file(file, passphrase)) is not None]
+    if not opened:
+        raise NotAllowed("The passphrase is wrong.", "Type it again; nobody can look it up.")
+    with _explained(paths):
+        for key_id, key in opened:
+            encryption.unlock(key_id, key)
+        for file in () if read_only else files:
+            for folder in (paths.root, paths.backups):
+                if folder.is_dir() and not (folder / file.name).exists():
+                    shutil.copyfile(file, folder / file.name)
+                    (folder / file.name).chmod(0o600)
+    if paths.key_id and encryption.read_key(paths.key_id) is None:
+        raise NotAllowed(
+            f"The passphrase opens another key than that of {paths.database} ({paths.key_id}).",
+            "Name its key file: memento unlock --key-file FILE.",
+        )
+    return [key_id for key_id, _ in opened]
+
+
+def lock(paths: DataPaths) -> list[str]:
+    """Lock the workspace and its backups: stop the engine, and take the keys and indexes out of memory.
+
+    A program that has it open keeps it until it ends. Return the ids of the keys that were unlocked.
+
+    Raises:
+        EngineUnavailable: the engine does not end.
+        DataDirectoryError: a key cannot be removed.
+
+    """
+    key_ids = {key_id for file in (paths.database, *_backup_files(paths)) if (key_id := key_id_of(file))}
+    if is_unlocked(paths):
+        _stop_engine(paths)
+    with _explained(paths):
+        locked = [key_id for key_id in sorted(key_ids) if encryption.forget_key(key_id)]
+        for key_id in key_ids:
+            for folder in encryption.text_folders(key_id):
+                for derived in ("index", "code"):  # a draft is nowhere else
+                    shutil.rmtree(folder / derived, ignore_errors=True)
+    return locked
+
+
+def change_passphrase(paths: DataPaths, before: str, passphrase: str) -> None:
+    """Let another passphrase open the key of the workspace; what is encrypted stays as it is.
+
+    Raises:
+        InvalidInput: the new one is too short.
+        NotAllowed: the workspace is not encrypted, or the passphrase before is wrong.
+        NotFound, DataDirectoryError: its key file is missing, or cannot be read or written.
+
+    """
+    key_id = paths.key_id
+    if not key_id:
+        raise NotAllowed(f"{paths.database} is not encrypted.")
+    check_passphrase(passphrase)
+    unlock(paths, before)
+    key = encryption.read_key(key_id)
+    if key is None:
+        raise LockedWorkspace(paths.database, key_id)
+    _write_key_files(paths, key_id, key, passphrase)
+
+
+def _make_key(paths: DataPaths, passphrase: str) -> str:
+    key_id, key = secrets.token_hex(_KEY_ID_BYTES), secrets.token_bytes(KEY_BYTES)
+    with _explained(paths):
+        encryption.unlock(key_id, key)  # first: it fails where nothing is kept in memory
+    _write_key_files(paths, key_id, key, passphrase)
+    return key_id
+
+
+def _write_key_files(paths: DataPaths, key_id: str, key: bytes, passphrase: str) -> None:
+    wrapped = wrap_key(key_id, key, passphrase)
+    with _explained(paths):
+        make_private_directory(paths.backups)
+        for folder in (paths.root, paths.backups):
+            write_key_file(folder, wrapped)
+
+
+def _check_there(paths: DataPaths) -> None:
+    if not paths.database.is_file():
+        raise DataDirectoryError(f"There is no memento data in {paths.root}.", "Check the path.")
+
+
+@contextlib.contextmanager
+def _explained(paths: DataPaths) -> Iterator[None]:
+    try:
+        yield
+    except encryption.NoMemoryFolder as error:
+        raise DataDirectoryError(
+            f"{paths.root} cannot be encrypted or unlocked: {error}.",
+            "Keys and indexes are kept in memory alone. Encrypt the disk instead, as with FileVault.",
+        ) from error
+    except OSError as error:
+        said = error.strerror or str(error)
+        raise DataDirectoryError(f"{error.filename or paths.root} cannot be used: {said}.", "") from error
+
+
+def _key_files(paths: DataPaths) -> list[Path]:
+    """Return the key files of a directory, each key once; that of the database first."""
+    found: dict[str, Path] = {}
+    for folder in (paths.root, paths.backups):
+        for file in sorted(folder.glob(key_file_name("*"))):
+            found.setdefault(file.name, file)
+    own = key_file_name(paths.key_id)
+    return sorted(found.values(), key=lambda file: (file.name != own, file.name))
+
+
+def _backup_files(paths: DataPaths) -> list[Path]:
+    folder = BackupFolder(paths)
+    return [folder.path(one.name) for one in folder.list()]
+
+
+def _rewrite_backups(paths: DataPaths, key_id: str, progress: Progress, stop: threading.Event | None) -> Rewritten:
+    done, left = 0, []
+    for file in _backup_files(paths):
+        if key_id_of(file) == key_id:
+            continue
+        try:
+            rewrite_database(file, key_id, progress=progress, stop=stop)
+            done += 1
+        except MementoError:
+            left.append(file.name)
+    return Rewritten(key_id, done, tuple(left))
+
+
+def _stop_engine(paths: DataPaths) -> None:
+    client = SemanticClient(paths, enabled=True, may_start=False)
+    try:
+        stop_engine(client)
+    finally:
+        client.close()
+
+
+def _remove_derived(root: Path) -> None:
+    """Remove what lies in clear in a data directory and can be made again. Raises `OSError`."""
+    for name in ("index", "code"):
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(root / name)
+
+
+def _move_files(source: Path, target: Path) -> None:
+    files: Sequence[Path] = [path for path in source.glob("*") if path.is_file()]
+    if files:
+        make_private_directory(target)
+    for file in files:
+        shutil.copyfile(file, target / file.name)
+        os.chmod(target / file.name, 0o600)  # noqa: PTH101 - as short
+        file.unlink()
+    with contextlib.suppress(OSError):
+        source.rmdir()

@@ -1,0 +1,115 @@
+"""Keep the key of an encrypted workspace in a file, wrapped so that only a passphrase opens it."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+
+import msgspec
+
+from memento_tui.encryption import KEY_BYTES
+from memento_tui.errors import DataDirectoryError, InvalidInput
+from memento_tui.storage.backup_folder import sync_directory
+
+__all__ = [
+    "FEWEST_CHARACTERS",
+    "KeyFile",
+    "check_passphrase",
+    "key_file_name",
+    "open_key_file",
+    "wrap_key",
+    "write_key_file",
+]
+
+FEWEST_CHARACTERS = 8
+"""The shortest passphrase that is taken. Length is what keeps it from being guessed; nobody else can tell."""
+
+_SALT_BYTES = 16
+_WORK, _BLOCK, _LANES = 1 << 17, 8, 1
+"""The cost of one guess with scrypt: 128 MB of memory and some tenths of a second, as OWASP advises."""
+
+
+class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A wrapped key, with all that is needed to unwrap it but the passphrase. Bytes are in hexadecimal."""
+
+    key_id: str
+    salt: str
+    work: int
+    block: int
+    lanes: int
+    wrapped: str
+    proof: str
+    """HMAC-SHA256 of the wrapped key, which only the right passphrase makes."""
+    derivation: str = "scrypt"
+
+
+def key_file_name(key_id: str) -> str:
+    """Return the name of the file of a key, beside the database and among the backups."""
+    return f"key-{key_id}.json"
+
+
+def check_passphrase(passphrase: str) -> None:
+    """Raise `InvalidInput` where a passphrase is too short to be any help."""
+    if len(passphrase) < FEWEST_CHARACTERS:
+        raise InvalidInput(
+            f"The passphrase has {len(passphrase)} characters.", f"Take one of {FEWEST_CHARACTERS} or more; words do."
+        )
+
+
+def wrap_key(key_id: str, key: bytes, passphrase: str) -> KeyFile:
+    """Return a key as only this passphrase opens it."""
+    salt = secrets.token_bytes(_SALT_BYTES)
+    pad, proof_key = _derive(passphrase, salt, _WORK, _BLOCK, _LANES)
+    # The salt is new each time, so the pad is used once.
+    wrapped = bytes(one ^ other for one, other in zip(key, pad, strict=True))
+    proof = _proof(proof_key, key_id, wrapped)
+    return KeyFile(key_id, salt.hex(), _WORK, _BLOCK, _LANES, wrapped.hex(), proof.hex())
+
+
+def open_key_file(file: Path, passphrase: str) -> tuple[str, bytes] | None:
+    """Return the id of a key and the key, or ``None`` where the passphrase is not its own.
+
+    Raises:
+        DataDirectoryError: the file cannot be read, or is no such file.
+
+    """
+    try:
+        found = msgspec.json.decode(file.read_bytes(), type=KeyFile)
+        pad, proof_key = _derive(passphrase, bytes.fromhex(found.salt), found.work, found.block, found.lanes)
+        wrapped = bytes.fromhex(found.wrapped)
+        if not hmac.compare_digest(_proof(proof_key, found.key_id, wrapped), bytes.fromhex(found.proof)):
+            return None
+        return found.key_id, bytes(one ^ other for one, other in zip(wrapped, pad, strict=True))
+    except (OSError, ValueError, msgspec.MsgspecError) as error:
+        said = error.strerror if isinstance(error, OSError) else "it is damaged"
+        raise DataDirectoryError(
+            f"The key file {file} cannot be read: {said}.", "Put a copy in its place; one lies among the backups."
+        ) from error
+
+
+def write_key_file(folder: Path, wrapped: KeyFile) -> Path:
+    """Write a wrapped key into a folder, in the place of what was there, and to the disk. Raises `OSError`."""
+    file = folder / key_file_name(wrapped.key_id)
+    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "wb") as written:  # noqa: PTH123 - a descriptor has no path
+        written.write(msgspec.json.format(msgspec.json.encode(wrapped), indent=2) + b"\n")
+        written.flush()
+        os.fsync(descriptor)
+    unfinished.replace(file)
+    sync_directory(folder)
+    return file
+
+
+def _derive(passphrase: str, salt: bytes, work: int, block: int, lanes: int) -> tuple[bytes, bytes]:
+    # What this needs is 128 * work * block bytes, and a little.
+    most = 256 * work * block
+    both = hashlib.scrypt(passphrase.encode(), salt=salt, n=work, r=block, p=lanes, maxmem=most, dklen=2 * KEY_BYTES)
+    return both[:KEY_BYTES], both[KEY_BYTES:]
+
+
+def _proof(proof_key: bytes, key_id: str, wrapped: bytes) -> bytes:
+    return hmac.digest(proof_key, bytes.fromhex(key_id) + wrapped, "sha256")

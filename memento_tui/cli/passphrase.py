@@ -1,0 +1,60 @@
+"""Ask the person for the passphrase of an encrypted workspace."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from memento_tui.cli.command import current_session
+from memento_tui.cli.output import note, safe
+from memento_tui.errors import InvalidInput, NotAllowed
+from memento_tui.paths import DataPaths
+
+__all__ = ["read_passphrase", "unlock_for_person"]
+
+_ATTEMPTS = 3
+
+
+def read_passphrase(question: str, file: str | None, *, repeat: bool = False) -> str:
+    """Return the first line of a file (``-`` is standard input), or what the person types unseen.
+
+    With ``repeat`` it is typed twice.
+
+    Raises:
+        InvalidInput: nobody can be asked, or the file cannot be read.
+
+    """
+    if file is not None:
+        try:
+            text = sys.stdin.read() if file == "-" else Path(file).expanduser().read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidInput(f"The passphrase cannot be read from {file}: {error}.") from error
+        return text.split("\n", 1)[0].removesuffix("\r")
+    if current_session().as_json or not sys.stdin.isatty():
+        raise InvalidInput("A passphrase is needed.", "Give --passphrase-file FILE; - is standard input.")
+    typed: str = click.prompt(safe(question), hide_input=True, confirmation_prompt=repeat, err=True)
+    return typed
+
+
+def unlock_for_person(paths: DataPaths, *, read_only: bool) -> None:
+    """Ask for the passphrase where the workspace is locked, and unlock it.
+
+    Raises:
+        NotAllowed: it was wrong three times.
+
+    """
+    if not paths.key_id:
+        return
+    from memento_tui.api.encryption import is_unlocked, unlock  # noqa: PLC0415 - few workspaces are encrypted
+
+    for attempt in range(_ATTEMPTS):
+        if is_unlocked(paths):
+            return
+        try:
+            unlock(paths, read_passphrase(f"Passphrase of {paths.root}", None), read_only=read_only)
+        except NotAllowed as error:
+            if attempt + 1 == _ATTEMPTS:
+                raise
+            note(str(error))
