@@ -24,6 +24,7 @@ __all__ = ["count_steps", "grows_in_proportion"]
 _parser: Any = re._parser  # type: ignore[attr-defined]
 _compiler: Any = re._compiler  # type: ignore[attr-defined]
 _c: Any = re._constants  # type: ignore[attr-defined]
+_CHARACTERS = (_c.LITERAL, _c.NOT_LITERAL, _c.ANY, _c.IN)
 
 _MOST_GROWTH = 2.6
 """Times the steps for twice the text; four times is what a square makes of it."""
@@ -33,6 +34,7 @@ _FEW_STEPS = 3_000
 
 _Next = Callable[[int], "int | None"]
 _Part = Callable[[int, _Next], "int | None"]
+_Matches = Callable[[str, int, int], "re.Match[str] | None"]
 
 
 class _Tally:
@@ -65,22 +67,34 @@ class _Walk:
         return None
 
     def _sequence(self, nodes: Any, flags: int) -> _Part:  # noqa: ANN401 - the parser's
-        parts = [self._part(operation, argument, flags) for operation, argument in nodes]
+        parts = [self._part_or_place(operation, argument, flags) for operation, argument in nodes]
+        count = len(parts)
 
         def run(pos: int, then: _Next, at: int = 0) -> int | None:
-            if at == len(parts):
-                return then(pos)
-            self._tally.steps += 1
-            return parts[at](pos, lambda next_pos: run(next_pos, then, at + 1))
+            # Nearly all parts are characters: they need neither a call nor what is to be done after them.
+            while at < count:
+                self._tally.steps += 1
+                part = parts[at]
+                if not isinstance(part, tuple):
+                    return part(pos, partial(run, then=then, at=at + 1))
+                matches, width = part
+                at += 1
+                if not matches(self._text, pos, self._end):
+                    return None
+                pos += width
+            return then(pos)
 
         return run
 
-    def _part(self, operation: Any, argument: Any, flags: int) -> _Part:  # noqa: ANN401, PLR0911 - one of each
-        if operation in (_c.LITERAL, _c.NOT_LITERAL, _c.ANY, _c.IN):
-            return self._character(self._single(operation, argument, flags))
+    def _part_or_place(self, operation: Any, argument: Any, flags: int) -> _Part | tuple[_Matches, int]:  # noqa: ANN401 - the parser's
+        """Return a part; for a character or a place, what matches it and its width."""
+        if operation in _CHARACTERS:
+            return self._single(operation, argument, flags).match, 1
         if operation is _c.AT:
-            place = self._single(operation, argument, flags)
-            return lambda pos, then: then(pos) if place.match(self._text, pos, self._end) else None
+            return self._single(operation, argument, flags).match, 0
+        return self._part(operation, argument, flags)
+
+    def _part(self, operation: Any, argument: Any, flags: int) -> _Part:  # noqa: ANN401 - one of each
         if operation is _c.BRANCH:
             branches = [self._sequence(branch, flags) for branch in argument[1]]
             return lambda pos, then: _first(branches, pos, then)
@@ -104,9 +118,6 @@ class _Walk:
             return cast("re.Pattern[str]", _compiler.compile(node, flags))
         finally:
             self._state.flags = was
-
-    def _character(self, single: re.Pattern[str]) -> _Part:
-        return lambda pos, then: then(pos + 1) if single.match(self._text, pos, self._end) else None
 
     def _group(self, number: int | None, inner: _Part) -> _Part:
         def run(pos: int, then: _Next) -> int | None:
@@ -149,7 +160,7 @@ class _Walk:
     def _repeat(self, operation: Any, argument: Any, flags: int) -> _Part:  # noqa: ANN401 - the parser's
         fewest, most, inner = argument
         kind, node = inner[0] if len(inner) == 1 else (None, None)
-        if kind in (_c.LITERAL, _c.NOT_LITERAL, _c.ANY, _c.IN):
+        if kind in _CHARACTERS:
             return self._run_of_characters(operation, fewest, most, self._single(kind, node, flags))
         part = self._sequence(inner, flags)
         is_lazy = operation is _c.MIN_REPEAT
