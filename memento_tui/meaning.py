@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from memento_tui.errors import EngineUnavailable
 from memento_tui.named_tuple import NamedTuple
+from memento_tui.processes import is_lock_held, is_process_alive
 
 __all__ = [
     "INSTALL_HINT",
@@ -101,7 +102,7 @@ def installation() -> Installation | None:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         return Installation("", f"{state_file()} cannot be read: {error}")
-    if step and not _is_lock_held() and not (step == _STARTING and _is_alive(process)):
+    if step and not is_lock_held(_lock_file()) and not (step == _STARTING and is_process_alive(process)):
         return Installation("", "It ended before it was done.")
     return Installation(step, problem)
 
@@ -118,33 +119,6 @@ def describe_installation() -> str:
 
 def _lock_file() -> str:
     return f"{state_file()}.lock"
-
-
-def _is_lock_held() -> bool:
-    """Tell whether an installation goes on: a process number may be another's by now, a lock ends with its process."""
-    import fcntl  # noqa: PLC0415 - only an installation that goes on or died leads here
-
-    try:
-        descriptor = os.open(_lock_file(), os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass  # another user's
-    return True
 
 
 def _write_state(process: int, step: str, problem: str = "") -> None:

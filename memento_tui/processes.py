@@ -12,6 +12,7 @@ import sys
 __all__ = [
     "engine_command",
     "forget_ended",
+    "is_lock_held",
     "is_process_alive",
     "let_others_go_first",
     "module_command",
@@ -51,6 +52,23 @@ def is_process_alive(process: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def is_lock_held(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a process holds the lock of a file: a lock ends with its process, a number may be another's soon."""
+    import fcntl  # noqa: PLC0415 - few ask
+
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def start_detached(command: list[str], *, log: str = os.devnull) -> int:

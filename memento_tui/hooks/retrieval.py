@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,6 +11,7 @@ from datetime import datetime
 from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS, RetrievedMemory, SessionScope, limited_writer
 from memento_tui.hooks.settings import HookSettings
 from memento_tui.paths import DataPaths
+from memento_tui.processes import is_lock_held
 from memento_tui.search.decay import decay_factor
 from memento_tui.search.fair_share import fair_places
 from memento_tui.search.prompt_index import PromptIndex, WeightedPart, stem_counts, stems_of
@@ -69,7 +68,8 @@ def up_to_date_index(paths: DataPaths, store: HookStore) -> PromptIndex | None:
     # An index of another history, as a restored backup leaves it, is of no use.
     usable = index if index is not None and store.mark(index.state.seq) == index.state.mark else None
     if store.has_more_changes(0 if usable is None else usable.state.seq, _MAX_INLINE_CHANGES):
-        if not _is_being_indexed(paths):
+        # Where another process indexes now, each prompt that comes meanwhile would start one more.
+        if not is_lock_held(paths.keyword_lock):
             from memento_tui.hooks.worker_launcher import start_worker  # noqa: PLC0415 - after an import of thousands
 
             start_worker(paths.root, "--index")
@@ -79,21 +79,6 @@ def up_to_date_index(paths: DataPaths, store: HookStore) -> PromptIndex | None:
 
     update_keyword_index(paths)
     return _open_index(paths)
-
-
-def _is_being_indexed(paths: DataPaths) -> bool:
-    """Tell whether another process indexes now; else each prompt that comes meanwhile would start one more."""
-    try:
-        lock = os.open(paths.keyword_lock, os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(lock)
-    return False
 
 
 def _open_index(paths: DataPaths) -> PromptIndex | None:

@@ -93,6 +93,11 @@ def settle_at_once(patch: pytest.MonkeyPatch) -> None:
             await asyncio.sleep(delay)
         await settle(pilot.app)
 
+    async def wait_for_screen(pilot: Pilot[Any], timeout: float = 0) -> bool:  # noqa: ARG001, ASYNC109 - Textual's
+        # Textual's counts messages of widgets, some of which may be gone by then, and gives up after half a minute.
+        await settle(pilot.app)
+        return pilot.app._exception is None
+
     async def do_not_wait(*_seconds: float) -> None:
         await _all_tasks_wait()
 
@@ -100,5 +105,6 @@ def settle_at_once(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(BaseEventLoop, "run_in_executor", _run_and_count)
     patch.setattr(Pilot, "press", press)
     patch.setattr(Pilot, "pause", pause)
+    patch.setattr(Pilot, "_wait_for_screen", wait_for_screen)
     for module in ("app", "pilot"):
         patch.setattr(f"textual.{module}.wait_for_idle", do_not_wait)
