@@ -6,6 +6,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection
+from datetime import timedelta
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -13,7 +14,6 @@ from filelock import FileLock, Timeout
 from memento_tui import clock
 from memento_tui.config import Config
 from memento_tui.errors import DataDirectoryError, MementoError, NotAllowed
-from memento_tui.maintenance.backup import back_up
 from memento_tui.maintenance.branches import offer_ended_branches
 from memento_tui.maintenance.consolidation.step import consolidate, learn
 from memento_tui.maintenance.context import Comparators, MaintenanceAction, MaintenanceContext, Progress
@@ -32,6 +32,8 @@ from memento_tui.paths import DataPaths
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import rules_in_force
 from memento_tui.private_files import PRIVATE_FILE_MODE
+from memento_tui.storage.backup_folder import BackupFolder
+from memento_tui.storage.database import StoppedError
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 
@@ -39,8 +41,46 @@ __all__ = ["MaintenanceReport", "run_maintenance"]
 
 _log = logging.getLogger(__name__)
 
+_DAILY = timedelta(hours=20)
+"""Between two daily backups; less than a day, as maintenance runs at whatever hour somebody is there."""
+
+
+def _back_up(context: MaintenanceContext) -> None:
+    """Make the daily backup where it is due, checked, and remove those that need not stay."""
+    if context.dry_run or not context.config.maintenance.backups:
+        return
+    folder = BackupFolder(context.paths)
+    try:
+        if not _is_backup_due(context):
+            return
+        with folder.locked(), context.store.database.reading() as source:
+            made = folder.add(source, "daily", checked=True, progress=context.report_progress, stop=context.stopping)
+            if problem := folder.rotate("daily"):
+                context.problems.append(problem)
+    except StoppedError:
+        return  # the run ends
+    except (DataDirectoryError, NotAllowed) as error:
+        context.backup_problem = error.message
+        context.problems.append(f"The daily backup could not be made: {error}")
+        return
+    except OSError as error:
+        context.backup_problem = f"The folder of the backups cannot be read: {error.strerror}."
+        context.problems.append(f"The daily backup could not be made. {context.backup_problem}")
+        return
+    context.backup = made.name
+
+
+def _is_backup_due(context: MaintenanceContext) -> bool:
+    """Tell whether something changed since the newest backup, and the last daily one was made a day ago."""
+    folder = BackupFolder(context.paths)
+    daily = next((one.at for one in folder.list() if one.why == "daily" and not one.problem), None)
+    if daily is not None and timedelta() <= context.now - daily < _DAILY:
+        return False
+    return folder.is_behind(context.store.journal)
+
+
 _STEPS: tuple[tuple[str, Callable[[MaintenanceContext], None]], ...] = (
-    ("backup", back_up),
+    ("backup", _back_up),
     ("ages", age_memories),
     ("skips", end_skips),
     ("proposals", expire_proposals),

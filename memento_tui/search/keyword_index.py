@@ -26,7 +26,6 @@ from memento_tui.model.memory_fields import INDEXED_KINDS, declaration_digest, f
 from memento_tui.model.validation import fold_tag
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, close_tree, make_private_directory
-from memento_tui.search.keyword_check import LOOKED_UP, damaged_files, index_differences
 from memento_tui.search.keyword_fields import (
     STATE_ID,
     TEXT_VERSION,
@@ -36,8 +35,8 @@ from memento_tui.search.keyword_fields import (
     read_state,
     register_analyzers,
 )
+from memento_tui.search.keyword_files import LOOKED_UP, damaged_files, ids_beside, index_differences
 from memento_tui.search.keyword_query import FLAGS, NUMBERS, TEXTS, WORDS, QueryCompiler, read_evidence
-from memento_tui.search.keyword_segments import ids_beside
 from memento_tui.search.lance_filter import column_number
 from memento_tui.search.query_language import Query
 from memento_tui.search.ranking import CONTEXT_CHARACTERS, HEADING_CHARACTERS

@@ -9,9 +9,8 @@ import anyio
 import pytest
 from starlette.types import Message
 
-from memento_tui.compat.http.guard import Guard
+from memento_tui.compat.http.guard import Guard, WrongKeys
 from memento_tui.compat.http.keys import Caller
-from memento_tui.compat.http.wrong_keys import WrongKeys
 
 
 class Clock:

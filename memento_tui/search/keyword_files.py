@@ -1,26 +1,36 @@
-"""Hold the keyword index against its own checksums and against the database."""
+"""Look into the files of the keyword index: hold them against their checksums and the database, find what is deleted.
+
+Tantivy marks a document as deleted and keeps its words until the segment happens to be merged. Its searcher does not
+say which segment a deleted document is in, so each segment is opened as an index of its own.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import tempfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import tantivy
 
 from memento_tui.model import Memory
-from memento_tui.search.keyword_fields import STATE_ID
+from memento_tui.search.keyword_fields import STATE_ID, context_fact
 from memento_tui.search.lance_filter import microseconds
 from memento_tui.storage.store import Store
 from memento_tui.text.terms import terms
 
-__all__ = ["LOOKED_UP", "damaged_files", "index_differences"]
+__all__ = ["LOOKED_UP", "damaged_files", "ids_beside", "index_differences"]
 
 LOOKED_UP = (".term", ".idx")
 """The files that a word is looked up in: where one of them is damaged, a search finds nothing and says nothing."""
 
+_META_FILE = "meta.json"
 _SEGMENT_FILE = re.compile(r"[0-9a-f]{32}(\.\d+)?\.\w+")
 _CHECKSUM = re.compile(rb'"crc":(\d+)\}$')
 _LENGTH_BYTES, _MAGIC = 4, (1337).to_bytes(4, "little")
@@ -63,7 +73,7 @@ def damaged_files(directory: Path, *, endings: Collection[str] = (), sound: set[
 def _named_segments(directory: Path) -> set[str] | None:
     """Return the segments that an index consists of, or ``None`` where it does not say."""
     try:
-        stated = json.loads((directory / "meta.json").read_bytes())
+        stated = json.loads((directory / _META_FILE).read_bytes())
         return {segment["segment_id"].replace("-", "") for segment in stated["segments"]}
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None  # damaged itself: opening the index says so
@@ -109,3 +119,39 @@ def _is_current(searcher: tantivy.Searcher, schema: tantivy.Schema, memory: Memo
     ]
     query = tantivy.Query.boolean_query([(_Must, part) for part in parts])
     return bool(searcher.search(query, limit=1, count=False).hits)
+
+
+def ids_beside(directory: Path, ids: Sequence[str]) -> list[str] | None:
+    """Return the ids of the memories in the segments that hold any version of ``ids``; ``None`` if there is no such.
+
+    A memory whose context has their words counts as one of them.
+
+    The caller holds the lock of the index.
+
+    Raises:
+        OSError, ValueError: the index was changed meanwhile, or is damaged.
+
+    """
+    meta = msgspec.json.decode((directory / _META_FILE).read_bytes())
+    found: list[str] | None = None
+    for segment in meta["segments"]:
+        with _opened_alone(directory, meta, segment) as index:
+            searcher = index.searcher()
+            if any(searcher.doc_freq("id", name) or searcher.doc_freq("fact", context_fact(name)) for name in ids):
+                hits = searcher.search(tantivy.Query.all_query(), limit=max(1, searcher.num_docs), count=False).hits
+                found = [*(found or ()), *(str(searcher.doc(address)["id"][0]) for _, address in hits)]
+    return found
+
+
+@contextmanager
+def _opened_alone(directory: Path, meta: dict[str, Any], segment: dict[str, Any]) -> Iterator[tantivy.Index]:
+    """Open one segment as an index, of links to its files."""
+    name = str(segment["segment_id"]).replace("-", "")
+    with tempfile.TemporaryDirectory(prefix="segment-", dir=directory.parent) as folder:
+        for file in directory.glob(f"{name}.*"):
+            os.link(file, Path(folder) / file.name)
+        (Path(folder) / _META_FILE).write_bytes(msgspec.json.encode({**meta, "segments": [segment]}))
+        index = tantivy.Index.open(folder)
+        # A reader that follows commits takes the removal of the folder for one, and writes a lock into it meanwhile.
+        index.config_reader("manual")
+        yield index
