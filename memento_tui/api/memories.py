@@ -13,7 +13,6 @@ from memento_tui.api.search import SearchEngine
 from memento_tui.errors import Conflict, InvalidField, NotAllowed
 from memento_tui.model import Memory, Proposal, make_memory, make_proposal, make_relation
 from memento_tui.model.claims import without_decisions
-from memento_tui.model.filters import AllOf
 from memento_tui.model.inference import AGENT_CONFIDENCE, PERSON_CONFIDENCE, with_inferred_trust
 from memento_tui.model.memory import FOREIGN_ID, RECALLED_STATUSES, RESERVED_EXTRA, SENSITIVITIES, content_digest
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
@@ -210,25 +209,23 @@ class MemoryCreator:
     def _compared(self, arrival: _JudgedMemory) -> _JudgedMemory:
         """Find memories with nearly the same text, and measure how new the memory is."""
         # the index comes along
-        from memento_tui.maintenance.duplicates import is_near_duplicate, likeness_to  # noqa: PLC0415
+        from memento_tui.maintenance.duplicates import is_near_duplicate, likeness, likeness_to  # noqa: PLC0415
 
-        nearby = self._searching.keyword.similar(arrival.memory.content, _MAX_COMPARED)
-        if nearby is None:  # there is no index that could be asked: how new it is can be told from the last ones
-            candidates = list(self._store.memories.page(AllOf(()), limit=_RECENT_COMPARED).items)
-        else:
-            candidates = list(self._store.memories.get_many([*nearby.ids, *nearby.unindexed]).values())
-        likeness = likeness_to(arrival.memory)
-        scored = [(likeness(other), other) for other in candidates if other.status in (*RECALLED_STATUSES, "pending")]
-        best, other = max(scored, key=lambda pair: pair[0], default=(0.0, None))
         memory = arrival.memory
+        nearby = self._searching.keyword.similar(memory.content, _MAX_COMPARED)
+        other: Memory | None = None
+        if nearby is None:  # there is no index that could be asked: how new it is can be told from the last ones
+            text = f"{memory.title}\n{memory.content}"
+            last = self._store.memories.newest_texts(_RECENT_COMPARED)
+            best = max((likeness(text, one) for one in last), default=0.0)
+        else:
+            candidates = self._store.memories.get_many([*nearby.ids, *nearby.unindexed]).values()
+            compare = likeness_to(memory)
+            scored = [(compare(one), one) for one in candidates if one.status in (*RECALLED_STATUSES, "pending")]
+            best, other = max(scored, key=lambda pair: pair[0], default=(0.0, None))
         if memory.surprise is None:
             memory = msgspec.structs.replace(memory, surprise=round(1.0 - best, 3))
-        is_near = (
-            nearby is not None
-            and other is not None
-            and other.status in RECALLED_STATUSES
-            and is_near_duplicate(other, memory, best)
-        )
+        is_near = other is not None and other.status in RECALLED_STATUSES and is_near_duplicate(other, memory, best)
         return msgspec.structs.replace(arrival, memory=memory, near=other if is_near else None, likeness=best)
 
     def _put(self, tx: Transaction, arrival: _JudgedMemory) -> Memory:

@@ -25,11 +25,13 @@ __all__ = [
     "with_values_from",
 ]
 
-_NOT_COMPARED = frozenset(
+_BOOKKEEPING = frozenset(
     {"version", "created_at", "updated_at", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at"}
-    | {"surprise", "extra"}
+    | {"surprise"}
 )
-"""Fields of bookkeeping and measurement, which are not content, and ``extra``, whose parts are compared one by one."""
+"""Fields of bookkeeping and measurement, which are not content."""
+_NOT_COMPARED = _BOOKKEEPING | {"extra"}
+"""These, and ``extra``, whose parts are compared one by one."""
 
 _EXTRA_PREFIX = "extra."
 _ABSENT = object()
@@ -37,6 +39,11 @@ _ABSENT = object()
 
 def differing_fields(record: AnyRecord, other: AnyRecord) -> list[str]:
     """Return the names of the fields that differ between two records; a part of ``extra`` is named ``extra.<name>``."""
+    names = record.__struct_fields__
+    if type(record) is type(other) and all(
+        getattr(record, name) == getattr(other, name) for name in names if name not in _BOOKKEEPING
+    ):
+        return []
     own, others = _comparable_values(record), _comparable_values(other)
     return [name for name in {**own, **others} if own.get(name, _ABSENT) != others.get(name, _ABSENT)]
 

@@ -76,6 +76,8 @@ def without_decisions(before: Memory | None, after: Memory) -> Memory:
 
     What a person decided before stays, unless the change takes it back: trust can fall without a person, never rise.
     """
+    if before is None and _claims_nothing(after):
+        return after
     values = {name: _undecided(name, before, after) for name in DECIDED_FIELDS}
     if (values["stability"], values["source_type"]) == ("draft", "external"):
         if values["tier"] in _LASTING_TIERS:
@@ -95,6 +97,19 @@ def without_decisions(before: Memory | None, after: Memory) -> Memory:
     if extra == after.extra and all(value == getattr(after, name) for name, value in values.items()):
         return after
     return msgspec.structs.replace(after, **values, extra=extra)
+
+
+def _claims_nothing(new: Memory) -> bool:
+    """Tell whether all that a new memory says of its own trust needs no person: so it is with nearly every one."""
+    return (
+        not new.pinned
+        and CLAIMS_KEY not in new.extra
+        and new.certainty <= HIGHEST_CLAIMED_CERTAINTY
+        and new.confidence <= HIGHEST_CLAIMED_CONFIDENCE
+        and (new.stability, new.verified_at, new.verified_by) == ("draft", None, "")
+        and new.source_type == "derived"
+        and new.tier != "shared"
+    )
 
 
 def _undecided(name: str, before: Memory | None, after: Memory) -> Any:  # noqa: ANN401, PLR0911 - one for each field

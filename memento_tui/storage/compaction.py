@@ -6,6 +6,7 @@ import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import ceil
 
 import apsw
 import msgspec
@@ -36,6 +37,18 @@ _SELECT_VERSIONS = (
     " AND nonce IS NOT NULL AND NOT removed ORDER BY version"
 )
 _PACK = "UPDATE stored_change SET image = NULL, base = ?, packed = ? WHERE seq = ? AND ordinal = ?"
+
+
+_SELECT_TREES = (
+    "SELECT name, name IN (SELECT name FROM sqlite_schema WHERE type = 'index'), pgsize, unused, payload"
+    " FROM dbstat WHERE aggregate = 1"
+)
+_INDEX_ROOM, _TABLE_ROOM = 1.1, 1.25
+"""How many times what they hold the pages of an index and of a table take, written anew, at most.
+
+Rows of a table are long and may go on in pages of their own, so more is left unused. Measured on databases of 300 and
+600 memories of 300 and 2,500 characters that were edited twice to four times.
+"""
 
 
 class Compaction(msgspec.Struct, frozen=True):
@@ -85,7 +98,7 @@ def compact_database(
         saved += sum(row[0] for row in rows)
     raise_if_stopped(stop)
     if dry_run:
-        return Compaction(before, max(0, before - saved - _free_bytes(database)), packed, dry_run=True)
+        return Compaction(before, min(before, _bytes_anew(database, saved)), packed, dry_run=True)
     progress("Writing the file anew", 0, 1)
     is_read = _write_anew(database)
     progress("Writing the file anew", 1, 1)
@@ -147,14 +160,19 @@ def _file_bytes(database: Database) -> int:
     return sum(file.stat().st_size for file in files if file.exists())
 
 
-def _free_bytes(database: Database) -> int:
-    """Return the bytes of pages that hold nothing, and of the log."""
+def _bytes_anew(database: Database, saved: int) -> int:
+    """Return about how many bytes the file will take, written anew, once ``saved`` bytes of images are packed away."""
     with database.reading() as connection:
-        free, size, count = (
-            int(connection.execute(f"PRAGMA {name}").fetchone()[0])
-            for name in ("freelist_count", "page_size", "page_count")
-        )
-    return _file_bytes(database) - (count - free) * size
+        page = int(connection.execute("PRAGMA page_size").fetchone()[0])
+        trees = connection.execute(_SELECT_TREES).fetchall()
+    total = 0
+    for name, is_index, size, unused, payload in trees:
+        kept = min(size, (size - unused) * (_INDEX_ROOM if is_index else _TABLE_ROOM))
+        # The room that is left in a page is what the next row does not fit into: it shrinks with the rows.
+        if name == "stored_change" and payload:
+            kept *= 1 - saved / payload
+        total += page * max(1, ceil(kept / page))
+    return total
 
 
 def _check_room(database: Database, size: int) -> None:

@@ -399,6 +399,14 @@ class MemoryQueries:
         with self._database.reading() as connection:
             return Novelty(row[0] for row in connection.execute(query))
 
+    def newest_texts(self, limit: int) -> list[str]:
+        """Return title and text, a line each, of the memories among the last changed ones that are recalled or wait."""
+        query = (
+            f"SELECT title || char(10) || content, {_IS_LIVE} FROM memory ORDER BY updated_at DESC, number DESC LIMIT ?"
+        )
+        with self._database.reading() as connection:
+            return [text for text, is_live in connection.execute(query, (limit,)) if is_live]
+
     # By relation
 
     def relations_of(self, record_id: str) -> list[Relation]:

@@ -47,12 +47,16 @@ def older(workspace: Workspace) -> Workspace:
     edit(workspace, short.id, content="The port is 9090.")
     leaked = workspace.remember("Leaked. " * 20_000)
     workspace.purge(leaked.id, "a leak")
+    _store_whole(workspace)
+    return workspace
+
+
+def _store_whole(workspace: Workspace) -> None:
     with workspace._store.database.writing() as connection:
         connection.execute(
             "UPDATE stored_change SET image = (SELECT image FROM change WHERE change.seq = stored_change.seq"
             " AND change.ordinal = stored_change.ordinal), base = NULL, packed = NULL"
         )
-    return workspace
 
 
 def test_a_change_stores_what_changed(workspace: Workspace) -> None:
@@ -111,13 +115,28 @@ def test_compacting_packs_older_versions_and_changes_nothing_that_is_read(older:
     done = compact(older)
     assert (done.packed, done.dry_run, planned.packed, planned.dry_run) == (9, False, 9, True)
     assert done.after < done.before / 2
-    assert abs(planned.after - done.after) < done.before / 10
+    assert abs(planned.after - done.after) < done.after / 10
     assert [whole for _, whole in _sizes(older)].count(True) == 2
     assert list(older.export_records()) == before
     assert [(one.entry.seq, one.record) for one in older._store.journal.history(Memory, before[0].id)] == history
     assert older._store.journal.verify() is None
     assert check_rows(older).ok
     assert compact(older).packed == 0
+
+
+@pytest.mark.parametrize("sentences", [1, 60])
+def test_a_dry_run_tells_the_size_afterwards_within_a_fifth(workspace: Workspace, sentences: int) -> None:
+    for number in range(60):
+        memory = workspace.remember(f"Note {number}. {_LONG[number * 30 :][: 40 * sentences]}")
+        for title in ("First", "Second", "Third"):
+            edit(workspace, memory.id, title=title)
+    _store_whole(workspace)
+
+    planned = compact(workspace, dry_run=True)
+
+    done = compact(workspace)
+    assert planned.packed == done.packed == 180
+    assert abs(planned.after - done.after) < done.after / 5
 
 
 def test_a_version_that_others_are_packed_against_stays_whole(older: Workspace) -> None:
