@@ -20,6 +20,7 @@ from memento_tui.policy.prompt_injection_languages import candidate_rules, parts
 from memento_tui.policy.prompt_injection_lookalikes import LATIN_LOOKALIKES
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, InjectionRule
 from memento_tui.policy.text_views import TextView, encoded_blocks, fold, unescape
+from memento_tui.text.literals import Literals
 
 __all__ = ["SUSPICIOUS_SCORE", "fold_text", "suspicion_across", "suspicion_of"]
 
@@ -184,12 +185,14 @@ def _evidence(text: str, depth: int) -> Iterator[_Evidence]:
             if evidence[0] not in seen:
                 yield evidence
                 yield "disguised_orders", _DISGUISE_WEIGHT, *evidence[2:]
-    if any(sign in plain.text for sign in _ROT13_SIGNS):
+    held = _SOUGHT.held_in(plain.text)
+    if not held.isdisjoint(_ROT13_SIGNS):
         turned = TextView(plain.text.translate(_ROT13), plain.length, plain.starts, plain.places, plain.steps)
         for evidence in _by_rules(turned):
             yield evidence
             yield "disguised_orders", _DISGUISE_WEIGHT, *evidence[2:]
-    yield from _backwards(plain)
+    if not held.isdisjoint(_BACKWARD_SIGNS):
+        yield from _backwards(plain)
     if depth:
         yield from _encoded_text(text, depth)
 
@@ -202,23 +205,22 @@ def _by_rules(view: TextView) -> Iterator[_Evidence]:
 
 
 _PREFIX_CHARACTERS = 4
-_RULE_NUMBERS_BY_PREFIX: dict[str, list[tuple[str, int]]] = {}
-"""For the beginning of a word the words that are needed, and the rules that need them, by number."""
-_RULE_NUMBERS_BY_TEXT: list[tuple[str, int]] = []
+_RULE_NUMBERS_BY_NEED: dict[str, tuple[str, list[int]]] = {}
+"""For what is needed the beginning of its first word, empty where no word begins it, and the rules, by number."""
 _FIRST_WORD = re.compile(r"[a-z]{3,}")
 for _number, _rule in enumerate(INJECTION_RULES):
     for _need in _rule.needs:
         _word = _FIRST_WORD.match(_need)
-        if _word is None:
-            _RULE_NUMBERS_BY_TEXT.append((_need, _number))
-        else:
-            _RULE_NUMBERS_BY_PREFIX.setdefault(_word[0][:_PREFIX_CHARACTERS], []).append((_need, _number))
-
+        _prefix = "" if _word is None else _word[0][:_PREFIX_CHARACTERS]
+        _RULE_NUMBERS_BY_NEED.setdefault(_need, (_prefix, []))[1].append(_number)
 
 _RULE_NUMBERS_BY_PHRASE = [
     (need, number) for number, rule in enumerate(INJECTION_RULES) for need in rule.needs if " " in need
 ]
 """What is needed and may begin in one text and end in the next."""
+_SOUGHT = Literals()
+"""What the rules need, and what gives a reading from the end or in rot13 away."""
+_SOUGHT.add(*_RULE_NUMBERS_BY_NEED)
 
 
 def _candidate_rules(read: str) -> list[InjectionRule]:
@@ -229,9 +231,11 @@ def _candidate_rules(read: str) -> list[InjectionRule]:
 
 
 def _rule_numbers(read: str, prefixes: set[str]) -> set[int]:
-    found = {number for need, number in _RULE_NUMBERS_BY_TEXT if need in read}
-    for prefix in prefixes & _RULE_NUMBERS_BY_PREFIX.keys():
-        found.update(number for need, number in _RULE_NUMBERS_BY_PREFIX[prefix] if number not in found and need in read)
+    found: set[int] = set()
+    for need in _SOUGHT.held_in(read) & _RULE_NUMBERS_BY_NEED.keys():
+        prefix, numbers = _RULE_NUMBERS_BY_NEED[need]
+        if not prefix or prefix in prefixes:
+            found.update(numbers)
     return found
 
 
@@ -257,7 +261,8 @@ def _disguised_spans(read: str) -> list[tuple[int, int]]:
     if "<" in read:
         patterns.append(_MARKUP)
     spans = [match.span() for pattern in patterns for match in pattern.finditer(read)]
-    spans += [word.span() for word in _JOINED_WORDS.finditer(read) if _parted(word) != word[0]]
+    if max(map(len, read.split()), default=0) >= _MIN_JOINED_CHARACTERS:
+        spans += [word.span() for word in _JOINED_WORDS.finditer(read) if _parted(word) != word[0]]
     if _ANY_LEET.search(read) is not None:
         spans += [word.span() for word in _LEET_WORD.finditer(read) if _from_leet(word) in _ORDER_WORDS]
     if not read.isascii():
@@ -287,20 +292,23 @@ _LEET_WORD = re.compile(
 )
 _LEET = str.maketrans("034578@$!|", "oeastbasil")
 _ANY_LEET = re.compile(r"[a-z][013457@$!|][a-z]|(?<![a-z0-9])[0134][a-z]")
-_JOINED_WORDS = re.compile(r"(?<![a-z])[a-z]{16,200}(?![a-z])")
+_MIN_JOINED_CHARACTERS = 16
+_JOINED_WORDS = re.compile(rf"(?<![a-z])[a-z]{{{_MIN_JOINED_CHARACTERS},200}}(?![a-z])")
 _ROT13 = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
-_ROT13_SIGNS = tuple(
-    word.translate(_ROT13)
-    for word in (
-        "ignore",
-        "previous",
-        "instruction",
-        "disregard",
-        "password",
-        "system",
-        "execute",
-        "the user",
-        "forget",
+_ROT13_SIGNS = _SOUGHT.add(
+    *(
+        word.translate(_ROT13)
+        for word in (
+            "ignore",
+            "previous",
+            "instruction",
+            "disregard",
+            "password",
+            "system",
+            "execute",
+            "the user",
+            "forget",
+        )
     )
 )
 _WORDS = """
@@ -353,15 +361,13 @@ def _part_words(word: str) -> str:
     return _KNOWN_WORD.sub(lambda known: f"{known[0]} ", word).strip()
 
 
-_BACKWARD_SIGNS = tuple(
-    word[::-1] for word in ("ignore", "previous", "instruction", "disregard", "password", "system prompt")
+_BACKWARD_SIGNS = _SOUGHT.add(
+    *(word[::-1] for word in ("ignore", "previous", "instruction", "disregard", "password", "system prompt"))
 )
 
 
 def _backwards(plain: TextView) -> Iterator[_Evidence]:
     """Yield what the rules find in a text that is read from its end."""
-    if not any(sign in plain.text for sign in _BACKWARD_SIGNS):
-        return
     length = len(plain.text)
     for rule, weight, start, end in _by_rules(TextView(plain.text[::-1], length)):
         first, last = plain.span(length - end, length - start)

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from memento_tui.policy.secret_patterns import SPOKEN
+from memento_tui.text.literals import Literals
 from memento_tui.text.unspaced import UNSPACED_CHARACTERS
 
 __all__ = ["TRIGGERS", "groups_of_word"]
@@ -118,6 +119,12 @@ _INSIDE = (
     ("key", ("token", "apikey", "secret", "_key", "schlüssel", "密钥", "トークン")),
 )
 """Parts of longer words, such as the names of variables, and of sentences without spaces."""
+_PARTS = Literals()
+_GROUPS_OF_PART: dict[str, set[str]] = {}
+for _group, _inside in _INSIDE:
+    for _part in _PARTS.add(*_inside):
+        _GROUPS_OF_PART.setdefault(_part, set()).add(_group)
+
 
 TRIGGERS = SPOKEN.add(
     *(" pin", "log in", "logged in", "sign in", "signed in", "get in", "opens ", " salt", " pw"),
@@ -131,14 +138,15 @@ TRIGGERS = SPOKEN.add(
 """What a text in lower case speaks of, where it may hold a secret that only its words give away."""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def groups_of_word(word: str) -> tuple[str, ...]:
     """Return the groups that a word in lower case belongs to, by itself or by its parts."""
     found = _GROUP_OF.get(word)
     if found is not None:
         return found
     groups = {group for piece in _PIECE.split(word) for group in _GROUP_OF.get(piece, ())}
-    groups |= {group for group, parts in _INSIDE if any(part in word for part in parts)}
+    for part in _PARTS.held_in(word):
+        groups |= _GROUPS_OF_PART[part]
     if _UNSPACED.search(word):
         groups |= {group for part, named in _WITHOUT_SPACES if part in word for group in named}
     return tuple(sorted(groups))
