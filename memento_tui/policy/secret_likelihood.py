@@ -418,7 +418,10 @@ def _shape(text: str) -> str:
 
 def _sign(between: str) -> str:
     """Return what stands between two words, a run of spaces as one and a line's end as N."""
-    return re.sub(r"[^\S\n]+", " ", between).replace("\n", "N")
+    return between if between == " " else _SPACES.sub(" ", between).replace("\n", "N")
+
+
+_SPACES = re.compile(r"[^\S\n]+")
 
 
 def likely_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
