@@ -63,13 +63,20 @@ class PostgresServer:
     def __init__(self, folder: Path, programs: Path, *, settings: Mapping[str, str] = {}) -> None:
         self.folder = folder
         self._programs = programs
-        self._settings = settings
+        self.settings = dict(settings)
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def data(self) -> Path:
         """The folder of the database files."""
         return self.folder / "data"
+
+    @property
+    def process_id(self) -> int:
+        """The id of the server's first process, the parent of all others."""
+        if self._process is None:
+            raise RuntimeError("the server does not run")
+        return self._process.pid
 
     def address(self, login: str = "owner", database: str = "postgres") -> str:
         """Return the address by which a login reaches a database."""
@@ -91,7 +98,7 @@ class PostgresServer:
             sleep(_POLL_SECONDS)
 
     def _starts(self) -> bool:
-        settings = {"listen_addresses": "", "unix_socket_directories": str(self.folder), **self._settings}
+        settings = {"listen_addresses": "", "unix_socket_directories": str(self.folder), **self.settings}
         given = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         with (self.folder / "server.log").open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603 - found above
