@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import msgspec
@@ -59,14 +60,18 @@ class Outbound:
         session: HubSession,
         membership: HubMembership,
         key: SigningKey,
-        purged: Collection[tuple[str, str]] = (),
+        read_purged: Callable[[], Collection[tuple[str, str]]] = tuple,
     ) -> None:
-        """``purged`` are the kinds and ids of which the hub takes no text any more."""
+        """``read_purged`` reads the kinds and ids of which the hub takes no text any more, once something is to go."""
         self._session = session
         self._membership = membership
         self._key = key
-        self._purged = purged
+        self._read_purged = read_purged
         self._made: dict[tuple[str, str], HubRecord] = {}
+
+    @cached_property
+    def _purged(self) -> Collection[tuple[str, str]]:
+        return self._read_purged()
 
     def written(self) -> Batch:
         """Return the next entries of this journal that concern what is shared."""

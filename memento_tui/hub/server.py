@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.resources
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, LiteralString, Self, cast
+from typing import Any, Literal, LiteralString, NamedTuple, Self, cast
 
 import msgspec
 
@@ -17,7 +17,7 @@ from memento_tui.hub.address import check_connection, connection_options
 from memento_tui.hub.entries import GENESIS, HubChange, HubEntry
 from memento_tui.model.validation import new_id
 
-__all__ = ["ROLES", "HubBusy", "HubMember", "HubServer", "HubUnreachable", "HubWorkspace", "Role"]
+__all__ = ["ROLES", "HubBusy", "HubMember", "HubServer", "HubUnreachable", "HubWorkspace", "Role", "Standing"]
 
 Role = Literal["reader", "agent", "reviewer", "owner"]
 ROLES: dict[str, str] = {
@@ -77,6 +77,14 @@ class HubMember(msgspec.Struct, frozen=True):
     public_key: bytes
     joined_at: str
     revoked_at: str
+
+
+class Standing(NamedTuple):
+    """The end of a journal, the hash of one entry of it (``None`` where there is none), and the login's role."""
+
+    seq: int
+    hash: bytes | None
+    role: str
 
 
 class HubServer:
@@ -245,16 +253,26 @@ class HubServer:
 
     # The journal
 
-    def role(self, workspace: str) -> str:
-        """Return the role of this login in a workspace; "" where it has none."""
-        return str(self._rows("SELECT coalesce(memento.my_role(%s), '')", workspace)[0][0])
-
     def head(self, workspace: str) -> tuple[int, bytes]:
         """Return the number and hash of the newest entry. Raises `NotAllowed` where this login sees no journal."""
         rows = self._rows("SELECT seq, hash FROM memento.head WHERE workspace = %s", workspace)
         if not rows:
-            raise NotAllowed("This login has no part in the hub any more.", "Ask an owner of the hub.")
+            raise NotAllowed(*_NO_PART)
         return int(rows[0][0]), bytes(rows[0][1])
+
+    def standing(self, workspace: str, seq: int) -> Standing:
+        """Return the end of a workspace's journal, the hash of its entry ``seq``, and the role of this login, at once.
+
+        Raises as `head`.
+        """
+        query: LiteralString = (
+            "SELECT h.seq, e.hash, coalesce(memento.my_role(h.workspace), '') FROM memento.head AS h"
+            " LEFT JOIN memento.entry AS e ON e.workspace = h.workspace AND e.seq = %s WHERE h.workspace = %s"
+        )
+        rows = self._rows(query, seq, workspace)
+        if not rows:
+            raise NotAllowed(*_NO_PART)
+        return Standing(int(rows[0][0]), None if rows[0][1] is None else bytes(rows[0][1]), rows[0][2])
 
     def hash_at(self, workspace: str, seq: int) -> bytes | None:
         """Return the hash of one entry, or ``None`` where there is none of that number."""
@@ -334,6 +352,7 @@ def _translated(psycopg: Any) -> Iterator[None]:  # noqa: ANN401 - the module
 
 _LOGIN_HINT = "Put the password into ~/.pgpass (HOST:PORT:DATABASE:LOGIN:PASSWORD, mode 600)."
 _OWNER_HINT = "An owner of the hub gives roles: memento hub members."
+_NO_PART = ("This login has no part in the hub any more.", "Ask an owner of the hub.")
 _NO_HUB = ("There is no hub in this database.", "Begin one: memento hub init URL.")
 
 

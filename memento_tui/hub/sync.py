@@ -18,7 +18,7 @@ from memento_tui.hub.entries import FORMAT, GENESIS, HubEntry, chain_hash
 from memento_tui.hub.inbound import Inbound, raise_card, record_if_readable
 from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.outbound import Batch, Outbound
-from memento_tui.hub.server import HubBusy, HubMember, HubRefused, HubServer
+from memento_tui.hub.server import HubBusy, HubMember, HubRefused, HubServer, Standing
 from memento_tui.moments import format_moment
 
 __all__ = ["HubAltered", "HubLink", "RoundReport", "keep_in_step"]
@@ -100,7 +100,10 @@ class HubLink:
                 self._note(problem=error.message)
                 raise
             self._note(problem="", synced_at=format_moment(clock.now()), told=report.notes)
-        self._seen_here, self._seen_there = head, self._session.state.reached()[0]
+            # What was only taken in needs no round of its own.
+            now, state = self._session.head(), self._session.state
+            self._seen_here = head if state.own_entries_after(head, 1) else now
+            self._seen_there = state.reached()[0]
         return report
 
     def resume(self) -> RoundReport:
@@ -194,8 +197,7 @@ class HubLink:
     def _round(self) -> RoundReport:
         report = RoundReport()
         races = 0
-        self._pull(report)
-        self._take_role()
+        self._take_role(self._pull(report))
         while True:
             membership = self._membership()
             if membership.role == "reader":
@@ -217,13 +219,13 @@ class HubLink:
             else:
                 report.pushed += len(batch.entries)
                 report.cards += sum(raise_card(self._session, known) for known in batch.left)
-            self._pull(report)
+            if batch.entries:
+                self._pull(report)
         return report
 
-    def _take_role(self) -> None:
+    def _take_role(self, role: str) -> None:
         """Note the role of this login; one that may give decisions since gives what stayed here meanwhile."""
         membership = self._membership()
-        role = self._open(membership).role(membership.workspace)
         if membership.role == "agent" and role in ("reviewer", "owner"):
             state, after = self._session.state, ("", "")
             while found := state.records(after, _PULLED_AT_ONCE, kept_since=membership.since):
@@ -232,8 +234,8 @@ class HubLink:
         self._note(role=role)
 
     def _outbound(self, membership: HubMembership) -> Outbound:
-        purged = self._open(membership).purged(membership.workspace)
-        return Outbound(self._session, membership, self._signing_key(), purged)
+        server = self._open(membership)
+        return Outbound(self._session, membership, self._signing_key(), lambda: server.purged(membership.workspace))
 
     def _signing_key(self) -> SigningKey:
         if self._key is None:
@@ -266,13 +268,21 @@ class HubLink:
             report.pushed += 1
         self._session.change_membership(lambda known: msgspec.structs.replace(known, pushed=max(known.pushed, reached)))
 
-    def _pull(self, report: RoundReport) -> None:
+    def _pull(self, report: RoundReport) -> str:
+        """Take in what the hub has by now; return the role of this login there. Raises as `synchronize`."""
         membership = self._membership()
         server = self._open(membership)
         seq, known = self._session.state.reached()
-        self._check_same_journal(server, membership, seq, known)
+        standing = server.standing(membership.workspace, seq)
+        _check_same_journal(standing, seq, known)
         previous = known or GENESIS
-        while found := server.entries_after(membership.workspace, seq, _PULLED_AT_ONCE):
+        while seq < standing.seq:
+            found = server.entries_after(membership.workspace, seq, _PULLED_AT_ONCE)
+            if not found:
+                raise HubAltered(
+                    f"The hub's journal ends at entry {standing.seq}, and has none after entry {seq}.",
+                    "Ask whoever keeps it. Nothing was sent; every machine still has everything.",
+                )
             inbound = Inbound(self._session, membership, self._members_of(server, membership, found))
             for entry in found:
                 _check_chain(entry, seq, previous)
@@ -281,6 +291,7 @@ class HubLink:
                 report.pulled += entry.member != membership.member
             report.cards += inbound.cards
             report.notes += inbound.notes
+        return standing.role
 
     def _members_of(
         self, server: HubServer, membership: HubMembership, entries: list[HubEntry]
@@ -298,15 +309,14 @@ class HubLink:
             }
         return self._members
 
-    @staticmethod
-    def _check_same_journal(server: HubServer, membership: HubMembership, seq: int, known: bytes) -> None:
-        head, _ = server.head(membership.workspace)
-        if head < seq or (seq and server.hash_at(membership.workspace, seq) != known):
-            raise HubAltered(
-                f"The hub's journal ends at entry {head} or was altered, and this machine knows entry {seq}: the hub"
-                " was restored from an older backup, or it is another one.",
-                "Nothing was sent or taken; every machine still has everything. Was it restored? memento hub resume.",
-            )
+
+def _check_same_journal(standing: Standing, seq: int, known: bytes) -> None:
+    if standing.seq < seq or (seq and standing.hash != known):
+        raise HubAltered(
+            f"The hub's journal ends at entry {standing.seq} or was altered, and this machine knows entry {seq}: the"
+            " hub was restored from an older backup, or it is another one.",
+            "Nothing was sent or taken; every machine still has everything. Was it restored? memento hub resume.",
+        )
 
 
 def _common_entry(server: HubServer, workspace: str, known: list[tuple[int, bytes]]) -> int:

@@ -172,7 +172,9 @@ def _cores(members: int, workspaces: int, writes: float, costs: tuple[float, flo
     """Return how many processors PostgreSQL keeps busy where so many machines write so much a second in all."""
     append, look, read = costs
     others = members / workspaces - 1
-    return writes * append + members / _POLL_SECONDS * look + writes * others * (look + read)
+    # A round of one that reads asks whether the hub moved and how it stands, then for the entry and its changes; the
+    # one that writes asks how it stands twice, and reads its own entry back.
+    return writes * (append + 2 * look + read) + members / _POLL_SECONDS * look + writes * others * (2 * look + read)
 
 
 def _on_paper(costs: tuple[float, float, float], catch_up: float, size: float) -> str:
@@ -189,7 +191,10 @@ def _on_paper(costs: tuple[float, float, float], catch_up: float, size: float) -
     large = (
         f"100 million memories of one entry each take {100e6 * size / 1e9:,.0f} GB at the hub ({size:,.0f} bytes an"
         f" entry with its indexes). A machine that joins a workspace of 1 million costs the hub"
-        f" {1e6 * catch_up / 60:.1f} minutes of one processor."
+        f" {1e6 * catch_up:.0f} s of one processor, and itself about a millisecond a memory (see catch-up above). One"
+        " workspace takes as many transactions a second as its disk syncs one after the other, with 200 entries each at"
+        " most; what saturates first is reading, because each of n machines of a workspace reads what each other wrote:"
+        " keep workspaces small, and give busy ones a database each."
     )
     return "\n".join([*lines, "", large])
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import psycopg
 import pytest
 
 from memento_tui.errors import InvalidInput, NotAllowed
 from memento_tui.hub.address import connection_options
 from memento_tui.hub.keys import SigningKey
-from memento_tui.hub.sync import HubAltered
+from memento_tui.hub.server import HubServer
+from memento_tui.hub.sync import HubAltered, HubLink
 from memento_tui.model import Memory
 from tests.hub.conftest import MakeMachine
 from tests.hub.machines import SITE, Machine, in_step
@@ -341,3 +344,33 @@ def test_a_member_whose_key_the_hub_exchanged_is_believed_no_more(machine: MakeM
     report = desktop.sync()
     assert "in the name of laptop, was not signed by its member" in report.notes[0]
     assert list(desktop.texts().values()) == ["One."]
+
+
+class CountingServer(HubServer):
+    """A connection that counts what it asks the hub."""
+
+    asked = 0
+
+    def _rows(self, *arguments: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - as they are
+        type(self).asked += 1
+        return super()._rows(*arguments)
+
+
+def test_a_machine_that_takes_one_entry_in_asks_the_hub_few_things_and_then_only_whether_it_moved(
+    machine: MakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    link = HubLink(desktop.workspace, connect=CountingServer)
+    in_step(laptop, desktop)
+    laptop.remember("One.")
+    laptop.sync()
+    link.synchronize()  # who takes part is known from here on
+    laptop.remember("Two.")
+    laptop.sync()
+    monkeypatch.setattr(CountingServer, "asked", 0)
+    assert link.is_due()
+    assert link.synchronize().pulled == 1
+    assert CountingServer.asked == 4  # whether it moved, how it stands, the entry, its changes
+    assert not link.is_due()
+    assert CountingServer.asked == 5
+    link.close()
