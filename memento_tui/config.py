@@ -23,6 +23,7 @@ from memento_tui.errors import DataDirectoryError, InvalidInput
 __all__ = [
     "Config",
     "DecayPreset",
+    "HistoryConfig",
     "HooksConfig",
     "LanguageModelConfig",
     "MaintenanceConfig",
@@ -89,6 +90,15 @@ class MaintenanceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """Whether backups are made by themselves: once a day where something changed, and before a large import."""
 
 
+class HistoryConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How much of the past is kept. `memento compact` lets go of what is beyond it, after a backup."""
+
+    versions: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
+    """The newest versions of each record whose texts are kept, besides the first; 0 for all."""
+    days: Annotated[int, msgspec.Meta(ge=0, le=36_500)] = 30
+    """The days for which every version is kept, however many there are."""
+
+
 class LanguageModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An endpoint with the OpenAI chat protocol that may write drafts; none is used where ``url`` is empty."""
 
@@ -139,6 +149,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     review: ReviewConfig = ReviewConfig()
     engine: EngineConfig = EngineConfig()
     maintenance: MaintenanceConfig = MaintenanceConfig()
+    history: HistoryConfig = HistoryConfig()
     language_model: LanguageModelConfig = LanguageModelConfig()
     hooks: HooksConfig = HooksConfig()
     app: AppConfig = AppConfig()

@@ -96,6 +96,14 @@ class Backups:
         return made
 
     def keep_before_import(self, *, progress: Progress | None = None) -> Backup | None:
+        """Keep the database as it is before an import; see `_keep_before`."""
+        return self._keep_before("before import", progress)
+
+    def keep_before_limit(self, *, progress: Progress | None = None) -> Backup | None:
+        """Keep the database as it is before versions are let go; see `_keep_before`."""
+        return self._keep_before("before limit", progress)
+
+    def _keep_before(self, reason: Reason, progress: Progress | None) -> Backup | None:
         """Copy the database as it is, and check the copy; ``None`` where the newest backup holds all of it already.
 
         Raises:
@@ -106,8 +114,8 @@ class Backups:
         with self._folder.locked(wait_seconds=WAIT_SECONDS):
             if not self._folder.is_behind(self._store.journal):
                 return None
-            made = self._add("before import", progress or no_progress, None)
-            self._folder.rotate("before import")
+            made = self._add(reason, progress or no_progress, None)
+            self._folder.rotate(reason)
         return made
 
     def list(self) -> list[Backup]:

@@ -102,9 +102,18 @@ class Past:
         """The last entry that it holds."""
         self.moment = datetime.fromisoformat(entry.at)
         """When that was written."""
-        self._store = Store(
-            store.database.path, database=PastDatabase(store.database, entry.seq, progress=progress, stop=stop)
-        )
+        database = PastDatabase(store.database, entry.seq, progress=progress, stop=stop)
+        self.missing = database.missing
+        """How many records are left out, because the limit of the history let their texts of then go."""
+        self._store = Store(store.database.path, database=database)
+
+    @property
+    def remark(self) -> str:
+        """A sentence about the records that are left out; empty where none is."""
+        if not self.missing:
+            return ""
+        records = "record is" if self.missing == 1 else "records are"
+        return f"{self.missing:,} {records} left out: how they were then is no longer kept ([history] in config.toml)."
 
     def __enter__(self) -> Self:
         return self

@@ -185,6 +185,7 @@ def _action_object(action: JournalAction) -> dict[str, Any]:
             "version": one.version,
             "removed": one.removed,
             "purged": one.purged,
+            "let_go": one.let_go,
             "before": None if one.before is None else to_plain(one.before),
             "after": None if one.after is None else to_plain(one.after),
         }
@@ -216,7 +217,7 @@ def _action_in_full(action: JournalAction) -> str:
 def _change_text(one: ChangedRecord) -> str:
     head = bold(safe(f"{one.record} {one.record_id}, version {one.version}"))
     if one.purged:
-        return f"{head}: its text was purged"
+        return f"{head}: {one.missing}"
     if one.after is None:
         return f"{head}: removed"
     if one.before is None:
@@ -381,6 +382,7 @@ def _revision_objects(revisions: Sequence[Revision[Memory]]) -> list[dict[str, A
             "version": revision.version,
             "removed": revision.removed,
             "purged": revision.purged,
+            "let_go": revision.let_go,
             "record": None if revision.record is None else to_plain(revision.record),
         }
         for revision in revisions
@@ -407,7 +409,7 @@ def _revision_diff(revision: Revision[Memory], before: Revision[Memory] | None) 
     from memento_tui.api.types import changed_fields  # noqa: PLC0415 - as above
 
     if revision.purged:
-        return "its text was purged"
+        return revision.missing
     if revision.removed:
         return "removed"
     if before is None or before.record is None:

@@ -87,7 +87,7 @@ COMMAND_GROUPS: dict[str, dict[str, CommandEntry]] = {
         "unlock": CommandEntry("encryption", "Unlock an encrypted workspace, until the machine restarts."),
         "lock": CommandEntry("encryption", "Lock an encrypted workspace."),
         "passphrase": CommandEntry("encryption", "Change the passphrase of an encrypted workspace."),
-        "compact": CommandEntry("compaction", "Make the database smaller; nothing is lost."),
+        "compact": CommandEntry("compaction", "Make the database smaller."),
         "doctor": CommandEntry("system", "Check the installation, the database and the indexes."),
         "engine": CommandEntry("system", "Control the background engine of semantic search."),
         "reindex": CommandEntry("system", "Rebuild the search indexes."),

@@ -53,6 +53,8 @@ def open_past(workspace: Workspace, at: str) -> Iterator[Past]:
         past = workspace.at(at, progress=progress)
     with past:
         note(f"As it was at {format_time(past.moment)}, after journal entry {past.entry.seq:,}.")
+        if past.remark:
+            note(past.remark)
         yield past
 
 

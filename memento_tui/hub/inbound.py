@@ -35,7 +35,7 @@ from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
 
 __all__ = ["Inbound", "author_of", "raise_card", "record_if_readable", "stated_record"]
 
-_OWN_ACTIONS = ("purge", "undo", "redo", "restore backup", "quarantine", "release")
+_OWN_ACTIONS = ("purge", "limit history", "undo", "redo", "restore backup", "quarantine", "release")
 """Actions that mean something to the journal in which they stand; from elsewhere they are changes like others."""
 
 _DECIDED = ("approved", "rejected")

@@ -12,7 +12,9 @@ from memento_tui.model.validation import to_plain
 from memento_tui.moments import format_moment
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
-from memento_tui.storage.journal import FORMER_NAMES, REWRITTEN_ENTRY, Entry, select_entries
+from memento_tui.storage.history_limit import LIMIT_ACTION, is_let_go
+from memento_tui.storage.journal import FORMER_NAMES, LIMITED_HISTORY, REWRITTEN_ENTRY, Entry, select_entries
+from memento_tui.storage.journal_queries import missing_text
 from memento_tui.storage.tables import TABLES
 from memento_tui.storage.undo import IS_PURGED
 
@@ -29,7 +31,10 @@ __all__ = [
 _MAX_CHANGES_EXAMINED = 8
 """Changes of an entry among which the headline record of its row is chosen."""
 
-_RECORDS_BY_IMPORTANCE = ("memory", "skip", "item", "crystal", "contradiction", "proposal", "relation", REWRITTEN_ENTRY)
+_RECORDS_BY_IMPORTANCE = (
+    *("memory", "skip", "item", "crystal", "contradiction", "proposal", "relation"),
+    *(REWRITTEN_ENTRY, LIMITED_HISTORY),
+)
 """The kinds of records, in the order in which one is chosen as the headline of an entry."""
 
 
@@ -60,10 +65,12 @@ class ActivityRow(msgspec.Struct, frozen=True, kw_only=True):
         """The reason, in a sentence, why the entry cannot be undone; empty where none is known."""
         if self.entry.action == "purge":
             return f"Entry {self.entry.seq} is a purge; what it removed is gone for good."
+        if self.entry.action == LIMIT_ACTION:
+            return f"Entry {self.entry.seq} let earlier versions go; only a backup has them."
         if self.undone_by is not None:
             return f"Entry {self.entry.seq} was taken back already, by entry {self.undone_by}."
         if self.purged:
-            return f"The text that entry {self.entry.seq} wrote was purged; it cannot return."
+            return f"The text that entry {self.entry.seq} wrote was purged or let go; it cannot return."
         return ""
 
 
@@ -75,8 +82,16 @@ class ChangedRecord(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     removed: bool
     purged: bool
+    """Whether its text is gone: it was purged, or let go by the limit of the history."""
     before: Any
     after: Any
+    let_go: bool = False
+    """Whether it was let go."""
+
+    @property
+    def missing(self) -> str:
+        """What became of its text, in words; empty where it is there."""
+        return missing_text(purged=self.purged, let_go=self.let_go)
 
 
 # An undo of a redo is an undo of what was done again, so that is where a redo's own fate is told.
@@ -181,6 +196,7 @@ def changed_records(connection: Connection, seq: int, limit: int) -> list[Change
             version=row[2],
             removed=bool(row[3]),
             purged=bool(row[4]) or row[0] == REWRITTEN_ENTRY,
+            let_go=row[0] == LIMITED_HISTORY or (bool(row[4]) and is_let_go(connection, [(row[0], row[1])])),
             before=_decode_image(row[0], row[5]),
             after=_decode_image(row[0], row[6]),
         )

@@ -43,7 +43,9 @@ __all__ = [
 
 _log = logging.getLogger(__name__)
 
-Reason = Literal["", "daily", "before import", "before migration", "before restore", "before repair", "damaged"]
+Reason = Literal[
+    "", "daily", "before import", "before migration", "before restore", "before repair", "before limit", "damaged"
+]
 """Why a backup was made; empty where the person asked for it."""
 
 
@@ -62,6 +64,7 @@ KEPT: dict[Reason, Kept] = {
     "before migration": Kept(3),
     "before restore": Kept(10),
     "before repair": Kept(3),
+    "before limit": Kept(3),
     "damaged": Kept(3),
 }
 """The backups that stay when another of the same reason is made."""

@@ -15,6 +15,7 @@ from memento_tui.storage.statements import NEWEST_ENTRY
 from memento_tui.storage.tables import TABLES
 
 __all__ = [
+    "LIMITED_HISTORY",
     "REWRITTEN_ENTRY",
     "Actor",
     "Author",
@@ -99,6 +100,19 @@ _WORTH_PACKING = 0.5
 
 REWRITTEN_ENTRY = "entry"
 """The record of a purge's changes that say what an entry is after it: a note or a name was taken out of it."""
+
+
+LIMITED_HISTORY = "history"
+"""The record of the changes that say which versions of a record have no text any more, by the person's limit."""
+
+
+class _LimitedHistory(msgspec.Struct):
+    record: str
+    id: str
+    versions: list[int]
+
+
+_decode_limited = msgspec.json.Decoder(_LimitedHistory).decode
 
 
 class _RewrittenEntry(msgspec.Struct):
@@ -230,8 +244,8 @@ class _ChainCheck:
         self._connection = connection
         self._previous = _GENESIS_HASH
         self.expected = 1
-        self._emptied: dict[tuple[str, str], int] = {}
-        """The entry in which each record's text is gone, until a purge says so."""
+        self._emptied: dict[tuple[str, str], dict[int, int]] = {}
+        """The versions of each record whose texts are gone, with their entries, until a later entry says so."""
         self._rewritten: dict[str, str] = {}
         """The hash that each entry has now which does not fit it, until a purge says so."""
 
@@ -263,15 +277,21 @@ class _ChainCheck:
             is_entry = change[0] == REWRITTEN_ENTRY and change[4] is not None
             if is_entry and self._rewritten.get(change[1]) == _decode_rewritten(change[4]).hash:
                 del self._rewritten[change[1]]
+        elif change[0] == LIMITED_HISTORY and change[4] is not None:
+            limited = _decode_limited(change[4])
+            emptied = self._emptied.get((limited.record, limited.id), {})
+            for version in limited.versions:
+                emptied.pop(version, None)
         elif change[5] is None:
-            self._emptied.setdefault(record, seq)
+            self._emptied.setdefault(record, {})[change[2]] = seq
 
     def final_problem(self) -> str | None:
         """Return the first fault that no later purge explains, or ``None``."""
         for altered in self._rewritten:
             return _altered(altered)
-        for (name, record_id), seq in self._emptied.items():
-            return f"The text of {name} {record_id} in entry {seq} was removed, and no purge says so."
+        for (name, record_id), emptied in self._emptied.items():
+            for seq in emptied.values():
+                return f"The text of {name} {record_id} in entry {seq} was removed, and no later entry says so."
         return None
 
 

@@ -11,11 +11,19 @@ import msgspec
 from memento_tui.model import AnyRecord
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
+from memento_tui.storage.history_limit import is_let_go
 from memento_tui.storage.journal import Change, Entry, select_entries, verify_journal
 from memento_tui.storage.purge import purged_ids
 from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, Table, table_of
 
 __all__ = ["JournalQueries", "Revision"]
+
+
+def missing_text(*, purged: bool, let_go: bool) -> str:
+    """Return in words what became of a text that is gone; empty where it is there."""
+    if let_go:
+        return "its text is no longer kept ([history] in config.toml)"
+    return "its text was purged" if purged else ""
 
 
 class Revision(msgspec.Struct, Generic[RecordT], frozen=True):
@@ -25,7 +33,15 @@ class Revision(msgspec.Struct, Generic[RecordT], frozen=True):
     version: int
     removed: bool
     purged: bool
+    """Whether its text is gone: it was purged, or let go by the limit of the history."""
     record: RecordT | None
+    let_go: bool = False
+    """Whether it was let go."""
+
+    @property
+    def missing(self) -> str:
+        """What became of its text, in words; empty where it is there, or nothing was left of the record."""
+        return missing_text(purged=self.purged, let_go=self.let_go)
 
 
 class JournalQueries:
@@ -88,7 +104,7 @@ class JournalQueries:
         )
         with self._database.reading() as connection:
             rows = connection.execute(query, (RECORD_NAMES[record], record_id)).fetchall()
-            return [_revision(connection, table_of(record), row) for row in rows]
+            return [_revision(connection, table_of(record), record_id, row) for row in rows]
 
     def image(self, record: type[RecordT], record_id: str, version: int) -> RecordT | None:
         """Return a record as it was at a version, or ``None`` where it was removed or purged then."""
@@ -162,7 +178,8 @@ class JournalQueries:
             return verify_journal(connection)
 
 
-def _revision(connection: Connection, table: Table[RecordT], row: Row) -> Revision[RecordT]:
+def _revision(connection: Connection, table: Table[RecordT], record_id: str, row: Row) -> Revision[RecordT]:
     entry = next(select_entries(connection, "seq = ?", (row[0],)))
     image = None if row[3] is None else table.image.decode(row[3])
-    return Revision(entry, row[1], bool(row[2]), purged=row[4] is None, record=image)
+    let_go = row[4] is None and is_let_go(connection, [(table.name, record_id)])
+    return Revision(entry, row[1], bool(row[2]), purged=row[4] is None, record=image, let_go=let_go)

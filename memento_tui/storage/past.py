@@ -36,6 +36,15 @@ SQLite takes the other columns of a group from the row of its `max` or `min`.
 """
 
 
+_COUNT_LET_GO = (
+    "SELECT count(*) FROM (SELECT record_id, max(version), removed, nonce FROM stored_change"
+    " WHERE record = :record AND seq <= :seq GROUP BY record_id) AS newest WHERE NOT removed AND nonce IS NULL"
+    " AND EXISTS (SELECT 1 FROM stored_change AS first WHERE first.record = :record"
+    " AND first.record_id = newest.record_id AND first.version = 1 AND first.nonce IS NOT NULL)"
+)
+"""Counts the records whose texts of then were let go by the limit of the history."""
+
+
 def entry_at(database: Database, moment: datetime) -> Entry | None:
     """Return the last journal entry that was written by a moment, or ``None`` where none was."""
     with database.reading() as connection:
@@ -57,6 +66,8 @@ class PastDatabase(Database):
     def __init__(self, source: Database, seq: int, *, progress: Progress | None, stop: threading.Event | None) -> None:
         self._name = f"file:/memento-{new_id()}?vfs=memdb"
         self._is_filled = False
+        self.missing = 0
+        """How many records are left out, because the limit of the history let their texts of then go."""
         self._begin(source.path, is_copy=True)
         self._kept = self._connect()  # what is in memory goes with its last connection
         try:
@@ -81,7 +92,9 @@ class PastDatabase(Database):
             total = int(journal.execute(query, (seq,)).fetchone()[0])
             done = 0
             for name, table in TABLES.items():
-                images = (row[0] for row in journal.execute(_SELECT_IMAGES, {"record": name, "seq": seq}))
+                given = {"record": name, "seq": seq}
+                self.missing += int(journal.execute(_COUNT_LET_GO, given).fetchone()[0])
+                images = (row[0] for row in journal.execute(_SELECT_IMAGES, given))
                 for count in _write_images(connection, table, images):
                     raise_if_stopped(stop)
                     done += count

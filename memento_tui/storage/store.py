@@ -24,7 +24,7 @@ from memento_tui.storage.audit import AuditQueries
 from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
 from memento_tui.storage.hub_state import HubState
-from memento_tui.storage.journal import REWRITTEN_ENTRY, Author, Entry
+from memento_tui.storage.journal import LIMITED_HISTORY, REWRITTEN_ENTRY, Author, Entry
 from memento_tui.storage.journal_queries import JournalQueries
 from memento_tui.storage.ledgers import ExposureLedger, ImportLedger, UsageLedger
 from memento_tui.storage.memory_events import MemoryEventQueries
@@ -224,7 +224,7 @@ class Store:
 
     def find_named(self, kind: str, record_id: str) -> AnyRecord | None:
         """Return a record of a kind given by name by its whole id, or ``None``; a journal entry is no record."""
-        return None if kind == REWRITTEN_ENTRY else self.find(TABLES[kind].record, record_id)
+        return None if kind in (REWRITTEN_ENTRY, LIMITED_HISTORY) else self.find(TABLES[kind].record, record_id)
 
     def is_taken(self, record_id: str) -> bool:
         """Tell whether a record of any kind has this id."""

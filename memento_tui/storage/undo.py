@@ -13,6 +13,7 @@ from memento_tui.model import Crystal
 from memento_tui.model.validation import new_id, to_plain
 from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
+from memento_tui.storage.history_limit import LIMIT_ACTION, is_let_go
 from memento_tui.storage.journal import Author, Entry, select_entries
 from memento_tui.storage.tables import TABLES, select_records
 from memento_tui.storage.transaction import PersonGuard, Transaction, write_entry
@@ -37,7 +38,8 @@ IS_PURGED = (
 
 def undo_candidate(connection: Connection) -> Entry | None:
     """Return the person's newest entry that is in effect and was not purged: the one that the undo key undoes."""
-    where = "actor = 'person' AND channel <> 'hub' AND undoes IS NULL AND action NOT IN ('purge', 'restore backup')"
+    where = "actor = 'person' AND channel <> 'hub' AND undoes IS NULL AND action NOT IN"
+    where += f" ('purge', 'restore backup', '{LIMIT_ACTION}')"
     where += f" AND NOT {IS_UNDONE.format('entry')}"
     where += f" AND NOT {IS_PURGED.format('entry')}"
     return next(select_entries(connection, f"{where} ORDER BY seq DESC LIMIT 1"), None)
@@ -96,6 +98,12 @@ def _without_purged(connection: Connection, target: Entry, targets: list[Entry])
     query = f"SELECT {IS_PURGED.format('entry')} FROM entry WHERE seq = ?"
     left = [entry for entry in targets if not connection.execute(query, (entry.seq,)).fetchone()[0]]
     if not left:
+        gone = "SELECT record, record_id FROM stored_change WHERE seq = ?"
+        if is_let_go(connection, connection.execute(gone, (target.seq,)).fetchall()):
+            raise Conflict(
+                f"Entry {target.seq} cannot be taken back: the versions that it needs are no longer kept.",
+                "[history] in config.toml says which are; a backup may hold them: memento backup list.",
+            )
         raise Conflict(f"The text that entry {target.seq} wrote was purged.", "It cannot return.")
     return left
 
@@ -116,6 +124,8 @@ def _require_entry(connection: Connection, seq: int | None) -> Entry:
 def _revert_entry(tx: Transaction, entry: Entry) -> None:
     if entry.action == "purge":
         raise NotAllowed(f"Entry {entry.seq} is a purge; what it removed is gone for good.")
+    if entry.action == LIMIT_ACTION:
+        raise NotAllowed(f"Entry {entry.seq} let earlier versions go.", "A backup may hold them: memento backup list.")
     if entry.action == "restore backup":
         raise NotAllowed(
             f"Entry {entry.seq} says that a backup was restored.",

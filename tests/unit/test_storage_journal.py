@@ -131,7 +131,7 @@ def test_a_row_written_past_the_journal_is_reported(written: Store) -> None:
 
 def test_emptying_a_text_without_a_purge_is_reported(written: Store) -> None:
     written.database.connection.execute("UPDATE stored_change SET image = NULL, nonce = NULL WHERE seq = 3")
-    assert "was removed, and no purge says so" in str(written.journal.verify())
+    assert "was removed, and no later entry says so" in str(written.journal.verify())
 
 
 def test_a_text_put_in_place_of_a_purged_one_is_reported(written: Store) -> None:

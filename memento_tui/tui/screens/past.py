@@ -166,7 +166,7 @@ class PastScreen(Dialog[None]):
         self.rows.set_rows(shown.first, shown.total, shown.source, select=held)
         found = f"{shown.total:,} found. " if self.filter_box.value.strip() else ""
         said = " ".join(shown.problems) or (found if shown.total else "No memories then, or none that is searched for.")
-        self.note.update(literal(said))
+        self.note.update(literal(" ".join(filter(None, [said, past.remark]))))
         self._preview()
 
     @on(ViewList.Highlighted)

@@ -67,7 +67,7 @@ def _change_summary(change: ChangedRecord) -> Content:
     """Return one line about a change: its sign, the record's headline, and the names of the changed fields."""
     kind = literal("" if change.record == "memory" else f"  {change.record}", "dim")
     if change.purged:
-        return literal(f"  {change.record} {change.record_id}: its text was purged", "dim")
+        return literal(f"  {change.record} {change.record_id}: {change.missing}", "dim")
     if change.after is None:
         return (
             literal(f"- {change.record_id if change.before is None else _headline(change.before)}", "$text-error")
@@ -82,7 +82,7 @@ def _change_summary(change: ChangedRecord) -> Content:
 def _change(change: ChangedRecord) -> Content:
     lines = [literal(f"{change.record} {change.record_id}  version {change.version}", "dim")]
     if change.purged:
-        lines.append(Content("Its text was purged."))
+        lines.append(literal(f"{change.missing.capitalize()}."))
     elif change.after is None:
         lines.append(
             literal(f"- {_headline(change.before)}" if change.before is not None else "Removed.", "$text-error")

@@ -167,7 +167,8 @@ def _writer(revision: Revision[Memory]) -> str:
 def _version_line(row: _Version, width: int) -> list[Line]:
     entry = row.revision.entry
     age = f"{ago(datetime.fromisoformat(entry.at), clock.now()):>7}"
-    state = "purged" if row.revision.purged else "present" if row.is_present else ""
+    gone = "let go" if row.revision.let_go else "purged"
+    state = gone if row.revision.purged else "present" if row.is_present else ""
     head = f"v{row.revision.version:<4}"
     words = cells(f"{entry.action:<11} {_writer(row.revision)}", max(width - len(head) - len(age) - 9, 0))
     return [[(head, "strong"), (words, ""), (f" {state:<8}", "good" if row.is_present else "warning"), (age, "muted")]]
@@ -182,13 +183,15 @@ def _parts(row: _Version) -> Iterator[Content]:
     revision, before = row.revision, None if row.before is None else row.before.record
     if revision.entry.note:
         yield literal(f"note: {revision.entry.note}", "dim")
-    if revision.purged:
+    if revision.let_go:
+        yield Content.styled("The text of this version is no longer kept; a backup may hold it.", "$text-warning")
+    elif revision.purged:
         yield Content.styled("The text of this version was purged. Nothing brings it back.", "$text-warning")
     elif revision.record is None:
         yield Content.styled("The memory was removed.", "$text-warning")
     elif before is None:
         gone = row.before is not None and row.before.purged
-        yield Content.styled("The text before it was purged." if gone else "The first version.", "dim")
+        yield Content.styled("The text before it is gone." if gone else "The first version.", "dim")
         yield literal(revision.record.content[:_LONGEST], multiline=True)
     else:
         yield from _text_change(before, revision.record)
