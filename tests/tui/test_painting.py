@@ -1,16 +1,21 @@
-"""What is painted anew, and what is not: a key shows at once only where little is painted for it."""
+"""What is painted anew, and what is not: a key shows at once only where little is painted for it; and what is kept."""
 
 from __future__ import annotations
 
+import gc
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from textual._compositor import LayoutUpdate
 from textual.app import App, ComposeResult
 from textual.geometry import Region
+from textual.timer import Timer
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from memento_tui.api import Workspace
+from memento_tui.app_sections import SECTIONS
 from memento_tui.tui.display import shown
 from memento_tui.tui.main_screen import MainScreen
 from memento_tui.tui.widgets.frames import Frame
@@ -108,3 +113,30 @@ async def test_the_containers_of_a_section_paint_nothing(data_dir: Path, workspa
         memories = app.memories
         for part in (memories, memories.rows_pane, memories.side_pane, memories.side, memories.preview):
             assert part.render_lines(Region(0, 0, part.size.width, 1)) == []
+
+
+async def test_going_about_fifty_times_leaves_no_widget_timer_or_listener_behind(
+    data_dir: Path, workspace: Workspace
+) -> None:
+    workspace.remember("The cache is warmed at night.")
+
+    def alive() -> dict[str, int]:
+        gc.collect()
+        kinds = (Widget, Timer)
+        found = Counter(kind.__name__ for one in gc.get_objects() for kind in kinds if isinstance(one, kind))
+        signals = (app.app.theme_changed_signal, app.app.screen.bindings_updated_signal)
+        return {**found, "listeners": sum(len(each) for signal in signals for each in signal._subscriptions.values())}
+
+    async with opened(data_dir) as app:
+
+        async def go_about(times: int) -> None:
+            for number in range(times):
+                await app.app.action_section(SECTIONS[number % len(SECTIONS)].name)
+                await settle(app.pilot)
+
+        await go_about(2 * len(SECTIONS))
+        before = alive()
+        await go_about(48)
+        after = alive()
+        assert before["Widget"] > 50
+        assert {name: after[name] - before[name] for name in before if after[name] > before[name]} == {}
