@@ -51,8 +51,12 @@ class MemorySummary(msgspec.Struct, frozen=True, kw_only=True):
     status: str
     pinned: bool
     updated_at: datetime
+    created_at: datetime
     expires_at: datetime | None
     version: int
+    used_count: int
+    agent: str
+    """The agent that wrote it; empty where none did."""
 
     @property
     def headline(self) -> str:
@@ -87,7 +91,9 @@ _MOST_EARLIER_MEMORIES = 8
 
 _SELECT_SUMMARY = (
     f"SELECT memory.id, title, substr(content, 1, {_SUMMARY_CHARACTERS}), namespace, kind, tags, certainty, stability,"
-    " source_type, status, pinned, updated_at, expires_at, version, number FROM memory"
+    " source_type, status, pinned, updated_at, expires_at, version, number, created_at,"
+    " coalesce((SELECT used FROM usage WHERE record = 'memory' AND record_id = memory.id), 0),"
+    " coalesce(json_extract(source, '$.agent'), '') FROM memory"
 )
 _decode_tags = msgspec.json.Decoder(tuple[str, ...]).decode
 
@@ -108,6 +114,9 @@ def _summary_of_row(row: Row) -> MemorySummary:
         updated_at=datetime.fromisoformat(row[11]),
         expires_at=None if row[12] is None else datetime.fromisoformat(row[12]),
         version=row[13],
+        created_at=datetime.fromisoformat(row[15]),
+        used_count=row[16],
+        agent=row[17],
     )
 
 

@@ -172,6 +172,9 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("memories.tree", "memories", "f", "view('tree')", "The tree of namespaces, kinds, tags and trust", "Tree"),
     Command("memories.cited", "memories", "F", "cited", "Open a file that it cites in $EDITOR"),
+    Command(
+        "memories.columns", "memories", "vertical_line", "columns", "Choose the columns of the list, and their order"
+    ),
     Command("memories.searches", "memories", "s", "searches", "Go to a saved search"),
     Command("memories.save_search", "memories", "S", "save_search", "Save this search under a name", writes=True),
     Command("history.restore", "history", "r", "restore_version", "Restore this version", "Restore", writes=True),
@@ -427,6 +430,7 @@ _KEY_NAMES = {
     "minus": "-",
     "comma": ",",
     "backslash": "\\",
+    "vertical_line": "|",
     "equals_sign": "=",
     "left_square_bracket": "[",
     "right_square_bracket": "]",

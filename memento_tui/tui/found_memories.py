@@ -11,7 +11,7 @@ from memento_tui.search.ranking import clears_floor
 from memento_tui.search.snippets import make_snippet
 from memento_tui.text.passages import Snippet
 from memento_tui.tui.display import cells, shown
-from memento_tui.tui.memory_text import WIDE_ROW
+from memento_tui.tui.memory_columns import WIDE_ROW
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = ["FoundMemories", "evidence_line", "score_bar"]

@@ -8,20 +8,17 @@ from datetime import datetime
 from textual.content import Content
 
 from memento_tui import clock
-from memento_tui.api.types import MemorySummary
 from memento_tui.model import Memory
 from memento_tui.model.claims import claims_of
 from memento_tui.search.query_language import Query
-from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, literal, more_characters, time_ago
-from memento_tui.tui.widgets.record_list import Line
+from memento_tui.tui.display import ago, hidden_characters, literal, more_characters, time_ago
 
 __all__ = [
     "FACT_NAMES",
     "GLYPH_LEGEND",
-    "WIDE_ROW",
+    "KIND_WORDS",
     "memory_body",
     "memory_facts",
-    "memory_line",
     "memory_title",
     "trust_glyph",
 ]
@@ -140,12 +137,6 @@ KIND_WORDS = {
 
 GLYPH_LEGEND = "= stable  + verified  . draft  ~ waits for you  x deleted  ^ pinned  ! hidden characters"
 
-_KIND_WIDTH, _AGE_WIDTH = 8, 6
-_NARROW = 60
-
-WIDE_ROW = 90
-"""Cells from which on the row of a memory has a column of tags."""
-
 
 def trust_glyph(status: str, stability: str) -> tuple[str, str]:
     """Return the glyph of a status and a stability, and the name of its style."""
@@ -156,35 +147,3 @@ def trust_glyph(status: str, stability: str) -> tuple[str, str]:
     if status in ("archived", "superseded", "consolidated", "compacted"):
         return "-", "muted"
     return {"stable": ("=", "good"), "verified": ("+", "good")}.get(stability, (".", "muted"))
-
-
-def memory_line(row: MemorySummary, width: int) -> list[Line]:
-    """Return the row of a memory: trust, pin, kind, headline, tags, age."""
-    now = clock.now()
-    glyph, style = trust_glyph(row.status, row.stability)
-    flag = "!" if has_hidden(row.title + row.head) else "^" if row.pinned else " "
-    age = f"{ago(row.updated_at, now):>{_AGE_WIDTH}}"
-    tags = _tags(row, width)
-    kind = cells(KIND_WORDS.get(row.kind, row.kind), _KIND_WIDTH) + " " if width >= _NARROW else ""
-    left = width - 3 - len(kind) - _AGE_WIDTH - (_tag_width(width) + 1 if tags else 0)
-    ended = row.expires_at is not None and row.expires_at <= now
-    pieces = [
-        (glyph, style),
-        (flag, {"!": "warning", "^": "match"}.get(flag, "")),
-        (" ", ""),
-        (kind, "muted"),
-        (cells(row.headline, left), "muted" if ended or row.status in ("deleted", "rejected") else ""),
-    ]
-    if tags:
-        pieces += [(" ", ""), (tags, "muted")]
-    return [[*pieces, (age, "muted")]]
-
-
-def _tag_width(width: int) -> int:
-    return min(28, width // 4)
-
-
-def _tags(row: MemorySummary, width: int) -> str:
-    if width < WIDE_ROW or not row.tags:
-        return ""
-    return cells(" ".join(f"#{tag}" for tag in row.tags), _tag_width(width))

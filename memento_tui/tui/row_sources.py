@@ -18,8 +18,10 @@ ListRowT = TypeVar("ListRowT", bound=Row)
 
 def summary_of(memory: Memory) -> MemorySummary:
     """Return the list row of a whole memory."""
-    names = [name for name in MemorySummary.__struct_fields__ if name != "head"]
-    return MemorySummary(head=memory.content[:400], **{name: getattr(memory, name) for name in names})
+    names = [name for name in MemorySummary.__struct_fields__ if name not in ("head", "agent")]
+    return MemorySummary(
+        head=memory.content[:400], agent=memory.source.agent, **{name: getattr(memory, name) for name in names}
+    )
 
 
 class ListSource(Generic[ListRowT]):

@@ -151,3 +151,20 @@ async def test_the_filter_of_every_section_brings_back_what_was_typed_there_and_
         await app.until(lambda: _section(app).filter_box.value == "vendor", "it is brought back")
         await app.press("escape", "escape", "4", "slash", "up")
         assert _section(app).filter_box.value == ""
+
+
+@pytest.mark.parametrize("section", ["memories", "review", "activity"])
+async def test_a_list_is_read_once_when_it_is_opened(
+    data_dir: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, section: str
+) -> None:
+    workspace.remember("A page about fish says so.", source_type="external")
+    read: list[str] = []
+    really = ListSection.read
+
+    def counted(opened_section: ListSection[Row], *, select: str | None = None) -> None:
+        read.append(opened_section.SCOPE)
+        really(opened_section, select=select)
+
+    monkeypatch.setattr(ListSection, "read", counted)
+    async with opened(data_dir, start=section):
+        assert read == [section]

@@ -23,7 +23,7 @@ from memento_tui.moments import format_moment
 from memento_tui.search.query_language import Query
 from memento_tui.tui.commands import KeyMap, KeyScope, bindings, commands_in_scopes, key_names
 from memento_tui.tui.display import literal
-from memento_tui.tui.memory_text import memory_line
+from memento_tui.tui.memory_columns import memory_line
 from memento_tui.tui.row_sources import summary_of
 from memento_tui.tui.screens.dialogs import AskLine, Dialog
 from memento_tui.tui.section import app_of, in_thread

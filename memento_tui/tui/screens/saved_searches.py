@@ -6,21 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
-from textual import on, work
-from textual.app import ComposeResult
+from textual import work
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Static
 
 from memento_tui.api.search import SavedSearch
 from memento_tui.errors import MementoError
 from memento_tui.model.filters import with_default_statuses
 from memento_tui.search.query_language import parse
 from memento_tui.tui.display import cells, literal
-from memento_tui.tui.screens.dialogs import AskLine, Confirm, Dialog, DialogButtons
+from memento_tui.tui.screens.dialogs import AskLine, Confirm
+from memento_tui.tui.screens.list_dialog import ListDialog
 from memento_tui.tui.section import app_of, in_thread
-from memento_tui.tui.views.view import FixedRows, ViewList
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = ["SearchesScreen", "count_results"]
@@ -42,9 +39,10 @@ class _SearchRow(msgspec.Struct, frozen=True):
         return self.saved.id
 
 
-class SearchesScreen(Dialog[str | None]):
+class SearchesScreen(ListDialog[_SearchRow, str | None]):
     """A dialog that lists the saved searches with their counts, and returns the query of the chosen one."""
 
+    TITLE = "Saved searches"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "go", "Go there"),
         Binding("r", "rename", "Rename"),
@@ -52,25 +50,23 @@ class SearchesScreen(Dialog[str | None]):
         Binding("escape", "dismiss(None)", "Leave"),
     ]
 
-    DEFAULT_CSS = """
-    SearchesScreen ViewList { height: auto; max-height: 16; min-height: 1; margin-bottom: 1; }
-    """
-
     def __init__(self) -> None:
         super().__init__()
-        self._note = Static(classes="dialog-text")
-        self.rows: ViewList[_SearchRow] = ViewList(_search_line)
-        """The searches."""
         self._saved: Sequence[SavedSearch] = ()
         self._counts: dict[str, int] = {}
 
-    def compose(self) -> ComposeResult:
-        """Show the list and its keys."""
-        with Vertical(classes="dialog wide-list"):
-            yield Static(Content("Saved searches"), classes="dialog-title")
-            yield self._note
-            yield self.rows
-            yield DialogButtons.for_keys(self)
+    def row_lines(self, row: _SearchRow, width: int) -> list[Line]:
+        """Return the name of a search, its query, and how many it finds."""
+        count = "..." if row.count is None else f"{row.count:,}"
+        name = min(max(width // 3, 12), 40)
+        return [
+            [
+                (cells(row.saved.name, name), "strong"),
+                (" ", ""),
+                (cells(row.saved.query, max(width - name - 1 - _COUNT_WIDTH, 0)), "muted"),
+                (f"{count:>{_COUNT_WIDTH}}", ""),
+            ]
+        ]
 
     @property
     def workspace(self) -> Workspace:
@@ -79,31 +75,21 @@ class SearchesScreen(Dialog[str | None]):
 
     def on_mount(self) -> None:
         """Read the list."""
-        self.focus_part(self.rows)
         self._read()
 
     def _read(self, *, select: str | None = None) -> None:
         try:
             self._saved = self.workspace.saved_searches.list()
         except MementoError as error:
-            self._show_note(literal(str(error), "$text-error"))
+            self.say(str(error), "$text-error")
             return
-        self._show_note(None if self._saved else Content(_EMPTY_TEXT))
+        self.say("" if self._saved else _EMPTY_TEXT, "")
         self._arrange(select=select)
         self._count()
 
     def _arrange(self, *, select: str | None = None) -> None:
         rows = [_SearchRow(saved, self._counts.get(saved.query)) for saved in self._saved]
-        source = FixedRows(rows)
-        if self.rows.total:
-            self.rows.refresh_rows(source, select=select)
-        else:
-            self.rows.set_rows(rows, len(rows), source)
-        self.rows.styles.height = max(len(rows), 1)
-
-    def _show_note(self, text: Content | None) -> None:
-        self._note.display = text is not None
-        self._note.update("" if text is None else text)
+        self.list_rows(rows, select=select)
 
     @work(exclusive=True, group="count")
     async def _count(self) -> None:
@@ -113,14 +99,9 @@ class SearchesScreen(Dialog[str | None]):
                 try:
                     self._counts[saved.query] = await in_thread(self, count_results, self.workspace, saved.query)
                 except MementoError as error:
-                    self._show_note(literal(str(error), "$text-error"))
+                    self.say(str(error), "$text-error")
                     return
                 self._arrange()
-
-    @on(ViewList.Highlighted)
-    @on(ViewList.Refreshed)
-    def _keep(self, event: ViewList.ListMessage) -> None:
-        event.stop()
 
     def action_go(self) -> None:
         """Return the query of the search under the cursor."""
@@ -139,7 +120,7 @@ class SearchesScreen(Dialog[str | None]):
         try:
             renamed = self.workspace.saved_searches.rename(row.saved.name, name)
         except MementoError as error:
-            self._show_note(literal(str(error), "$text-error"))
+            self.say(str(error), "$text-error")
         else:
             self._read(select=renamed.id)
 
@@ -155,22 +136,9 @@ class SearchesScreen(Dialog[str | None]):
         try:
             self.workspace.saved_searches.remove(row.saved.name)
         except MementoError as error:
-            self._show_note(literal(str(error), "$text-error"))
+            self.say(str(error), "$text-error")
         else:
             self._read()
-
-
-def _search_line(row: _SearchRow, width: int) -> list[Line]:
-    count = "..." if row.count is None else f"{row.count:,}"
-    name = min(max(width // 3, 12), 40)
-    return [
-        [
-            (cells(row.saved.name, name), "strong"),
-            (" ", ""),
-            (cells(row.saved.query, max(width - name - 1 - _COUNT_WIDTH, 0)), "muted"),
-            (f"{count:>{_COUNT_WIDTH}}", ""),
-        ]
-    ]
 
 
 def count_results(workspace: Workspace, query: str) -> int:

@@ -7,22 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
-from textual import on, work
-from textual.app import ComposeResult
+from textual import work
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
-from textual.widgets import Static
 
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.known_workspaces import KnownWorkspace, KnownWorkspaces
 from memento_tui.status_line import waiting
-from memento_tui.tui.display import cells, literal, time_ago
-from memento_tui.tui.screens.dialogs import AskLine, Dialog
+from memento_tui.tui.display import cells, time_ago
+from memento_tui.tui.screens.dialogs import AskLine
+from memento_tui.tui.screens.list_dialog import ListDialog
 from memento_tui.tui.section import in_thread
-from memento_tui.tui.views.view import FixedRows, ViewList
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = ["WorkspacesScreen", "choose_workspace", "go_to_workspace"]
@@ -30,7 +26,6 @@ __all__ = ["WorkspacesScreen", "choose_workspace", "go_to_workspace"]
 if TYPE_CHECKING:
     from memento_tui.tui.app import MementoApp
 
-_KEYS = "Enter opens it   a adds a directory   d takes it off the list   Escape leaves"
 _STATE_WIDTH = 22
 """Cells of what is said of a workspace beside its path."""
 
@@ -45,62 +40,44 @@ class _WorkspaceRow(msgspec.Struct, frozen=True):
         return self.known.id
 
 
-class WorkspacesScreen(Dialog[KnownWorkspace | None]):
+class WorkspacesScreen(ListDialog[_WorkspaceRow, KnownWorkspace | None]):
     """A dialog that lists the workspaces of this machine, and returns the chosen one."""
 
+    TITLE = "Workspaces"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "go", "Open it"),
-        Binding("a", "add", "Add"),
-        Binding("d,delete", "remove", "Take off"),
+        Binding("a", "add", "Add a directory"),
+        Binding("d,delete", "remove", "Take it off"),
         Binding("escape", "dismiss(None)", "Leave"),
     ]
-
-    DEFAULT_CSS = """
-    WorkspacesScreen ViewList { height: auto; max-height: 16; min-height: 1; margin-bottom: 1; }
-    """
 
     def __init__(self, here: Path, *, read_only: bool = False) -> None:
         super().__init__()
         self._here = str(here)
         self._known = KnownWorkspaces(read_only=read_only)
-        self._note = Static(classes="dialog-text")
-        self.rows: ViewList[_WorkspaceRow] = ViewList(_workspace_line)
-        """The workspaces."""
-
-    def compose(self) -> ComposeResult:
-        """Show the list and its keys."""
-        with Vertical(classes="dialog wide-list"):
-            yield Static(Content("Workspaces"), classes="dialog-title")
-            yield self._note
-            yield self.rows
-            yield Static(Content(_KEYS), classes="dialog-hint")
 
     def on_mount(self) -> None:
         """Read the list."""
-        self._note.display = False
-        self.focus_part(self.rows)
         try:
             self._read()
         except MementoError as error:
-            self._say(str(error))
+            self.say(str(error))
 
     def _read(self, *, select: str | None = None) -> None:
-        rows = [_row(one, is_here=one.path == self._here) for one in self._known.list()]
-        source = FixedRows(rows)
-        if self.rows.total:
-            self.rows.refresh_rows(source, select=select)
-        else:
-            self.rows.set_rows(rows, len(rows), source)
-        self.rows.styles.height = max(len(rows), 1)
+        self.list_rows([_row(one, is_here=one.path == self._here) for one in self._known.list()], select=select)
 
-    def _say(self, text: str) -> None:
-        self._note.display = True
-        self._note.update(literal(text, "$text-warning"))
-
-    @on(ViewList.Highlighted)
-    @on(ViewList.Refreshed)
-    def _keep(self, event: ViewList.ListMessage) -> None:
-        event.stop()
+    def row_lines(self, row: _WorkspaceRow, width: int) -> list[Line]:
+        """Return the name of a workspace, its path, and when it was opened and what waits there."""
+        name = min(max(width // 4, 12), 30)
+        path = max(width - name - 2 - _STATE_WIDTH, 0)
+        return [
+            [
+                (cells(row.known.name, name), "strong"),
+                (" ", ""),
+                (cells(row.known.path, path), "muted"),
+                (f" {row.state:>{_STATE_WIDTH}}", "muted" if row.state == "missing" else ""),
+            ]
+        ]
 
     def action_go(self) -> None:
         """Return the workspace under the cursor; one that is missing is said, and the dialog stays."""
@@ -108,7 +85,7 @@ class WorkspacesScreen(Dialog[KnownWorkspace | None]):
         if row is None:
             return
         if row.known.is_missing:
-            self._say(f"There is no memento data in {row.known.path} now. d takes it off the list.")
+            self.say(f"There is no memento data in {row.known.path} now. d takes it off the list.")
         else:
             self.dismiss(row.known)
 
@@ -129,9 +106,9 @@ class WorkspacesScreen(Dialog[KnownWorkspace | None]):
         try:
             self._read(select=change())
         except MementoError as error:
-            self._say(str(error))
+            self.say(str(error))
         else:
-            self._note.display = False
+            self.say("")
 
 
 def _row(one: KnownWorkspace, *, is_here: bool) -> _WorkspaceRow:
@@ -141,19 +118,6 @@ def _row(one: KnownWorkspace, *, is_here: bool) -> _WorkspaceRow:
     opened = "" if one.opened_at is None else time_ago(one.opened_at, clock.now())
     state = "   ".join(filter(None, ["here" if is_here else opened, f"{count:,} wait" if count else ""]))
     return _WorkspaceRow(one, state, is_here)
-
-
-def _workspace_line(row: _WorkspaceRow, width: int) -> list[Line]:
-    name = min(max(width // 4, 12), 30)
-    path = max(width - name - 2 - _STATE_WIDTH, 0)
-    return [
-        [
-            (cells(row.known.name, name), "strong"),
-            (" ", ""),
-            (cells(row.known.path, path), "muted"),
-            (f" {row.state:>{_STATE_WIDTH}}", "muted" if row.state == "missing" else ""),
-        ]
-    ]
 
 
 async def choose_workspace(app: MementoApp) -> None:

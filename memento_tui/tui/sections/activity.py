@@ -99,7 +99,6 @@ class ActivitySection(ListSection[ActivityListRow]):
 
     def on_mount(self) -> None:
         """Read the first rows, and follow the exposures too, which are no entries of the journal."""
-        super().on_mount()
         self._newest_exposure = self.memento.workspace.exposures.newest()
         self.set_interval(_EXPOSURES_POLL_SECONDS, self._poll_exposures)
 

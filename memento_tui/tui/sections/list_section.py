@@ -208,6 +208,10 @@ class ListSection(Section, Generic[RowT]):
         with self.side_scroll:
             yield self.side_text
 
+    def compose_header(self) -> ComposeResult:
+        """Make what stands above the list, as wide as its rows; by default nothing."""
+        return iter(())
+
     def complete_filter(self, line: str, cursor: int) -> Suggestions:
         """Return what may stand at the cursor of the filter. Called on threads."""
         return complete_filter(line, cursor, self.filter_fields())
@@ -226,6 +230,7 @@ class ListSection(Section, Generic[RowT]):
             yield self.head
         with self._panes:
             with self.rows_pane:
+                yield from self.compose_header()
                 yield self.list
                 yield self.nothing
             yield self.divider
@@ -280,7 +285,7 @@ class ListSection(Section, Generic[RowT]):
             self.side_scroll.scroll_home(animate=False)
 
     def on_mount(self) -> None:
-        """Read the first rows."""
+        """Read the first rows. Textual calls this beside the method of a subclass, which so must not call it."""
         self.list.takes_counts = self.memento.workspace.config.app.counts
         self.read()
 
@@ -497,7 +502,11 @@ class ListSection(Section, Generic[RowT]):
         if not orders:
             self.memento.show_status("This list has one order.", problem=True)
             return
-        self.order = orders[(orders.index(self.order) + 1) % len(orders)]
+        self.sort_by(orders[(orders.index(self.order) + 1) % len(orders)])
+
+    def sort_by(self, order: str) -> None:
+        """Show the rows in one of the orders, with the cursor on the first, and keep it."""
+        self.order = order
         self.guard.moved_by_person()
         self.read()
         self.memento.show_status(f"{self.ORDERS[self.order]} first.")

@@ -119,7 +119,6 @@ class ReviewSection(ListSection[QueueRow]):
         self.filter_box.styles.width = _FILTER_WIDTH
         head = self.head.styles
         head.width, head.max_width, head.text_align = "1fr", "100%", "right"
-        super().on_mount()
 
     def share_room(self) -> None:
         """Give the evidence more room than the list, unless the person shared it otherwise."""

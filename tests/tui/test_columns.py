@@ -1,0 +1,101 @@
+"""The columns of the memories: chosen and ordered in a dialog, kept, named above the list, and sorted by a click."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memento_tui.api import Workspace
+from memento_tui.tui.screens.columns import ColumnsScreen
+from memento_tui.tui.widgets.column_header import ColumnHeader
+from tests.tui.app_driver import Driver, opened
+
+WIDE = (140, 32)
+
+
+@pytest.fixture
+def memories(workspace: Workspace, data_dir: Path) -> Path:
+    workspace.remember("The oldest of all.", certainty=2)
+    workspace.remember("The surest of all.", certainty=5)
+    workspace.remember("The newest of all.", certainty=3)
+    return data_dir
+
+
+def _header(app: Driver) -> ColumnHeader:
+    return app.memories.query_one(ColumnHeader)
+
+
+def _names(app: Driver) -> list[str]:
+    return _header(app).render().plain.split()
+
+
+async def _listed(app: Driver) -> None:
+    await app.until(lambda: app.memories.rows.total == 3, "the memories are read")
+
+
+async def _choose(app: Driver) -> None:
+    await app.press("vertical_line")
+    await app.until(lambda: isinstance(app.app.screen, ColumnsScreen), "the columns are asked for")
+
+
+async def test_columns_are_shown_and_moved_and_are_there_again_after_a_restart(memories: Path) -> None:
+    async with opened(memories, WIDE) as app:
+        await _listed(app)
+        assert _names(app) == ["kind", "title", "age"]
+        await _choose(app)
+        await app.press("space")  # the kind goes
+        screen = app.app.screen
+        assert isinstance(screen, ColumnsScreen)
+        while screen.rows.current is None or screen.rows.current.id != "certainty":
+            await app.press("j")
+        await app.press("space", *["K"] * 9, "enter")
+        await app.until(lambda: "Columns: certainty, title, tags, changed." in app.told, "they are taken")
+        assert _names(app) == ["sure", "title", "age"]
+    async with opened(memories, WIDE) as app:
+        await _listed(app)
+        assert _names(app) == ["sure", "title", "age"]
+        await _choose(app)
+        await app.press("d", "enter")
+        await app.until(lambda: _names(app) == ["kind", "title", "age"], "they are as at first")
+
+
+async def test_the_title_stays_and_escape_changes_nothing(memories: Path) -> None:
+    async with opened(memories, WIDE) as app:
+        await _listed(app)
+        await _choose(app)
+        await app.press("space", "j", "space")
+        await app.until(lambda: "always shown" in app.text(".dialog-text"), "it is said")
+        await app.press("escape")
+        assert _names(app) == ["kind", "title", "age"]
+
+
+async def test_a_click_on_a_header_sorts_by_it_and_says_where_it_cannot(memories: Path, workspace: Workspace) -> None:
+    workspace.settings.set("app.columns.memories", "kind title certainty changed")
+    async with opened(memories, WIDE) as app:
+        await _listed(app)
+        assert app.current == "The newest of all."
+        await app.pilot.click(ColumnHeader, offset=(_header(app).render().plain.index("sure") + 1, 0))
+        await app.until(lambda: app.current == "The surest of all.", "the surest is first")
+        assert "Most certain first." in app.told
+        await app.pilot.click(ColumnHeader, offset=(_header(app).render().plain.index("kind"), 0))
+        await app.until(lambda: "no order by kind" in app.told, "it is said")
+        await app.pilot.click(ColumnHeader, offset=(_header(app).render().plain.index("age"), 0))
+        await app.until(lambda: app.current == "The newest of all.", "the last changed is first again")
+
+
+async def test_a_narrow_screen_gives_every_line_to_the_list(memories: Path) -> None:
+    async with opened(memories, (80, 24)) as app:
+        await _listed(app)
+        assert not _header(app).display
+        await _choose(app)
+        assert "Esc" in str(app.app.screen.query_one("DialogButtons").children[-1].render())
+
+
+async def test_read_only_columns_are_chosen_and_not_kept(memories: Path, workspace: Workspace) -> None:
+    async with opened(memories, WIDE, read_only=True) as app:
+        await _listed(app)
+        await _choose(app)
+        await app.press("space", "enter")
+        await app.until(lambda: _names(app) == ["title", "age"], "the kind is hidden")
+    assert workspace.settings.get("app.columns.memories") is None

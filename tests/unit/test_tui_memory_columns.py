@@ -1,0 +1,114 @@
+"""The columns of the list of memories: which a row has room for, and that the header stands above them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import accumulate
+from typing import NamedTuple
+
+import pytest
+from rich.cells import cell_len
+
+from memento_tui import clock
+from memento_tui.api.types import MemorySummary
+from memento_tui.tui.memory_columns import (
+    COLUMNS,
+    DEFAULT_COLUMNS,
+    TITLE,
+    chosen_columns,
+    header_pieces,
+    memory_line,
+)
+from memento_tui.tui.row_sources import summary_of
+from tests.made import note
+
+
+class _Drawn(NamedTuple):
+    """A row and its header, as texts of the same width."""
+
+    row: str
+    header: str
+
+
+def _memory() -> MemorySummary:
+    now = clock.now()
+    return summary_of(
+        note(
+            "The API answers on port 8080.",
+            title="The port of the API",
+            kind="decision",
+            tags=("api", "net"),
+            namespace="projects/site",
+            certainty=4,
+            source_type="external",
+            created_at=now - timedelta(days=2),
+            updated_at=now - timedelta(hours=3),
+            expires_at=now + timedelta(days=30, hours=1),
+        )
+    )
+
+
+def _drawn(width: int, names: tuple[str, ...] = DEFAULT_COLUMNS) -> _Drawn:
+    (pieces,) = memory_line(_memory(), width, names)
+    header = "".join(text for _, text in header_pieces(names, width))
+    return _Drawn("".join(text for text, _ in pieces), header)
+
+
+@pytest.mark.parametrize("names", [DEFAULT_COLUMNS, tuple(COLUMNS), (TITLE,), ("used", "certainty", TITLE)])
+def test_row_and_header_fill_every_width_exactly_and_the_title_keeps_its_room(names: tuple[str, ...]) -> None:
+    for width in range(30, 240):
+        drawn = _drawn(width, names)
+        assert (cell_len(drawn.row), cell_len(drawn.header)) == (width, width)
+        widths = {name: cell_len(text) for name, text in header_pieces(names, width) if name}
+        assert widths[TITLE] >= min(20, width - 10)
+
+
+def test_each_column_begins_where_its_header_does() -> None:
+    names = ("kind", TITLE, "namespace", "tags", "agent", "source")
+    pieces = list(header_pieces(names, 150))
+    starts = dict(
+        zip((name for name, _ in pieces), accumulate((cell_len(t) for _, t in pieces), initial=0), strict=False)
+    )
+    row = _drawn(150, names).row
+    for name, text in (
+        ("kind", "decide "),
+        (TITLE, "The port"),
+        ("namespace", "projects/site"),
+        ("tags", "#api #net"),
+        ("source", "external"),
+    ):
+        assert row[starts[name] :].startswith(text)
+
+
+def test_numbers_and_ages_stand_at_the_right_of_their_cells() -> None:
+    names = (TITLE, "certainty", "used", "ends", "created", "changed")
+    assert _drawn(100, names).row.split()[-5:] == ["4", "0", "4w", "2d", "3h"]
+    assert _drawn(100, names).header.split() == ["title", "sure", "used", "ends", "made", "age"]
+
+
+def test_eighty_columns_show_kind_title_and_age_as_they_do_without_a_choice() -> None:
+    assert _drawn(77).header.split() == ["kind", "title", "age"]
+    assert _drawn(50).header.split() == ["title", "age"]
+    assert _drawn(120).header.split() == ["kind", "title", "tags", "age"]
+
+
+def test_where_the_title_would_have_no_room_the_last_columns_are_left_out_first() -> None:
+    names = (TITLE, "namespace", "agent", "source", "certainty", "used", "ends", "created", "changed")
+    assert _drawn(200, names).header.split()[-1] == "age"
+    narrow = _drawn(50, names).header.split()
+    assert narrow[0] == "title"
+    assert narrow[-1] == "age"
+    assert "made" not in narrow
+
+
+@pytest.mark.parametrize(
+    ("kept", "expected"),
+    [
+        (None, DEFAULT_COLUMNS),
+        ("", DEFAULT_COLUMNS),
+        ("used kind", DEFAULT_COLUMNS),
+        ("colour title used title", (TITLE, "used")),
+    ],
+)
+def test_what_was_kept_is_read_without_what_there_is_not(kept: str | None, expected: tuple[str, ...]) -> None:
+    assert chosen_columns(kept) == expected
