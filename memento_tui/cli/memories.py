@@ -34,7 +34,6 @@ from memento_tui.errors import Conflict, InvalidInput, MementoError
 from memento_tui.model import Memory
 from memento_tui.model.memory import RELATION_TYPES
 from memento_tui.model.validation import to_plain
-from memento_tui.operations.scope import learned_on_branch
 from memento_tui.text.labels import OtherSide, bracketed, caution_labels, condition_labels, source_in_words
 
 __all__ = ["commands", "contradicting", "memory_rows", "open_past"]
@@ -143,6 +142,8 @@ def add(text: str, memory_id: str | None, **options: Any) -> None:  # noqa: ANN4
 
     A text that the same namespace holds already is not stored again.
     """
+    from memento_tui.operations.scope import learned_on_branch  # noqa: PLC0415 - a command's help is shown without it
+
     fields = fields_of(options) | ({} if memory_id is None else {"id": memory_id})
     started = clock.now()
     with open_workspace(create=True) as workspace:

@@ -63,7 +63,9 @@ _NAMED = re.compile(
     | \d{4}-\d\d-\d\d.* | \d{1,2}:\d\d(?::\d\d)?\w{0,2} | v?\d+(?:\.\d+){1,3}(?:[-+]\w*|\.x)?
     | (?:[A-Za-z][\w.-]*/){2,}[\w.-]* | AAAA[A-Z0-9].* | MII[A-Z].* | age1\w+
     | (?:pk|cus|acct|evt|pi|ch|sub|price|prod|in|we|req)_(?:live_|test_)?\w+
-    | ~?\.{0,2}/.* | [\w-]+\(.* | \$\{?\w+\}? | [A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+
+    | ~?\.{0,2}/.* | [\w-]+\(.*
+    | [A-Za-z_$][\w$]*\.(?:password|passwd|passphrase|pwd|pass|secret|token|key|otp|pin|value)
+    | \$\{?\w+\}? | [A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+
     | [\w.-]+\.(?:com|org|net|io|dev|example|local|internal|py|ts|js|json|ya?ml|toml|md|txt|go|rs|sh|sql|html?|css|php
         |conf|cfg|ini|log|lock|xml|csv)(?::\d+)?"""
 )
@@ -219,7 +221,7 @@ _PARTED_CODE = re.compile(
     | (?:[A-Za-z0-9]{4}[ ]){3,9}[A-Za-z0-9]{4} ) (?![\w/:-]|[.,]\d)"""
 )
 """Digits or groups of letters that a person wrote apart, as on a card or a keypad."""
-_PLACEHOLDER_SIGN = re.compile(r"[<>${}\[\]`\\]")
+_PLACEHOLDER_SIGN = re.compile(r"""[<>${}\[\]`\\]|["']\s?:""")
 _MOST_PHRASE_WORDS = 24
 
 

@@ -1,10 +1,10 @@
 """Fit the weights of `memento_tui.policy.secret_likelihood`: ``python -m tests.benchmarks.secrets_fit``.
 
-Seven writers who had not seen any rule wrote texts with secrets and honest ones that look alike; texts of this
+Nine writers who had not seen any rule wrote texts with secrets and honest ones that look alike; texts of this
 repository's tests are honest too (``data/secret_texts.xz``, packed so that no scanner takes it for a leak). Memories
 that real agents wrote, which hold none, are the rest. The figures that are printed are of texts that the weights had
 not seen, in turns (four parts). They count what rules and weights find together, as production does. The thresholds
-were chosen on those figures. Texts of an eighth writer, and a half of the first one's, are kept elsewhere and decide.
+were chosen on those figures. Texts of a tenth writer, and a half of the first one's, are kept elsewhere and decide.
 """
 
 from __future__ import annotations

@@ -86,6 +86,7 @@ DECISIONS = {
     "memento crystal restore",
     "memento decrypt",
     "memento encrypt",
+    "memento hub hold",
     "memento hub init",
     "memento hub invite",
     "memento hub join",
