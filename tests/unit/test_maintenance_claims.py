@@ -134,6 +134,12 @@ def test_every_line_and_sentence_is_a_statement() -> None:
         ("Run `scripts/check.py` first.", "Run `scripts/check_config.py` first.", 1),
         ("Run `scripts/check.py`.", "First run scripts/check.py, then wait.", 0),
         ("", "Needs the VPN.", 0),
+        ("- Install: `just install`", "- Install: `make install`", 1),
+        ("- Run tests: `pytest tests/`", "- Run tests: `uv run pytest tests/`", 0),
+        ("- Types: `uv run pyright`", "- Types: `uv run pyright` and `uv run ty check`", 0),
+        ("```\nuv run pytest\n```", "```\nuv run pytest --cov=app --cov-report=html\n```", 1),
+        ("```\n# Run tests\nmake a\n```", "```\n# Run all tests, as ever\nmake a\n```", 0),
+        ("```\n└── types/  # Shared\n```", "```\n├── types/  # Shared\n└── more/  # Others\n```", 0),
     ],
 )
 def test_a_statement_is_made_where_another_says_all_of_it(one: str, other: str, missing: int) -> None:
@@ -154,6 +160,21 @@ def test_a_near_duplicate_says_all_that_the_other_says() -> None:
     assert not is_duplicate(f"{long} Ask Anna.", long)
     assert merged_content(short, long) == merged_content(long, short) == long
     assert merged_content(long, revised) == f"{revised}\nIt takes an hour."
+
+
+def test_texts_that_differ_far_from_their_beginning_are_no_near_duplicates() -> None:
+    lines = [f"Option {number} of the command names its own file." for number in range(700)]
+    long = "\n".join(lines)
+    assert len(long) > 30_000
+    changed = "\n".join([*lines[:-1], "Option 699 of the command is gone."])
+    assert is_duplicate(long, f"{long}\nOption 700 prints the version.")
+    assert not is_duplicate(long, changed)
+
+
+def test_a_command_that_was_exchanged_makes_no_near_duplicate() -> None:
+    lines = ("- Install the tools: `{} install`", "- Lint: `{} lint`", "- Run all checks before a change: `{} check`")
+    older, newer = ("\n".join(line.format(program) for line in lines) for program in ("just", "make"))
+    assert not is_duplicate(older, newer)
 
 
 def test_forms_and_two_things_are_no_near_duplicates() -> None:

@@ -153,6 +153,36 @@ def test_one_differing_clause_is_found_in_two_longer_notes() -> None:
     assert (_words(older, clash.older_spans), _words(newer, clash.newer_spans)) == ("8080", "9090")
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Focus on what changed, not how or why", "Focus on what changed, not how or why\n- Doubt every guess"),
+        (
+            "The client opts in by `tasks` (not None)\n- The tool allows it",
+            "The client opts in by `tasks` (not None)\n- On the first line alone the tool allows it",
+        ),
+    ],
+)
+def test_a_sentence_that_both_texts_hold_contradicts_nothing(older: str, newer: str) -> None:
+    sides = (f"- Keep it short\n- {older}", f"- Keep it short\n- {newer}")
+    found = _compare(*sides, 0.9)
+    assert found is None or found.score < SCORE_TO_RAISE
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Integration tests hit real APIs", "Integration tests hit real APIs (no mocks)"),
+        ("Absolute imports only - no relative imports", "Absolute imports only"),
+    ],
+)
+def test_what_is_excluded_and_the_other_never_speaks_of_contradicts_nothing(one: str, other: str) -> None:
+    for sides in ((one, other), (other, one)):
+        found = _compare(*sides, 0.9)
+        assert found is None or found.score < SCORE_TO_RAISE
+    assert _found("There is no staging server", "There is a staging server").score >= SCORE_TO_RAISE
+
+
 def test_the_reason_is_one_line_that_quotes_both_sides() -> None:
     clash = _found("The server listens on port 8080", "The server listens on port 9090")
 

@@ -56,6 +56,8 @@ class AnalyzedText(msgspec.Struct, frozen=True, gc=False):
     contexts: tuple[Mapping[str, float], ...]
     stems: frozenset[str]
     """Every stem of the text that has a weight."""
+    wordings: frozenset[tuple[tuple[str, bool], ...]]
+    """The words of each sentence, as `_wording` returns them."""
 
 
 Clause = tuple[Token, ...]
@@ -77,7 +79,12 @@ def _analyze(text: str, title: str) -> AnalyzedText:
         contexts.append(context)
         before = sentence.weights
     stems = frozenset(word for sentence in sentences for word in sentence.weights)
-    return AnalyzedText(sentences, tuple(contexts), stems | headed.keys())
+    return AnalyzedText(sentences, tuple(contexts), stems | headed.keys(), frozenset(map(_wording, sentences)))
+
+
+def _wording(sentence: Sentence) -> tuple[tuple[str, bool], ...]:
+    """Return the words of a sentence, each with whether it denies: *isn't* is read as *is*."""
+    return tuple((token.low, token.denies) for token in sentence.tokens)
 
 
 _analyze_cached = lru_cache(maxsize=512)(_analyze)
@@ -189,6 +196,12 @@ class SentencePair(msgspec.Struct, frozen=True, gc=False):
     def elapsed(self) -> float:
         """From 0 (written together) to 1 (a month apart or more): how likely a state is to have changed."""
         return min(math.log1p(self.days) / math.log1p(30.0), 1.0)
+
+    @property
+    def is_upheld(self) -> bool:
+        """Whether one of the sentences stands in both texts: what both say did not change, whatever else did."""
+        sides = (self.first, self.second), (self.second, self.first)
+        return any(_wording(one.sentence) in other.reading.wordings for one, other in sides)
 
     @property
     def has_two_labels(self) -> bool:

@@ -229,7 +229,7 @@ def differences(first: Memory, second: Memory, similarity: float) -> Iterator[Di
             min(max(similarity, 0.0), 1.0),
             days,
         )
-        if pair.has_two_labels or pair.has_two_subjects:
+        if pair.has_two_labels or pair.has_two_subjects or pair.is_upheld:
             continue
         sameness, values_begin = pair.sameness, pair.values_begin
         for family in (differing_values, negated_claims, changed_attributes, reported_updates):

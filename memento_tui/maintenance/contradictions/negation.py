@@ -14,7 +14,7 @@ from memento_tui.maintenance.contradictions.alignment import (
     describes_a_moment,
     token_spans,
 )
-from memento_tui.text.lexicon import ANTONYMS, CHANGE_CUES, NEGATIVE_VERBS, NEGATIVE_VERBS_BEFORE_TO
+from memento_tui.text.lexicon import ANTONYMS, CHANGE_CUES, NEGATIVE_VERBS, NEGATIVE_VERBS_BEFORE_TO, TO_BE
 from memento_tui.text.quantities import WEEKDAYS
 from memento_tui.text.tokens import Token, stem
 
@@ -66,9 +66,9 @@ def negated_claims(pair: SentencePair) -> Iterator[Difference]:
     if pair.first.sentence.asks or pair.second.sentence.asks:
         return
     denied = [_governed(sentence.tokens) for sentence in (pair.first.sentence, pair.second.sentence)]
-    theirs = [(clause, _denials(clause, denied[0])) for clause in pair.second.clauses()]
+    theirs = [(clause, _denials(clause, denied[0], pair.first.reading.stems)) for clause in pair.second.clauses()]
     for clause in pair.first.clauses():
-        denials = _denials(clause, denied[1])
+        denials = _denials(clause, denied[1], pair.second.reading.stems)
         for other, others in theirs:
             difference = _compare_clauses(pair, clause, denials, other, others)
             if difference is not None:
@@ -97,9 +97,29 @@ def _governed(tokens: Clause) -> frozenset[str]:
     return frozenset().union(*(_scope(tokens, at) for at in places))
 
 
-def _denials(clause: Clause, denied_elsewhere: frozenset[str]) -> list[int]:
-    """Return the indexes of the denials whose scope the other sentence does not deny anywhere."""
-    return [at for at in range(len(clause)) if _denies(clause, at) and not _scope(clause, at) & denied_elsewhere]
+def _denials(clause: Clause, denied_elsewhere: frozenset[str], known_elsewhere: frozenset[str]) -> list[int]:
+    """Return the indexes of the denials whose scope the other sentence does not deny anywhere.
+
+    *Absolute imports, no relative ones* only adds to a text that never speaks of relative ones.
+    """
+    return [
+        at
+        for at in range(len(clause))
+        if _denies(clause, at)
+        and not _scope(clause, at) & denied_elsewhere
+        and not _excludes_what_is_unknown(clause, at, known_elsewhere)
+    ]
+
+
+def _excludes_what_is_unknown(clause: Clause, at: int, known: frozenset[str]) -> bool:
+    """Tell whether a *no* stands before a thing of which the other text does not speak, and no sentence is made of it.
+
+    *There is no young man* denies what the other says of a man.
+    """
+    if clause[at].low != "no" or any(token.low in TO_BE for token in clause):
+        return False
+    named = next((token.stem for token in clause[at + 1 :] if _weight(token)), "")
+    return bool(named) and named not in known
 
 
 def _weights(clause: Clause, denials: Sequence[int]) -> dict[str, float]:
