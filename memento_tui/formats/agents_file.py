@@ -38,6 +38,7 @@ __all__ = [
     "BLOCK_FORMAT",
     "FORMAT",
     "count",
+    "has_hidden",
     "parse_sections",
     "read",
     "write",
@@ -46,6 +47,8 @@ __all__ = [
 
 FILE_NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md")
 """The files that hosts read, in lower case."""
+_HIDDEN_FILES = (".claude/CLAUDE.md", ".github/copilot-instructions.md")
+"""The files that hosts read in hidden folders of a project."""
 EXTRA_KEY = "agents_file"
 BLOCK_BEGIN, BLOCK_END = "<!-- memento:begin -->", "<!-- memento:end -->"
 
@@ -107,6 +110,19 @@ def _files(root: Path) -> Iterator[SourceFile | Refused]:
     for file in walk_files(root, ".md"):
         if isinstance(file, Refused) or root.is_file() or PurePosixPath(file.name).name.lower() in FILE_NAMES:
             yield file
+    yield from _hidden_files(root)
+
+
+def has_hidden(folder: Path) -> bool:
+    """Tell whether a folder has instructions in a hidden folder of its own."""
+    return any(_hidden_files(folder))
+
+
+def _hidden_files(root: Path) -> Iterator[SourceFile]:
+    for name in _HIDDEN_FILES if root.is_dir() else ():
+        place = root / name
+        if place.is_file() and not (place.is_symlink() or place.parent.is_symlink()):
+            yield SourceFile(str(place.resolve()), name)
 
 
 def _read_file(file: SourceFile, top: Path) -> Iterator[ImportRecord | Refused]:
@@ -122,9 +138,7 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[ImportRecord | Refused]:
     if not parts:
         yield Refused(file.name, 0, "holds no text below a heading")
     used: dict[str, int] = {}
-    folders = (top / file.name).parent.parts[len(top.parts) :]
-    project = project_of_hidden(top) if top.name.startswith(".") else top.name or "root"
-    namespace = namespace_from_parts(["projects", project, *folders]) if project else "global"
+    namespace = _namespace(top, file.name)
     for place, part in enumerate(parts):
         anchor = _NOT_IN_AN_ANCHOR.sub("-", " ".join(part.names).lower()).strip("-") or "start"
         used[anchor] = times = used.get(anchor, 0) + 1
@@ -147,6 +161,15 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[ImportRecord | Refused]:
             file=file.name,
             line=part.line,
         )
+
+
+def _namespace(top: Path, name: str) -> str:
+    folder = (top / name).parent
+    hidden = top if top.name.startswith(".") else folder
+    if hidden.name.startswith("."):
+        project = project_of_hidden(hidden)
+        return namespace_from_parts(["projects", project]) if project else "global"
+    return namespace_from_parts(["projects", top.name or "root", *folder.parts[len(top.parts) :]])
 
 
 def _title(part: Section, file: str) -> str:

@@ -105,7 +105,11 @@ def _detect_by_files(path: Path) -> str | None:
 
 def _detect_hidden(path: Path) -> str | None:
     """Return the format of the files in hidden folders further below, or ``None``."""
-    return "protocol-local" if path.is_dir() and next(local.find_workspaces(path), None) is not None else None
+    if not path.is_dir():
+        return None
+    if next(local.find_workspaces(path), None) is not None:
+        return "protocol-local"
+    return "agents-file" if agents_file.has_hidden(path) else None
 
 
 def _detect_file(file: SourceFile) -> str | None:

@@ -87,7 +87,9 @@ def _parts(text: str) -> Iterator[tuple[str, bool]]:
 def _statement(text: str, *, is_code: bool = False) -> TextStatement:
     words = frozenset(stem for stem in terms(text) if stem not in STOP_WORDS)
     exact = frozenset(found.strip("./:-") for found in _EXACT.findall(text.casefold()))
-    return TextStatement(text, words, exact, count_negations(text), frozenset(_commands(text, is_code=is_code)), is_code)
+    return TextStatement(
+        text, words, exact, count_negations(text), frozenset(_commands(text, is_code=is_code)), is_code
+    )
 
 
 def _commands(text: str, *, is_code: bool) -> Iterator[str]:

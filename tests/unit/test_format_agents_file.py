@@ -68,6 +68,29 @@ def test_instructions_in_a_hidden_folder_of_a_project_are_of_that_project(
     assert {memory.namespace for memory in imported(workspace, path).values()} == {"projects/site"}
 
 
+@pytest.mark.parametrize("name", [".claude/CLAUDE.md", ".github/copilot-instructions.md"])
+def test_a_project_whose_instructions_lie_in_a_hidden_folder_is_imported_by_itself(
+    workspace: Workspace, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "site" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(FILE, newline="")
+    assert detect_format(tmp_path / "site") == "agents-file"
+    found = imported(workspace, tmp_path / "site")
+    assert {memory.namespace for memory in found.values()} == {"projects/site"}
+    workspace.update(found["Style"].id, content="## Style\nFour spaces.")
+    assert run_export(workspace, tmp_path / "site", format_name="agents-file").files == 1
+    assert "Four spaces." in path.read_text()
+
+
+def test_a_link_in_a_hidden_folder_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere.md").write_text(FILE)
+    (tmp_path / "site" / ".claude").mkdir(parents=True)
+    (tmp_path / "site" / ".claude" / "CLAUDE.md").symlink_to(tmp_path / "elsewhere.md")
+    with pytest.raises(InvalidInput):
+        detect_format(tmp_path / "site")
+
+
 def test_instructions_in_a_hidden_folder_of_the_home_directory_hold_everywhere(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +99,7 @@ def test_instructions_in_a_hidden_folder_of_the_home_directory_hold_everywhere(
     path = tmp_path / ".claude" / "CLAUDE.md"
     path.write_text(FILE, newline="")
     assert {memory.namespace for memory in imported(workspace, path).values()} == {"global"}
+    assert {memory.namespace for memory in imported(workspace, tmp_path).values()} == {"global"}
 
 
 def test_an_untouched_file_returns_byte_for_byte_and_an_edit_changes_its_section_only(
