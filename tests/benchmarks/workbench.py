@@ -23,7 +23,7 @@ __all__ = ["at_work", "drawn"]
 _TWO_FRAMES_MS = 2 * 1000 / 60
 _ROUNDS, _MOVES, _DECISIONS = 6, 120, 60
 _DEADLINE_SECONDS = 60
-_READING_SECONDS = 0.7
+_READING_SECONDS = 0.8
 
 
 def at_work(data: Path, size: str) -> list[Row]:
