@@ -19,10 +19,11 @@ WITHIN_STORAGE = {
     "storage/store.py",
     "storage/transaction.py",
     "storage/backup.py",
+    "storage/history_limit.py",
     "storage/purge.py",
     "storage/undo.py",
 }
-"""The modules of the storage that write entries of the journal; purges, undoing and backups are a person's alone."""
+"""The modules of the storage that write entries of the journal; all but the first two are a person's alone."""
 
 OPENERS = {"transaction", "write_entry", "PersonGuard"}
 """The functions of the storage that begin or end one, and the guard that asks nothing but who it is."""
