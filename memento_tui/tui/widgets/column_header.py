@@ -43,15 +43,15 @@ class ColumnHeader(Widget):
     def render(self) -> Content:
         """Return the names of the columns that the rows have room for; the one that they are sorted by stands out."""
         return Content("").join(
-            Content.styled(label, "bold underline" if name and self._is_sorted(name) else "")
-            for name, label in self._drawn()
+            Content.styled(words, "bold underline" if name and self._is_sorted(name) else "")
+            for name, words in self._drawn()
         )
 
     def on_click(self, event: events.Click) -> None:
         """Sort by the column that was clicked."""
         offset = event.get_content_offset(self)
         left = -1 if offset is None else offset.x
-        for name, label in self._drawn():
-            if 0 <= left < cell_len(label) and name:
+        for name, words in self._drawn():
+            if 0 <= left < cell_len(words) and name:
                 self._sort(name)
-            left -= cell_len(label)
+            left -= cell_len(words)
