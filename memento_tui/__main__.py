@@ -6,6 +6,7 @@ import sys
 
 from memento_tui.app_sections import SECTION_NAMES
 from memento_tui.locations import asks_read_only
+from memento_tui.paths import DataPaths
 from memento_tui.private_files import use_private_umask
 
 __all__ = ["main"]
@@ -46,11 +47,18 @@ def _open_app(*, read_only: bool, data_dir: str | None = None, open: str = "home
 
     try:
         require_own_terminal("The app")
-        return run(Path(data_dir) if data_dir else chosen_directory(), open, read_only=read_only)
+        return run(Path(data_dir) if data_dir else chosen_directory(), open, read_only=read_only, unlock=_unlock)
     except Exception as error:  # noqa: BLE001 - the last place that can tell anyone
         from memento_tui.cli.output import report_error  # noqa: PLC0415 - only a failure needs it
 
         return report_error(error, json_wanted=False)
+
+
+def _unlock(paths: DataPaths, read_only: bool) -> None:  # noqa: FBT001 - as the app calls it
+    if paths.key_id:
+        from memento_tui.cli.passphrase import unlock_for_person  # noqa: PLC0415 - few workspaces are encrypted
+
+        unlock_for_person(paths, read_only)
 
 
 if __name__ == "__main__":

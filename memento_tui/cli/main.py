@@ -175,13 +175,11 @@ def root(ctx: click.Context, section: str) -> int | None:
     if session.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("The app needs a terminal; name a command.", ctx)
     from memento_tui.cli.author import require_own_terminal  # noqa: PLC0415 - as below
+    from memento_tui.cli.passphrase import unlock_for_person  # noqa: PLC0415 - as below
     from memento_tui.tui.app import run  # noqa: PLC0415 - only the app pays for Textual
 
     require_own_terminal("The app")
-    from memento_tui.cli.passphrase import unlock_for_person  # noqa: PLC0415 - as above
-
-    unlock_for_person(session.paths, read_only=session.read_only)
-    return run(session.directory, section, read_only=session.read_only)
+    return run(session.directory, section, read_only=session.read_only, unlock=unlock_for_person)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

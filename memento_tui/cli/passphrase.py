@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from memento_tui.cli.command import current_session
-from memento_tui.cli.output import note, safe
+from memento_tui.cli.output import safe
 from memento_tui.errors import InvalidInput, NotAllowed
 from memento_tui.paths import DataPaths
 
@@ -34,12 +34,16 @@ def read_passphrase(question: str, file: str | None, *, repeat: bool = False) ->
         return text.split("\n", 1)[0].removesuffix("\r")
     if current_session().as_json or not sys.stdin.isatty():
         raise InvalidInput("A passphrase is needed.", "Give --passphrase-file FILE; - is standard input.")
+    return _ask(question, repeat=repeat)
+
+
+def _ask(question: str, *, repeat: bool = False) -> str:
     typed: str = click.prompt(safe(question), hide_input=True, confirmation_prompt=repeat, err=True)
     return typed
 
 
-def unlock_for_person(paths: DataPaths, *, read_only: bool) -> None:
-    """Ask for the passphrase where the workspace is locked, and unlock it.
+def unlock_for_person(paths: DataPaths, read_only: bool) -> None:  # noqa: FBT001 - as the app calls it
+    """Ask at the terminal for the passphrase where the workspace is locked, and unlock it.
 
     Raises:
         NotAllowed: it was wrong three times.
@@ -53,8 +57,8 @@ def unlock_for_person(paths: DataPaths, *, read_only: bool) -> None:
         if is_unlocked(paths):
             return
         try:
-            unlock(paths, read_passphrase(f"Passphrase of {paths.root}", None), read_only=read_only)
+            unlock(paths, _ask(f"Passphrase of {paths.root}"), read_only=read_only)
         except NotAllowed as error:
             if attempt + 1 == _ATTEMPTS:
                 raise
-            note(str(error))
+            click.echo(safe(str(error)), err=True)

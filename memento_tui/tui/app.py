@@ -32,6 +32,7 @@ from memento_tui.errors import MementoError, ReadOnlyMode
 from memento_tui.known_workspaces import note_opened
 from memento_tui.meaning import describe_installation, installation, is_installed
 from memento_tui.model.validation import new_id
+from memento_tui.paths import DataPaths, data_directory
 from memento_tui.tui import garbage
 from memento_tui.tui.commands import COMMANDS, Command, KeyMap, KeyScope, bindings, is_writing, key_names
 from memento_tui.tui.display import cells
@@ -680,14 +681,24 @@ def _show_opening(what: str, done: int, total: int) -> None:
         sys.stderr.flush()
 
 
-def run(data_dir: Path | None, start: str = "home", *, read_only: bool = False) -> int:
+Unlock = Callable[[DataPaths, bool], object]
+"""Unlocks a workspace, read-only or not, where that is locked and somebody can be asked."""
+
+
+def _ask_nothing(_paths: DataPaths, _read_only: bool) -> None:  # noqa: FBT001 - as `Unlock`
+    """Leave a locked workspace as it is: opening it says so."""
+
+
+def run(data_dir: Path | None, start: str = "home", *, read_only: bool = False, unlock: Unlock = _ask_nothing) -> int:
     """Open the app on a data directory, and then on those that the person goes to; return the exit status.
 
-    With ``read_only`` nothing is written in any of them.
+    With ``read_only`` nothing is written in any of them. ``unlock`` asks at the terminal for the passphrase of one that
+    is locked, before each is opened.
     """
     next_directory, section = data_dir, start
     while True:
         garbage.disable_collection()
+        unlock(DataPaths(data_directory(next_directory)), read_only)
         with Workspace(
             next_directory, channel="tui", session=new_id(), read_only=read_only, progress=_show_opening
         ) as workspace:

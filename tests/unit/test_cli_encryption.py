@@ -117,27 +117,39 @@ def test_the_doctor_says_that_it_is_encrypted_and_what_is_not(memento: Program) 
     assert memento.json("doctor")["healthy"]
 
 
-def test_the_app_asks_for_the_passphrase_three_times(memento: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_app_asks_for_the_passphrase_three_times(
+    memento: Program, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     paths = DataPaths(memento.data_dir)
-    typed = iter(["wrong one", PASSPHRASE])
+    typed: list[str] = []
     asked: list[str] = []
 
-    def answer(question: str, _file: str | None) -> str:
+    def answer(question: str) -> str:
         asked.append(question)
-        return next(typed)
+        return typed.pop(0)
 
-    monkeypatch.setattr(passphrase, "read_passphrase", answer)
-    monkeypatch.setattr(passphrase, "note", asked.append)
+    monkeypatch.setattr(passphrase, "_ask", answer)
     passphrase.unlock_for_person(paths, read_only=False)  # it is unlocked
     assert asked == []
     memento.json("lock")
+    typed += ["wrong one", PASSPHRASE]
     passphrase.unlock_for_person(paths, read_only=False)
-    question = f"Passphrase of {memento.data_dir}"
-    assert asked == [question, "The passphrase is wrong. Type it again; nobody can look it up.", question]
+    assert asked == [f"Passphrase of {memento.data_dir}"] * 2
+    assert capsys.readouterr().err == "The passphrase is wrong. Type it again; nobody can look it up.\n"
     memento.json("list")
     memento.json("lock")
-    typed = iter(["wrong one"] * 3)
+    typed += ["wrong one"] * 3
     with pytest.raises(NotAllowed, match="The passphrase is wrong"):
         passphrase.unlock_for_person(paths, read_only=False)
-    assert asked.count(question) == 5
+    assert len(asked) == 5
     passphrase.unlock_for_person(DataPaths(memento.data_dir / "none"), read_only=False)  # nothing there is encrypted
+
+
+def test_unlocking_read_only_writes_nothing_to_the_directory(memento: Program) -> None:
+    memento.json("lock")
+    key_file = next((memento.data_dir / "backups").glob("key-*.json"))
+    key_file.unlink()
+    memento.json("--read-only", "unlock", "--passphrase-file", "-", stdin=PASSPHRASE.encode())
+    assert not key_file.exists()
+    memento.json("unlock", "--passphrase-file", "-", stdin=PASSPHRASE.encode())
+    assert key_file.exists()
