@@ -96,7 +96,7 @@ def test_a_memory_that_is_found_by_its_meaning_alone_is_not_found_after_its_expi
             return {hit.id for hit in answer.results}
 
         ending = workspace.remember(
-            "Visitors enter the building with the code 4711.", expires_at=clock.now() + timedelta(hours=2)
+            "Visitors enter the building by the side door.", expires_at=clock.now() + timedelta(hours=2)
         )
         lasting = workspace.remember("Guests are met at the entrance by whoever invited them.")
         assert workspace.search(query, mode="keyword").results == []
