@@ -57,7 +57,7 @@ class ReviewConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     burst: Annotated[int, msgspec.Meta(ge=0, le=_MOST_COUNT)] = REVIEW_BURST
     """Writes of one agent's session in an hour after which further ones wait; 0 for no limit."""
     branches: bool = False
-    """Whether what an agent learns on a Git branch is told only there, until you let it into the project in Review."""
+    """Whether what an agent learns on a Git branch is filed and told there, and offered in Review once it is merged."""
     notify: bool = False
     """Whether the desktop shows a notice when something risky begins to wait: orders, a secret, a burst."""
 

@@ -145,9 +145,10 @@ def _writes_memory(payload: Mapping[str, Any]) -> bool:
     tool = payload.get("tool_name")
     if not isinstance(tool, str) or "memento" not in tool:
         return False
-    # mcp__SERVER__TOOL, and mcp_SERVER_TOOL in Gemini CLI; "memento" stands in the server's name.
-    own = tool.rpartition("__")[2] if "__" in tool else tool.partition("memento")[2].partition("_")[2]
-    return own in _WRITING_TOOLS
+    # mcp__SERVER__TOOL, and mcp_SERVER_TOOL in Gemini CLI; "memento" stands in the server's name, wherever that ends.
+    if "__" in tool:
+        return tool.rpartition("__")[2] in _WRITING_TOOLS
+    return tool.endswith(tuple(f"_{name}" for name in _WRITING_TOOLS))
 
 
 def _file_path(payload: Mapping[str, Any]) -> str:

@@ -64,6 +64,15 @@ _SELECT_OLD = (
     # What its source had is compared with, when that is imported again.
     " AND NOT EXISTS (SELECT 1 FROM import_ledger AS known WHERE known.record = old.record"
     " AND known.record_id = old.record_id AND known.version = old.version AND known.said IS NULL)"
+    # A status that was changed is gone back to: by a release from quarantine, by a restoring of what was deleted.
+    " AND NOT EXISTS (SELECT 1 FROM change AS before, change AS after"
+    " WHERE before.record = old.record AND before.record_id = old.record_id AND before.version = old.version"
+    " AND after.record = old.record AND after.record_id = old.record_id AND after.version = old.version + 1"
+    " AND json_extract(before.image, '$.status') IS NOT json_extract(after.image, '$.status'))"
+    # What waits for a decision is compared with the versions that it was made from.
+    " AND NOT EXISTS (SELECT 1 FROM proposal WHERE state IN ('pending', 'later', 'needs_review')"
+    " AND (target_id = old.record_id OR instr(payload, old.record_id) OR instr(evidence, old.record_id)))"
+    " AND NOT EXISTS (SELECT 1 FROM contradiction WHERE status <> 'resolved' AND old.record_id IN (older, newer))"
 )
 _STORE_WHOLE = (
     "UPDATE stored_change SET base = NULL, packed = NULL, image = (SELECT image FROM change"

@@ -75,6 +75,30 @@ def test_what_stays_is_read_though_it_was_packed_against_what_went(data_dir: Pat
         assert workspace._store.journal.verify() is None
 
 
+def test_a_version_before_another_status_stays_to_be_gone_back_to(data_dir: Path) -> None:
+    with memento_tui.open(_limit(data_dir, 1)) as workspace:
+        workspace.remember(_TEXT, id="m")
+        for number in range(2):
+            edit(workspace, "m", content=f"{_TEXT}Edited {number}.")
+        workspace.forget("m")
+        workspace.restore("m")
+        edit(workspace, "m", content=f"{_TEXT}Edited again.")
+        assert compact(workspace).let_go == 2
+        assert _kept(workspace) == [6, 4, 3, 1]
+
+
+def test_what_waits_for_a_decision_keeps_the_versions_that_it_was_made_from(limited: Workspace) -> None:
+    seventh = limited.verify("m")
+    with Workspace(limited.paths.root, actor="agent", channel="mcp", session="s") as agent:
+        agent.update("m", content="Another text.", base_version=seventh.version)
+    (waiting,) = limited._store.proposals.about("m")
+    for number in range(3):
+        edit(limited, "m", tags=[f"t{number}"])
+    assert compact(limited).let_go == 0
+    limited.review.reject(waiting.id)
+    assert compact(limited).let_go > 0
+
+
 def test_without_a_limit_and_for_days_that_are_kept_nothing_is_let_go(data_dir: Path, workspace: Workspace) -> None:
     workspace.remember(_TEXT, id="m")
     for number in range(_EDITS):

@@ -214,7 +214,7 @@ def test_learning_and_provenance_are_switched_apart(
         (
             "gemini",
             "AfterTool",
-            ("mcp_memento_remember", "mcp_memento_memory_store", "mcp_memento-work_memento_store"),
+            ("mcp_memento_remember", "mcp_memento_memory_store", "mcp_memento_work_memento_store"),
             ("mcp_memento_search", "write_file", "mcp_notes_remember"),
         ),
     ],
