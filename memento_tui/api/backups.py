@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -11,6 +12,7 @@ import msgspec
 
 from memento_tui.api.accounts import ACCOUNTS_SETTING, revoke_all
 from memento_tui.api.hub_session import HUB_SETTING, alone_with_hub, end_sharing, keep_membership, membership_of
+from memento_tui.api.key_files import key_file_name
 from memento_tui.encryption import key_id_of, read_key
 from memento_tui.errors import DataDirectoryError, LockedWorkspace, NotAllowed
 from memento_tui.paths import DataPaths
@@ -262,6 +264,12 @@ def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Pr
         raise NotAllowed("Only a person restores a backup.", "Ask the person to do it.")
     folder = BackupFolder(paths)
     file = _find_file(folder, name)
+    key_id = key_id_of(file)
+    if paths.database.exists() and key_id_of(paths.database) and not key_id:
+        raise NotAllowed(
+            "The database here is encrypted, and this backup is not.",
+            "Restore an encrypted one, or restore this one into a folder of its own.",
+        )
     _make_directory(paths.root)
     copy = folder.path("restoring.part")
     with folder.locked(), _checked_copy(file, copy, progress, None):
@@ -277,7 +285,20 @@ def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Pr
         copy.replace(paths.database)
         sync_directory(paths.root)
         folder.rotate("damaged")
+    if key_id:
+        _bring_key_file(file, key_id, paths)
     return RestoredBackup(file.name, seq, aside.name if aside.exists() else "")
+
+
+def _bring_key_file(backup_file: Path, key_id: str, paths: DataPaths) -> None:
+    """Keep the key file of an encrypted backup beside the database and the backups, wherever it was restored to."""
+    name = key_file_name(key_id)
+    folders = (backup_file.parent, backup_file.parent.parent, paths.root, paths.backups)
+    found = next((folder / name for folder in folders if (folder / name).is_file()), None)
+    for folder in (paths.root, paths.backups):
+        if found is not None and folder.is_dir() and not (folder / name).exists():
+            shutil.copyfile(found, folder / name)
+            (folder / name).chmod(0o600)
 
 
 def list_backups(paths: DataPaths) -> list[Backup]:

@@ -84,19 +84,16 @@ def encrypt(
 
     """
     _check_there(paths)
-    key_id = paths.key_id
-    if key_id:
-        unlock(paths, passphrase)
-    else:
+    if not paths.key_id:
         check_passphrase(passphrase)
-        key_id = _make_key(paths, passphrase)
     drafts = paths.root / "drafts"  # before the database is encrypted, and after
     with BackupFolder(paths).locked(wait_seconds=WAIT_SECONDS):
-        if not paths.key_id:
-            _stop_engine(paths)
-            rewrite_database(
-                paths.database, key_id, before_swap=lambda: _remove_derived(paths.root), progress=progress, stop=stop
-            )
+        # Only now: another program may have encrypted it meanwhile, with a key that stays the only one.
+        key_id = paths.key_id
+        if key_id:
+            unlock(paths, passphrase)
+        else:
+            key_id = _encrypt_with_a_new_key(paths, passphrase, progress, stop)
         remove_unfinished(paths.database)  # in clear, where the way back was ended
         _remove_derived(paths.root)
         _move_files(drafts, paths.drafts)
@@ -116,17 +113,20 @@ def decrypt(paths: DataPaths, *, progress: Progress = no_progress, stop: threadi
 
     """
     _check_there(paths)
-    key_id = paths.key_id
-    used = {one for file in (paths.database, *_backup_files(paths)) if (one := key_id_of(file))}
-    if not used:
-        raise NotAllowed(f"{paths.database} is not encrypted.")
-    if key_id and encryption.read_key(key_id) is None:
-        raise LockedWorkspace(paths.database, key_id)
-    before = paths.drafts
     with BackupFolder(paths).locked(wait_seconds=WAIT_SECONDS):
+        key_id = paths.key_id
+        used = {one for file in (paths.database, *_backup_files(paths)) if (one := key_id_of(file))}
+        if not used:
+            raise NotAllowed(f"{paths.database} is not encrypted.")
+        if key_id and encryption.read_key(key_id) is None:
+            raise LockedWorkspace(paths.database, key_id)
+        before, after = paths.drafts, paths.root / "drafts"
         if key_id:
             _stop_engine(paths)
-            rewrite_database(paths.database, "", progress=progress, stop=stop)
+            # Drafts are nowhere else: whoever is ended after the swap finds them where the workspace in clear has them.
+            rewrite_database(
+                paths.database, "", before_swap=lambda: _copy_files(before, after), progress=progress, stop=stop
+            )
             _move_files(before, paths.drafts)
             shutil.rmtree(before.parent, ignore_errors=True)
         done = _rewrite_backups(paths, "", progress, stop)
@@ -209,10 +209,31 @@ def change_passphrase(paths: DataPaths, before: str, passphrase: str) -> None:
         raise NotAllowed(f"{paths.database} is not encrypted.")
     check_passphrase(passphrase)
     unlock(paths, before)
+    if open_key_file(paths.root / key_file_name(key_id), before) is None:
+        raise NotAllowed(
+            f"The passphrase opens another key than that of {paths.database} ({key_id}).", "Type that one."
+        )
     key = encryption.read_key(key_id)
     if key is None:
         raise LockedWorkspace(paths.database, key_id)
     _write_key_files(paths, key_id, key, passphrase)
+
+
+def _encrypt_with_a_new_key(paths: DataPaths, passphrase: str, progress: Progress, stop: threading.Event | None) -> str:
+    """Encrypt the database and return the id of its key; where that fails, no key is left of it."""
+    key_id = _make_key(paths, passphrase)
+    try:
+        _stop_engine(paths)
+        rewrite_database(
+            paths.database, key_id, before_swap=lambda: _remove_derived(paths.root), progress=progress, stop=stop
+        )
+    except BaseException:
+        if paths.key_id != key_id:
+            encryption.forget_key(key_id)
+            for folder in (paths.root, paths.backups):
+                (folder / key_file_name(key_id)).unlink(missing_ok=True)
+        raise
+    return key_id
 
 
 def _make_key(paths: DataPaths, passphrase: str) -> str:
@@ -293,13 +314,19 @@ def _remove_derived(root: Path) -> None:
             shutil.rmtree(root / name)
 
 
-def _move_files(source: Path, target: Path) -> None:
+def _copy_files(source: Path, target: Path) -> Sequence[Path]:
+    """Copy the files of a folder, and return them."""
     files: Sequence[Path] = [path for path in source.glob("*") if path.is_file()]
     if files:
         make_private_directory(target)
     for file in files:
         shutil.copyfile(file, target / file.name)
         os.chmod(target / file.name, 0o600)  # noqa: PTH101 - as short
+    return files
+
+
+def _move_files(source: Path, target: Path) -> None:
+    for file in _copy_files(source, target):
         file.unlink()
     with contextlib.suppress(OSError):
         source.rmdir()

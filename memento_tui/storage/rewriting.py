@@ -169,7 +169,12 @@ def _difference(source: Connection, copy: Connection, progress: Progress, stop: 
 
 
 def _overwrite(descriptor: int) -> None:
-    """Write zeros over a file that has no name any more; a disk that cannot do that has freed it already."""
+    """Write zeros over a file that has no name any more; a disk that cannot do that has freed it already.
+
+    One that another name leads to is somebody's copy, and stays.
+    """
+    if os.fstat(descriptor).st_nlink:
+        return
     with suppress(OSError):
         _write_zeros(descriptor)
 

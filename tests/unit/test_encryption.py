@@ -394,3 +394,45 @@ def test_an_engine_that_stays_keeps_it_from_being_encrypted(paths: DataPaths, mo
     with pytest.raises(MementoError, match="still runs"):
         encrypt(paths, PASSPHRASE)
     assert paths.key_id == ""
+
+
+def test_a_refused_encryption_leaves_no_key(paths: DataPaths, memory: Path) -> None:
+    with Workspace(paths.root), pytest.raises(NotAllowed, match="Another program"):
+        encrypt(paths, PASSPHRASE)
+    assert not list(paths.root.rglob("key-*.json"))
+    assert not [file for file in memory.rglob("*") if file.is_file()]
+
+
+def test_a_copy_that_shares_the_database_s_file_stays(paths: DataPaths, tmp_path: Path) -> None:
+    snapshot = tmp_path / "snapshot.db"
+    snapshot.hardlink_to(paths.database)
+    before = snapshot.read_bytes()
+    encrypt(paths, PASSPHRASE)
+    assert snapshot.read_bytes()[:16] == before[:16] == b"SQLite format 3\0"
+
+
+def test_the_passphrase_of_an_older_key_changes_no_other(paths: DataPaths) -> None:
+    encrypt(paths, "the words of the older key")
+    decrypt(paths)
+    encrypt(paths, PASSPHRASE)
+    with pytest.raises(NotAllowed, match="another key"):
+        change_passphrase(paths, "the words of the older key", "words that nobody asked for")
+
+
+def test_an_encrypted_backup_that_is_restored_elsewhere_brings_its_key_file(paths: DataPaths, tmp_path: Path) -> None:
+    encrypt(paths, PASSPHRASE)
+    with Workspace(paths.root) as workspace:
+        made = workspace.backups.make()
+    elsewhere = DataPaths(tmp_path / "elsewhere")
+    replace_damaged(elsewhere, PERSON, str(paths.backups / made.name))
+    lock(paths)
+    assert unlock(elsewhere, PASSPHRASE) == [elsewhere.key_id]
+
+
+def test_a_backup_in_clear_takes_no_encrypted_database_s_place(paths: DataPaths, tmp_path: Path) -> None:
+    with Workspace(paths.root) as workspace:
+        made = workspace.backups.make()
+    clear = shutil.copyfile(paths.backups / made.name, tmp_path / made.name)
+    encrypt(paths, PASSPHRASE)
+    with pytest.raises(NotAllowed, match="this backup is not"):
+        replace_damaged(paths, PERSON, str(clear))
