@@ -48,9 +48,10 @@ _yes = click.option("--yes", is_flag=True, help="Do not ask.")
 def encrypt(*, passphrase_file: str | None, yes: bool) -> None:
     """Encrypt the database and every backup with a key that a passphrase opens.
 
-    Close the app and end the agents' sessions first. Indexes and drafts are then kept in memory alone, and are made
-    anew after a restart of the machine; so is what agents are told, until `memento unlock`. Nobody can help who forgets
-    the passphrase. SECURITY.md says what this protects from, and what not. Where it was interrupted, begin it again.
+    Close the app and end the agents' sessions first. Indexes and drafts are then kept in memory alone: after a
+    restart of the machine indexes are made anew, drafts are lost, and agents are told nothing until `memento unlock`.
+    Nobody can help who forgets the passphrase. SECURITY.md says what this protects from, and what not. Where it was
+    interrupted, begin it again.
     """
     from memento_tui.api import encryption  # noqa: PLC0415 - the help is shown without it
 

@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 FORMAT = 2
+_FIRST_FORMAT_WITH_DIGESTS = 2
 """The form of entries and images that this version writes, and the newest that it reads.
 
 From 2 on the note of an entry is signed by a digest, so that a purge can empty it.
@@ -143,6 +144,10 @@ def fault_of(workspace: str, entry: HubEntry, public_key: bytes | None) -> str:
     if public_key is None:
         return "is of a member that this machine does not know"
     rows = [(c.record, c.record_id, c.version, c.removed, c.digest.hex()) for c in entry.changes]
+    # By what was signed: a hub that fills in or leaves out the digest may not choose how a note is read.
+    is_whole = entry.format < _FIRST_FORMAT_WITH_DIGESTS
+    if is_whole != (entry.note_digest is None) or (is_whole and entry.note_nonce is not None):
+        return "holds its note in another way than its member signed"
     note = entry.note if entry.note_digest is None else entry.note_digest.hex()
     content = _content(workspace, entry.member, [getattr(entry, name) for name in _FACTS], note, rows)
     if content != entry.content or not is_signed(public_key, content, entry.signature):

@@ -26,6 +26,9 @@ __all__ = ["HubAltered", "HubLink", "RoundReport", "keep_in_step"]
 _PULLED_AT_ONCE = 200
 """Entries of the hub that are read at once."""
 
+_DECIDING_ROLES = ("reviewer", "owner")
+"""The roles of logins that may give decisions."""
+
 _MAX_RACES = 50
 """How often in one round another member may be quicker before the round ends for now."""
 
@@ -226,7 +229,7 @@ class HubLink:
     def _take_role(self, role: str) -> None:
         """Note the role of this login; one that may give decisions since gives what stayed here meanwhile."""
         membership = self._membership()
-        if membership.role == "agent" and role in ("reviewer", "owner"):
+        if membership.role not in _DECIDING_ROLES and role in _DECIDING_ROLES:
             state, after = self._session.state, ("", "")
             while found := state.records(after, _PULLED_AT_ONCE, kept_since=membership.since):
                 after = (found[-1].record, found[-1].record_id)

@@ -86,6 +86,11 @@ def test_an_entry_of_the_first_format_is_checked_as_it_was_signed(tmp_path: Path
     changed = msgspec.structs.replace(entry, note="another")
     assert fault_of("w", changed, key.public) == "was not signed by its member as it stands"
     assert as_sent("w", "m", key, {**facts, "note": "a note"}, [])["format"] == FORMAT
+    content = hashlib.sha256(msgspec.json.encode(("w", "m", 1, *facts.values(), "", []))).digest()
+    bare = msgspec.structs.replace(entry, note="", content=content, signature=key.sign(content))
+    assert fault_of("w", bare, key.public) == ""
+    forged = msgspec.structs.replace(bare, note="made up", note_digest=b"")
+    assert fault_of("w", forged, key.public) == "holds its note in another way than its member signed"
 
 
 def test_a_hub_of_an_older_form_is_raised_by_whoever_began_it_and_nobody_else(
