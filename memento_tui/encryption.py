@@ -149,7 +149,7 @@ def _belongs_to(folder: Path, user: int) -> bool:
 
 
 _in_memory: dict[str, bool] = {}
-"""What `_is_in_memory` found; a mount does not change while a program runs."""
+"""The answers of `_is_in_memory`, kept because a mount does not change while a program runs."""
 
 
 def _is_in_memory(folder: str) -> bool:

@@ -19,7 +19,7 @@ __all__ = ["CompactedWorkspace", "compact"]
 
 
 class CompactedWorkspace(Compaction, frozen=True):
-    """What making a workspace smaller came to."""
+    """The result of compacting a workspace."""
 
     let_go: int = 0
     """Earlier versions whose texts were let go, because ``[history]`` limits them."""

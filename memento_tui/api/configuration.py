@@ -49,7 +49,7 @@ class Setting(msgspec.Struct, frozen=True):
     """``None`` for a rule, whose default is the preset's."""
     meaning: str
     limits: str = ""
-    """What a number must be, such as ``above 0, at most 3,600``."""
+    """The limits of a number in words, such as ``above 0, at most 3,600``."""
 
     @property
     def name(self) -> str:

@@ -42,7 +42,7 @@ _LOGS = ("engine_log", "hook_log", "hub_log", "maintenance_log", "crash_report")
 
 
 class Rewritten(msgspec.Struct, frozen=True):
-    """What encrypting a workspace, or the way back, came to."""
+    """The result of encrypting or decrypting a workspace."""
 
     key_id: str
     """The id of the key that it has now; empty where it has none."""

@@ -46,7 +46,7 @@ DecisionVerb = Literal[
 DECISION_VERBS: tuple[str, ...] = get_args(DecisionVerb)
 
 InboxOrder = Literal["risk", "oldest", "newest", "agent"]
-"""What is listed first: the riskiest, what waits longest, the newest, or by agent and then by risk."""
+"""The order of the list: by risk, the oldest or the newest first, or by agent and then by risk."""
 
 CONTRADICTION_PREFIX = "contradiction:"
 """The prefix of a contradiction's name in the inbox. A proposal's name is its id."""

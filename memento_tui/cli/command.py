@@ -126,7 +126,7 @@ def check_may_leave(workspace: Workspace, *, in_clear: bool) -> None:
 in_clear_option = click.option(
     "--in-clear", is_flag=True, help="Write an encrypted workspace's memories in clear; else that is refused."
 )
-"""What says that texts of an encrypted workspace may be written to files that are not encrypted."""
+"""The option that lets texts of an encrypted workspace be written to files that are not encrypted."""
 
 
 CommandFunction = Callable[..., Any]
