@@ -12,14 +12,25 @@ import stat
 import sys
 from pathlib import Path
 
+from memento_tui.locations import last_known_location
+
+TYPE_CHECKING = False  # as in `typing`, whose import a hook would wait for
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 __all__ = [
     "KEY_BYTES",
     "NoMemoryFolder",
     "clear_folder",
     "database_name",
+    "directory_mark",
     "forget_key",
+    "is_in_clear",
     "key_id_of",
+    "key_of_directory",
+    "key_place",
     "memory_folder",
+    "noted_key",
     "read_key",
     "text_folders",
     "unlock",
@@ -33,6 +44,12 @@ _BEGINNING = b"memento\x01"
 _NAME_BYTES = 16
 """Bytes at the beginning of an encrypted database that are not encrypted: what the cipher calls its salt."""
 
+_IN_CLEAR = b"SQLite format 3\x00"
+"""The first bytes of a database that is not encrypted."""
+
+_KEY_ID_CHARACTERS = 16
+"""Hexadecimal digits of the id of a key."""
+
 
 class NoMemoryFolder(OSError):
     """The machine has no file system in memory that belongs to the user alone."""
@@ -40,20 +57,54 @@ class NoMemoryFolder(OSError):
 
 def key_id_of(file: Path | str) -> str:
     """Return the id of the key that a database is encrypted with; empty where it is not, or cannot be read."""
+    return _key_in(_beginning(file))
+
+
+def is_in_clear(file: Path | str) -> bool:
+    """Tell whether a file begins as a database that is not encrypted."""
+    return _beginning(file) == _IN_CLEAR
+
+
+def key_of_directory(database: Path) -> str:
+    """Return the id of the key that a directory's database is encrypted with, or was before it was lost or damaged.
+
+    It is empty where the database is in clear.
+    """
+    beginning = _beginning(database)
+    return "" if beginning == _IN_CLEAR else _key_in(beginning) or noted_key(database)
+
+
+def noted_key(database: Path) -> str:
+    """Return the id of the key that a database had when its newest entry was noted; see `storage.last_known`."""
+    import json  # noqa: PLC0415 - only what is not in clear, or was noted, is asked
+
+    try:
+        noted = json.loads(Path(last_known_location(os.fspath(database))).read_bytes()).get("key", "")
+    except (OSError, ValueError, AttributeError):
+        return ""
+    # It becomes a part of paths.
+    is_key = isinstance(noted, str) and len(noted) == _KEY_ID_CHARACTERS and not set(noted) - set("0123456789abcdef")
+    return noted if is_key else ""
+
+
+def _beginning(file: Path | str) -> bytes:
+    """Return the first 16 bytes of a file; none where it is missing, a folder, or has a name that is not UTF-8."""
     import apsw  # noqa: PLC0415 - where nothing is opened it is not needed
 
     try:
         # Read by SQLite, and not with `open`: to close a file takes away all locks that this process has on it.
         opened = apsw.VFSFile("unix", os.fspath(file), [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
         try:
-            beginning = opened.xRead(_NAME_BYTES, 0)
+            return opened.xRead(_NAME_BYTES, 0)
         finally:
             opened.xClose()
-    except (apsw.Error, ValueError):  # it is missing, a folder, or has a name that is not UTF-8
-        return ""
-    if len(beginning) < _NAME_BYTES or not beginning.startswith(_BEGINNING):
-        return ""
-    return beginning[len(_BEGINNING) :].hex()
+    except (apsw.Error, ValueError):
+        return b""
+
+
+def _key_in(beginning: bytes) -> str:
+    is_named = len(beginning) == _NAME_BYTES and beginning.startswith(_BEGINNING)
+    return beginning[len(_BEGINNING) :].hex() if is_named else ""
 
 
 def database_name(key_id: str) -> bytes:
@@ -63,16 +114,24 @@ def database_name(key_id: str) -> bytes:
 
 def read_key(key_id: str) -> bytes | None:
     """Return an unlocked key; ``None`` where it is locked."""
-    try:
-        key = _key_file(key_id).read_bytes()
-    except OSError:
-        return None
-    return key if len(key) == KEY_BYTES else None
+    for folder in _memory_folders():
+        try:
+            key = _key_file(folder, key_id).read_bytes()
+        except OSError:
+            continue
+        if len(key) == KEY_BYTES:
+            return key
+    return None
+
+
+def key_place(key_id: str) -> Path | None:
+    """Return the file in memory that holds an unlocked key; ``None`` where it is locked."""
+    return next((file for folder in _memory_folders() if (file := _key_file(folder, key_id)).is_file()), None)
 
 
 def unlock(key_id: str, key: bytes) -> None:
     """Give all programs of this user a key, until it is locked. Raises `OSError`."""
-    file = _key_file(key_id)
+    file = _key_file(_folder_of(key_id), key_id)
     for folder in (file.parent.parent, file.parent):
         _make_private(folder)
     unfinished = file.with_name(f"{key_id}.{os.getpid()}")
@@ -85,12 +144,15 @@ def unlock(key_id: str, key: bytes) -> None:
 
 
 def forget_key(key_id: str) -> bool:
-    """Lock a key again; tell whether it was unlocked. Raises `OSError`."""
-    try:
-        _key_file(key_id).unlink()
-    except (FileNotFoundError, NoMemoryFolder):
-        return False
-    return True
+    """Lock a key again, wherever it was unlocked; tell whether it was. Raises `OSError`."""
+    was_unlocked = False
+    for folder in _memory_folders():
+        try:
+            _key_file(folder, key_id).unlink()
+        except FileNotFoundError:
+            continue
+        was_unlocked = True
+    return was_unlocked
 
 
 def clear_folder(root: Path, key_id: str) -> Path:
@@ -100,22 +162,46 @@ def clear_folder(root: Path, key_id: str) -> Path:
         NoMemoryFolder: there is no such place.
 
     """
-    import zlib  # noqa: PLC0415 - only an encrypted workspace needs it
-
     # Two copies of a directory have one key, and an index each.
-    return memory_folder() / "text" / f"{key_id}-{zlib.crc32(os.fsencode(root.absolute())):08x}"
+    return _folder_of(key_id) / "text" / f"{key_id}-{directory_mark(root)}"
+
+
+def directory_mark(root: Path) -> str:
+    """Return eight characters that tell a data directory from others in the names of folders elsewhere."""
+    import zlib  # noqa: PLC0415 - few calls need it
+
+    return f"{zlib.crc32(os.fsencode(root.absolute())):08x}"
 
 
 def text_folders(key_id: str) -> list[Path]:
     """Return the folders in memory that hold text of workspaces with a key."""
+    return [path for folder in _memory_folders() for path in _texts_in(folder, key_id)]
+
+
+def _texts_in(folder: Path, key_id: str) -> list[Path]:
     try:
-        return sorted((memory_folder() / "text").glob(f"{key_id}-*"))
+        return sorted((folder / "text").glob(f"{key_id}-*"))
     except OSError:
         return []
 
 
-def _key_file(key_id: str) -> Path:
-    return memory_folder() / "keys" / key_id
+def _key_file(folder: Path, key_id: str) -> Path:
+    return folder / "keys" / key_id
+
+
+def _folder_of(key_id: str) -> Path:
+    """Return the folder in memory where a key is unlocked, or text with it lies, or it would be put.
+
+    Programs whose environments name other places find one key and its text so.
+
+    Raises:
+        NoMemoryFolder, PermissionError: as `memory_folder`.
+
+    """
+    folders = list(_memory_folders())
+    used = (one for one in folders if _key_file(one, key_id).exists())
+    kept = (one for one in folders if _texts_in(one, key_id))
+    return next(used, None) or next(kept, None) or memory_folder()
 
 
 def memory_folder() -> Path:
@@ -126,17 +212,32 @@ def memory_folder() -> Path:
         PermissionError: another user made a folder of its name.
 
     """
+    if found := next(_memory_folders(), None):
+        return found
+    shared = _shared_folder()
+    if not _is_in_memory(_SHARED):
+        raise NoMemoryFolder(f"{sys.platform} has no file system in memory here (/run/user/{os.getuid()} or {_SHARED})")
+    raise PermissionError(f"{shared} must be a directory that only you may use")
+
+
+_SHARED = "/dev/shm"  # noqa: S108 - of all users; the folder in it is looked at
+
+
+def _shared_folder() -> Path:
+    return Path(_SHARED, f"memento-{os.getuid()}")
+
+
+def _memory_folders() -> Iterator[Path]:
+    """Yield the places of this user in memory, the one to be used first; another program may have another first."""
     user = os.getuid()
+    tried: list[str] = []
     for place in (os.environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{user}"):
-        if place and _belongs_to(Path(place), user) and _is_in_memory(place):
-            return Path(place, "memento")
-    shared = "/dev/shm"  # noqa: S108 - of all users; the folder in it is looked at
-    if not _is_in_memory(shared):
-        raise NoMemoryFolder(f"{sys.platform} has no file system in memory here (/run/user/{user} or {shared})")
-    folder = Path(shared, f"memento-{user}")
-    if os.path.lexists(folder) and not _belongs_to(folder, user):
-        raise PermissionError(f"{folder} must be a directory that only you may use")
-    return folder
+        if place and place not in tried and _belongs_to(Path(place), user) and _is_in_memory(place):
+            yield Path(place, "memento")
+        tried.append(place)
+    shared = _shared_folder()
+    if _is_in_memory(_SHARED) and (not os.path.lexists(shared) or _belongs_to(shared, user)):
+        yield shared
 
 
 def _belongs_to(folder: Path, user: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from memento_tui.encryption import clear_folder, key_id_of
+from memento_tui.encryption import clear_folder, key_of_directory
 from memento_tui.errors import DataDirectoryError
 from memento_tui.locations import data_location, database_location, socket_location
 from memento_tui.named_tuple import NamedTuple
@@ -31,8 +31,8 @@ class DataPaths(NamedTuple):
 
     @property
     def key_id(self) -> str:
-        """The id of the key that the database is encrypted with; empty where it is not."""
-        return key_id_of(self.database)
+        """The id of the key that the database is encrypted with, or was before it was lost; empty where it is not."""
+        return key_of_directory(self.database)
 
     @property
     def clear(self) -> Path:

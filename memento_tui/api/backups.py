@@ -13,7 +13,7 @@ import msgspec
 from memento_tui.api.accounts import ACCOUNTS_SETTING, revoke_all
 from memento_tui.api.hub_session import HUB_SETTING, alone_with_hub, end_sharing, keep_membership, membership_of
 from memento_tui.api.key_files import key_file_name
-from memento_tui.encryption import key_id_of, read_key
+from memento_tui.encryption import is_in_clear, key_id_of, read_key
 from memento_tui.errors import DataDirectoryError, LockedWorkspace, NotAllowed
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import make_private_directory
@@ -30,7 +30,7 @@ from memento_tui.storage.backup_folder import (
 )
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import Author
-from memento_tui.storage.last_known import forget_last_known
+from memento_tui.storage.last_known import forget_last_known, read_last_known
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.store import Store
 
@@ -265,10 +265,11 @@ def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Pr
     folder = BackupFolder(paths)
     file = _find_file(folder, name)
     key_id = key_id_of(file)
-    if paths.database.exists() and key_id_of(paths.database) and not key_id:
+    if not key_id and (known := _key_of_lost(paths)):
         raise NotAllowed(
-            "The database here is encrypted, and this backup is not.",
-            "Restore an encrypted one, or restore this one into a folder of its own.",
+            f"The database here is encrypted, or was (key {known}), and this backup is not.",
+            "Restore an encrypted one, or restore this one into a folder of its own: memento --data-dir FOLDER backup"
+            f" restore {file}",
         )
     _make_directory(paths.root)
     copy = folder.path("restoring.part")
@@ -288,6 +289,17 @@ def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Pr
     if key_id:
         _bring_key_file(file, key_id, paths)
     return RestoredBackup(file.name, seq, aside.name if aside.exists() else "")
+
+
+def _key_of_lost(paths: DataPaths) -> str:
+    """Return the id of the key of a database that is lost, or damaged from its first byte on; empty for one in clear.
+
+    Where nothing else is left that says it, a key file beside the database does: there is one while it is encrypted.
+    """
+    found = paths.key_id
+    if found or is_in_clear(paths.database) or read_last_known(paths.database) is not None:
+        return found
+    return next((file.stem.removeprefix("key-") for file in paths.root.glob(key_file_name("*"))), "")
 
 
 def _bring_key_file(backup_file: Path, key_id: str, paths: DataPaths) -> None:

@@ -14,13 +14,22 @@ import msgspec
 
 from memento_tui import encryption
 from memento_tui.api.integrity import stop_engine
-from memento_tui.api.key_files import check_passphrase, key_file_name, open_key_file, wrap_key, write_key_file
+from memento_tui.api.key_files import (
+    check_passphrase,
+    is_key_file,
+    key_file_name,
+    open_key_file,
+    wrap_key,
+    write_key_file,
+)
 from memento_tui.encryption import KEY_BYTES, key_id_of
-from memento_tui.errors import DataDirectoryError, LockedWorkspace, MementoError, NotAllowed, NotFound
+from memento_tui.errors import DamagedFile, DataDirectoryError, LockedWorkspace, MementoError, NotAllowed, NotFound
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import make_private_directory
 from memento_tui.search.engine_client import SemanticClient
+from memento_tui.search.index_copy import remove_copies
 from memento_tui.storage.backup_folder import WAIT_SECONDS, BackupFolder
+from memento_tui.storage.last_known import note_key
 from memento_tui.storage.progress import Progress, no_progress
 from memento_tui.storage.rewriting import UNFINISHED, remove_unfinished, rewrite_database
 
@@ -88,12 +97,15 @@ def encrypt(
         check_passphrase(passphrase)
     drafts = paths.root / "drafts"  # before the database is encrypted, and after
     with BackupFolder(paths).locked(wait_seconds=WAIT_SECONDS):
+        _check_no_copies(paths)
         # Only now: another program may have encrypted it meanwhile, with a key that stays the only one.
         key_id = paths.key_id
         if key_id:
             unlock(paths, passphrase)
         else:
             key_id = _encrypt_with_a_new_key(paths, passphrase, progress, stop)
+        note_key(paths.database, key_id)
+        _keep_key_file_of(paths, key_id)
         remove_unfinished(paths.database)  # in clear, where the way back was ended
         _remove_derived(paths.root)
         _move_files(drafts, paths.drafts)
@@ -103,7 +115,10 @@ def encrypt(
 
 
 def decrypt(paths: DataPaths, *, progress: Progress = no_progress, stop: threading.Event | None = None) -> Rewritten:
-    """Write an unlocked workspace and its backups in clear. The file of its key stays, for copies kept elsewhere.
+    """Write an unlocked workspace and its backups in clear.
+
+    The file of its key stays among the backups, for copies kept elsewhere. Where an earlier call was ended, this
+    finishes it.
 
     Raises:
         NotAllowed: it is not encrypted, or another program has it open.
@@ -115,24 +130,31 @@ def decrypt(paths: DataPaths, *, progress: Progress = no_progress, stop: threadi
     _check_there(paths)
     with BackupFolder(paths).locked(wait_seconds=WAIT_SECONDS):
         key_id = paths.key_id
-        used = {one for file in (paths.database, *_backup_files(paths)) if (one := key_id_of(file))}
-        if not used:
+        used = _keys_in_use(paths)
+        unfinished = _keys_in_memory(paths) - used
+        if not used and not unfinished:
             raise NotAllowed(f"{paths.database} is not encrypted.")
         if key_id and encryption.read_key(key_id) is None:
             raise LockedWorkspace(paths.database, key_id)
         before, after = paths.drafts, paths.root / "drafts"
         if key_id:
             _stop_engine(paths)
+
             # Drafts are nowhere else: whoever is ended after the swap finds them where the workspace in clear has them.
-            rewrite_database(
-                paths.database, "", before_swap=lambda: _copy_files(before, after), progress=progress, stop=stop
-            )
-            _move_files(before, paths.drafts)
-            shutil.rmtree(before.parent, ignore_errors=True)
+            def before_swap() -> None:
+                _copy_files(before, after)
+                note_key(paths.database, "")
+
+            rewrite_database(paths.database, "", before_swap=before_swap, progress=progress, stop=stop)
         done = _rewrite_backups(paths, "", progress, stop)
-    if not done.left:
-        for one in used:
-            encryption.forget_key(one)
+        with _explained(paths):
+            _keep_key_file_of(paths, "")
+            for one in used | unfinished:
+                # The drafts are in the directory since before the swap.
+                for folder in _text_folders(paths, one):
+                    shutil.rmtree(folder)
+                if not done.left or one in unfinished:
+                    encryption.forget_key(one)
     return done
 
 
@@ -154,23 +176,21 @@ def unlock(paths: DataPaths, passphrase: str, *, key_file: Path | None = None, r
             f"There is no key file in {paths.root}.",
             "It is called key-….json. Name a copy of it: memento unlock --key-file FILE.",
         )
-    opened = [found for file in files if (found := open_key_file(file, passphrase)) is not None]
+    whole = [file for file in files if is_key_file(file)] or files[:1]  # which says what is wrong with it
+    opened = [(file, found) for file in whole if (found := open_key_file(file, passphrase)) is not None]
     if not opened:
         raise NotAllowed("The passphrase is wrong.", "Type it again; nobody can look it up.")
     with _explained(paths):
-        for key_id, key in opened:
+        for _, (key_id, key) in opened:
             encryption.unlock(key_id, key)
-        for file in () if read_only else files:
-            for folder in (paths.root, paths.backups):
-                if folder.is_dir() and not (folder / file.name).exists():
-                    shutil.copyfile(file, folder / file.name)
-                    (folder / file.name).chmod(0o600)
+        for file, (key_id, _) in () if read_only else opened:
+            _keep_key_file(paths, file, key_id)
     if paths.key_id and encryption.read_key(paths.key_id) is None:
         raise NotAllowed(
             f"The passphrase opens another key than that of {paths.database} ({paths.key_id}).",
             "Name its key file: memento unlock --key-file FILE.",
         )
-    return [key_id for key_id, _ in opened]
+    return [key_id for _, (key_id, _) in opened]
 
 
 def lock(paths: DataPaths) -> list[str]:
@@ -183,7 +203,7 @@ def lock(paths: DataPaths) -> list[str]:
         DataDirectoryError: a key cannot be removed.
 
     """
-    key_ids = {key_id for file in (paths.database, *_backup_files(paths)) if (key_id := key_id_of(file))}
+    key_ids = _keys_in_use(paths) | _keys_in_memory(paths)
     if is_unlocked(paths):
         _stop_engine(paths)
     with _explained(paths):
@@ -221,8 +241,11 @@ def change_passphrase(paths: DataPaths, before: str, passphrase: str) -> None:
 
 def _encrypt_with_a_new_key(paths: DataPaths, passphrase: str, progress: Progress, stop: threading.Event | None) -> str:
     """Encrypt the database and return the id of its key; where that fails, no key is left of it."""
-    key_id = _make_key(paths, passphrase)
+    key_id, key = secrets.token_hex(_KEY_ID_BYTES), secrets.token_bytes(KEY_BYTES)
     try:
+        with _explained(paths):
+            encryption.unlock(key_id, key)  # first: it fails where nothing is kept in memory
+        _write_key_files(paths, key_id, key, passphrase)
         _stop_engine(paths)
         rewrite_database(
             paths.database, key_id, before_swap=lambda: _remove_derived(paths.root), progress=progress, stop=stop
@@ -236,14 +259,6 @@ def _encrypt_with_a_new_key(paths: DataPaths, passphrase: str, progress: Progres
     return key_id
 
 
-def _make_key(paths: DataPaths, passphrase: str) -> str:
-    key_id, key = secrets.token_hex(_KEY_ID_BYTES), secrets.token_bytes(KEY_BYTES)
-    with _explained(paths):
-        encryption.unlock(key_id, key)  # first: it fails where nothing is kept in memory
-    _write_key_files(paths, key_id, key, passphrase)
-    return key_id
-
-
 def _write_key_files(paths: DataPaths, key_id: str, key: bytes, passphrase: str) -> None:
     wrapped = wrap_key(key_id, key, passphrase)
     with _explained(paths):
@@ -252,9 +267,58 @@ def _write_key_files(paths: DataPaths, key_id: str, key: bytes, passphrase: str)
             write_key_file(folder, wrapped)
 
 
+def _keep_key_file(paths: DataPaths, file: Path, key_id: str) -> None:
+    """Keep a copy of a key file, under the name that it is looked for by; beside the database only that of its key."""
+    folders = [paths.backups, *([paths.root] if key_id == paths.key_id else [])]
+    for kept in (folder / key_file_name(key_id) for folder in folders if folder.is_dir()):
+        if not is_key_file(kept):
+            shutil.copyfile(file, kept)
+            kept.chmod(0o600)
+
+
+def _keep_key_file_of(paths: DataPaths, key_id: str) -> None:
+    """Leave beside the database the file of its key alone; those of other keys stay among the backups."""
+    for file in paths.root.glob(key_file_name("*")):
+        if file.name != key_file_name(key_id):
+            make_private_directory(paths.backups)
+            file.replace(paths.backups / file.name)
+
+
+def _check_no_copies(paths: DataPaths) -> None:
+    """Remove the copies of the index that programs left on the disk. Raises `NotAllowed` where one is in use."""
+    if readers := remove_copies(paths):
+        named = ", ".join(map(str, readers))
+        raise NotAllowed(
+            f"A program that only reads {paths.root} has a copy of its index on the disk (process {named}).",
+            "End it, and try again.",
+        )
+
+
+def _keys_in_use(paths: DataPaths) -> set[str]:
+    """Return the ids of the keys of the database, lost or not, and of the backups."""
+    return {one for one in (paths.key_id, *map(key_id_of, _backup_files(paths))) if one}
+
+
+def _keys_in_memory(paths: DataPaths) -> set[str]:
+    """Return the ids of the keys with a file in the directory that are unlocked, or have text in memory."""
+    known = {file.stem.removeprefix("key-") for file in _key_files(paths)}
+    return {one for one in known if encryption.read_key(one) is not None or _text_folders(paths, one)}
+
+
+def _text_folders(paths: DataPaths, key_id: str) -> list[Path]:
+    """Return the folders in memory with text of this directory, and not of a copy of it."""
+    mark = encryption.directory_mark(paths.root)
+    return [folder for folder in encryption.text_folders(key_id) if folder.name.endswith(mark)]
+
+
 def _check_there(paths: DataPaths) -> None:
     if not paths.database.is_file():
         raise DataDirectoryError(f"There is no memento data in {paths.root}.", "Check the path.")
+    if paths.key_id and not key_id_of(paths.database):
+        raise DamagedFile(
+            f"{paths.database} is damaged: it was encrypted, and begins as no database does.",
+            "Keep the file, and put a backup in its place: `memento backup restore`. Nothing was changed.",
+        )
 
 
 @contextlib.contextmanager
@@ -272,11 +336,12 @@ def _explained(paths: DataPaths) -> Iterator[None]:
 
 
 def _key_files(paths: DataPaths) -> list[Path]:
-    """Return the key files of a directory, each key once; that of the database first."""
+    """Return the key files of a directory, each key once, and a damaged copy last; that of the database first."""
     found: dict[str, Path] = {}
     for folder in (paths.root, paths.backups):
         for file in sorted(folder.glob(key_file_name("*"))):
-            found.setdefault(file.name, file)
+            if file.name not in found or not is_key_file(found[file.name]):
+                found[file.name] = file
     own = key_file_name(paths.key_id)
     return sorted(found.values(), key=lambda file: (file.name != own, file.name))
 

@@ -18,6 +18,7 @@ __all__ = [
     "FEWEST_CHARACTERS",
     "KeyFile",
     "check_passphrase",
+    "is_key_file",
     "key_file_name",
     "open_key_file",
     "wrap_key",
@@ -52,7 +53,8 @@ def key_file_name(key_id: str) -> str:
 
 
 def check_passphrase(passphrase: str) -> None:
-    """Raise `InvalidInput` where a passphrase is too short to be any help."""
+    """Raise `InvalidInput` where a passphrase is too short to be any help, or no text."""
+    _bytes_of(passphrase)
     if len(passphrase) < FEWEST_CHARACTERS:
         raise InvalidInput(
             f"The passphrase has {len(passphrase)} characters.", f"Take one of {FEWEST_CHARACTERS} or more; words do."
@@ -69,13 +71,24 @@ def wrap_key(key_id: str, key: bytes, passphrase: str) -> KeyFile:
     return KeyFile(key_id, salt.hex(), _WORK, _BLOCK, _LANES, wrapped.hex(), proof.hex())
 
 
+def is_key_file(file: Path) -> bool:
+    """Tell whether a file is there and holds a wrapped key."""
+    try:
+        msgspec.json.decode(file.read_bytes(), type=KeyFile)
+    except (OSError, ValueError, msgspec.MsgspecError):
+        return False
+    return True
+
+
 def open_key_file(file: Path, passphrase: str) -> tuple[str, bytes] | None:
     """Return the id of a key and the key, or ``None`` where the passphrase is not its own.
 
     Raises:
+        InvalidInput: the passphrase is no text.
         DataDirectoryError: the file cannot be read, or is no such file.
 
     """
+    _bytes_of(passphrase)
     try:
         found = msgspec.json.decode(file.read_bytes(), type=KeyFile)
         pad, proof_key = _derive(passphrase, bytes.fromhex(found.salt), found.work, found.block, found.lanes)
@@ -107,8 +120,18 @@ def write_key_file(folder: Path, wrapped: KeyFile) -> Path:
 def _derive(passphrase: str, salt: bytes, work: int, block: int, lanes: int) -> tuple[bytes, bytes]:
     # What this needs is 128 * work * block bytes, and a little.
     most = 256 * work * block
-    both = hashlib.scrypt(passphrase.encode(), salt=salt, n=work, r=block, p=lanes, maxmem=most, dklen=2 * KEY_BYTES)
+    both = hashlib.scrypt(_bytes_of(passphrase), salt=salt, n=work, r=block, p=lanes, maxmem=most, dklen=2 * KEY_BYTES)
     return both[:KEY_BYTES], both[KEY_BYTES:]
+
+
+def _bytes_of(passphrase: str) -> bytes:
+    try:
+        return passphrase.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"The passphrase is not UTF-8 (at character {error.start + 1}).",
+            "Set the terminal to UTF-8, or take other characters.",
+        ) from None
 
 
 def _proof(proof_key: bytes, key_id: str, wrapped: bytes) -> bytes:

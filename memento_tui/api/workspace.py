@@ -480,6 +480,17 @@ class Workspace:
         written, successors = self._store.journal.first_written("memory", ids), self._store.memories.successors(ids)
         return {name: Provenance(written.get(name), successors.get(name, ())) for name in ids}
 
+    def check_may_leave(self, *, in_clear: bool = False) -> None:
+        """Raise `NotAllowed` where a copy of an encrypted workspace would lie in clear, and nobody said ``in_clear``.
+
+        Whatever writes memories to files outside of the data directory asks this first.
+        """
+        if self.paths.key_id and not in_clear:
+            raise NotAllowed(
+                "The workspace is encrypted, and what this writes would be in clear.",
+                "The commands `memento export` and `memento mirror` do it with --in-clear.",
+            )
+
     def export_records(self) -> Iterator[AnyRecord]:
         """Yield every record that an export holds: memories, then relations, skips, working items and crystals."""
         return records_of(self._store)

@@ -23,7 +23,6 @@ __all__ = [
     "Command",
     "CommandFunction",
     "Group",
-    "check_may_leave",
     "command",
     "current_session",
     "group",
@@ -113,14 +112,6 @@ def open_workspace(*, create: bool = False) -> Iterator[Workspace]:
             from memento_tui.api.maintenance_schedule import start_maintenance_if_due  # noqa: PLC0415 - as above
 
             start_maintenance_if_due(workspace, "command")
-
-
-def check_may_leave(workspace: Workspace, *, in_clear: bool) -> None:
-    """Raise `NotAllowed` where a copy of an encrypted workspace would lie in clear and nobody said so."""
-    if workspace.paths.key_id and not in_clear:
-        raise NotAllowed(
-            "The workspace is encrypted, and what this writes would be in clear.", "Say --in-clear if you want that."
-        )
 
 
 in_clear_option = click.option(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memento_tui.cli.command import check_may_leave, command, current_session, in_clear_option, open_workspace
+from memento_tui.cli.command import command, current_session, in_clear_option, open_workspace
 from memento_tui.cli.interaction import staged_progress
 from memento_tui.cli.memories import open_past
 from memento_tui.cli.options import past_moment
@@ -219,11 +219,10 @@ def export(path: Path | str, name: str, at: str | None, *, in_clear: bool) -> No
     from memento_tui.formats.import_export import run_export  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace() as workspace, nullcontext() if at is None else open_past(workspace, at) as past:
-        check_may_leave(workspace, in_clear=in_clear)
         if str(path) == "-":
-            _export_to_output(workspace, name, past)
+            _export_to_output(workspace, name, past, in_clear=in_clear)
             return
-        written = run_export(workspace, path, format_name=name, past=past)
+        written = run_export(workspace, path, format_name=name, past=past, in_clear=in_clear)
     refused = [{"file": r.file, "line": r.line, "reason": r.reason} for r in written.refused]
     data = {"format": name, "path": str(path), "exported": written.records, "left_out": written.left_out}
     emit(
@@ -241,7 +240,7 @@ def _export_text(written: ExportReport, path: Path | str) -> str:
     return "\n".join([*lines, table(["REFUSED", "WHY"], rows)]).rstrip()
 
 
-def _export_to_output(workspace: Workspace, name: str, past: Past | None) -> None:
+def _export_to_output(workspace: Workspace, name: str, past: Past | None, *, in_clear: bool) -> None:
     if sys.stdout.isatty():
         raise InvalidInput("An export is not for a terminal.", "Name a file, or send the output through a pipe.")
     if name not in _SINGLE_FILE_FORMATS:
@@ -251,7 +250,7 @@ def _export_to_output(workspace: Workspace, name: str, past: Past | None) -> Non
 
     with tempfile.TemporaryDirectory(dir=workspace.paths.temporary_folder()) as folder:
         whole = Path(folder) / "export"
-        run_export(workspace, whole, format_name=name, past=past)
+        run_export(workspace, whole, format_name=name, past=past, in_clear=in_clear)
         with whole.open("rb") as file:
             write_bytes(file)
 

@@ -15,7 +15,7 @@ import click
 import msgspec
 
 from memento_tui import clock
-from memento_tui.cli.command import check_may_leave, command, current_session, in_clear_option, open_workspace
+from memento_tui.cli.command import command, current_session, in_clear_option, open_workspace
 from memento_tui.cli.interaction import staged_progress, stop_on_signals
 from memento_tui.cli.output import EXIT_INTERRUPTED, bold, emit, note, safe, write
 
@@ -86,9 +86,10 @@ def mirror(folder: Path, query: str, namespace: str, vanished: str, *, once: boo
     from memento_tui.mirror.mirror import Mirror  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace(create=True) as workspace, stop_on_signals(signal.SIGINT, signal.SIGTERM) as stopping:
-        check_may_leave(workspace, in_clear=in_clear)
         chosen = cast("VanishedPolicy", vanished)
-        with Mirror(workspace, folder, query=query, namespace=namespace, hold=hold, vanished=chosen) as running:
+        with Mirror(
+            workspace, folder, query=query, namespace=namespace, hold=hold, vanished=chosen, in_clear=in_clear
+        ) as running:
             events = _synchronize(running, stopping, patience=_MAX_WAIT_SECONDS if once else 0.0)
             if once:
                 emit(

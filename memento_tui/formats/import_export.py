@@ -258,16 +258,23 @@ def _format_named(name: str) -> Format:
 
 
 def run_export(
-    workspace: Workspace, path: Path | str, *, format_name: str = "memento", past: Past | None = None
+    workspace: Workspace,
+    path: Path | str,
+    *,
+    format_name: str = "memento",
+    past: Past | None = None,
+    in_clear: bool = False,
 ) -> ExportReport:
     """Write everything that a format has a place for; ``path`` is an address where that is a server.
 
-    With ``past`` the records are written as they were then.
+    With ``past`` the records are written as they were then. ``in_clear`` lets an encrypted workspace be written so.
 
     Raises:
+        NotAllowed: the workspace is encrypted, and nobody said ``in_clear``.
         InvalidInput: the place cannot be written.
 
     """
+    workspace.check_may_leave(in_clear=in_clear)
     chosen = _format_named(format_name)
     chosen.check_place(path)
     records: Iterator[AnyRecord] = (past or workspace).export_records()

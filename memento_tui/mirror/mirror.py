@@ -61,10 +61,12 @@ class _StepState(msgspec.Struct):
 class Mirror:
     """A folder and a workspace that are kept in step. Use it as a context manager, or call `close`.
 
+    ``in_clear`` lets an encrypted workspace be mirrored.
+
     Raises:
         InvalidInput: the folder is no place for a mirror, or is not the one that was mirrored there before; or the
             query holds free text.
-        NotAllowed: another process mirrors the folder.
+        NotAllowed: another process mirrors the folder, or the workspace is encrypted and nobody said ``in_clear``.
 
     """
 
@@ -78,7 +80,9 @@ class Mirror:
         hold: bool = False,
         vanished: VanishedPolicy = "ask",
         quiet_seconds: float = SETTLING_SECONDS,
+        in_clear: bool = False,
     ) -> None:
+        workspace.check_may_leave(in_clear=in_clear)
         author = Author("system", "mirror", agent="mirror", session=workspace.author.session)
         self._session = session = workspace.import_session(author)
         self._vanished = vanished

@@ -9,11 +9,12 @@ import tempfile
 import weakref
 from pathlib import Path
 
+from memento_tui.encryption import directory_mark
 from memento_tui.errors import DataDirectoryError
 from memento_tui.paths import DataPaths
 from memento_tui.processes import is_process_alive
 
-__all__ = ["copy_index"]
+__all__ = ["copy_index", "remove_copies"]
 
 _ATTEMPTS = 3
 """How often the files are copied anew because another program replaced some meanwhile."""
@@ -34,7 +35,7 @@ def copy_index(owner: object, paths: DataPaths) -> Path:
     try:
         folder = paths.temporary_folder()
         _remove_left_copies(folder)
-        root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=folder))
+        root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-{directory_mark(paths.root)}-", dir=folder))
     except OSError as error:
         raise DataDirectoryError(
             f"The keyword index cannot be copied to where temporary files are: {error.strerror}.",
@@ -52,8 +53,21 @@ def copy_index(owner: object, paths: DataPaths) -> Path:
     return root
 
 
+def remove_copies(paths: DataPaths) -> list[int]:
+    """Remove from the disk the copies whose programs ended; return the processes that hold one of this directory."""
+    folder = Path(tempfile.gettempdir())
+    _remove_left_copies(folder)
+    copies = folder.glob(f"{_PREFIX}*-{directory_mark(paths.root)}-*")
+    return sorted(made_by for path in copies if (made_by := _maker(path)))
+
+
 def _remove_left_copies(folder: Path) -> None:
     for path in folder.glob(f"{_PREFIX}*"):
-        made_by = re.match(rf"{_PREFIX}(\d+)-", path.name)
-        if made_by is not None and path.lstat().st_uid == os.geteuid() and not is_process_alive(int(made_by[1])):
+        if (made_by := _maker(path)) and not is_process_alive(made_by):
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _maker(copy: Path) -> int:
+    """Return the process that made a copy; 0 where it is another user's, or none at all."""
+    named = re.match(rf"{_PREFIX}(\d+)-", copy.name)
+    return int(named[1]) if named is not None and copy.lstat().st_uid == os.geteuid() else 0

@@ -57,6 +57,8 @@ class Connection(apsw.Connection):
     def __init__(self, filename: str, *, flags: int = _READ_AND_WRITE, vfs: str | None = None) -> None:
         super().__init__(filename, flags=flags, vfs=vfs)
         self.create_scalar_function("unpacked", _unpacked, 2, deterministic=True)
+        self.key_id = ""
+        """The id of the key that the file is encrypted with; empty where it is in clear."""
 
     def use_key(self, key_id: str) -> None:
         """Read and write encrypted pages; the first thing that is done with a connection.
@@ -71,6 +73,8 @@ class Connection(apsw.Connection):
         self.pragma("cipher", "chacha20")
         if self.pragma("key", _cipher_key(key_id, key)) != "ok":
             raise LockedDatabase(f"{key_id}, and the package apsw has taken the place of apsw-sqlite3mc")
+        self.pragma("temp_store", "MEMORY")  # what a large sort would put on the disk is not encrypted
+        self.key_id = key_id
 
     if TYPE_CHECKING:
 

@@ -1,6 +1,7 @@
-"""Keep beside the database which workspace a directory holds and the last entry that was acknowledged.
+"""Keep beside the database which workspace a directory holds, its key, and the last entry that was acknowledged.
 
-That tells a database that was lost or emptied, or whose log was lost, from a new workspace. It is written after each
+That tells a database that was lost or emptied, or whose log was lost, from a new workspace, and one that was encrypted
+from one that never was. It is written after each
 write and not waited for, so it may be behind the database and never before it. memento-hook reads it too, so this
 imports next to nothing.
 """
@@ -11,6 +12,7 @@ import json
 import os
 from pathlib import Path
 
+from memento_tui.encryption import key_id_of, noted_key
 from memento_tui.locations import last_known_location
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.storage.statements import NEWEST_ENTRY, SELECT_SETTING
@@ -19,7 +21,15 @@ TYPE_CHECKING = False  # as in `typing`, whose import a hook would wait for
 if TYPE_CHECKING:
     from memento_tui.storage.connection import Connection
 
-__all__ = ["LastKnown", "find_loss", "forget_last_known", "last_known_file", "note_last_known", "read_last_known"]
+__all__ = [
+    "LastKnown",
+    "find_loss",
+    "forget_last_known",
+    "last_known_file",
+    "note_key",
+    "note_last_known",
+    "read_last_known",
+]
 
 _BYTES = 160
 """The length of the file: always the same, so that it is written over in one piece."""
@@ -56,19 +66,28 @@ def note_last_known(database: Path, connection: Connection, noted: int = 0) -> i
     if newest is None or newest[0] == noted:
         return noted
     name = connection.execute(SELECT_SETTING, ("origin",)).fetchone()[0]
-    text = json.dumps({"workspace": name, "entry": newest[0], "hash": newest[1].hex()[:16]})
     try:
-        descriptor = os.open(last_known_file(database), os.O_WRONLY | os.O_CREAT, 0o600)
+        _write(database, LastKnown(name, newest[0], newest[1].hex()[:16]), connection.key_id)
     except OSError:
         return noted
+    return int(newest[0])
+
+
+def note_key(database: Path, key_id: str) -> None:
+    """Note the key that a database has from now on, or an empty text for none. Raises `OSError`."""
+    if known := read_last_known(database):
+        _write(database, known, key_id)
+
+
+def _write(database: Path, known: LastKnown, key_id: str) -> None:
+    """Write what is known of a database. Raises `OSError`."""
+    noted = known._asdict() | ({"key": key_id} if key_id else {})
+    descriptor = os.open(last_known_file(database), os.O_WRONLY | os.O_CREAT, 0o600)
     try:
-        os.pwrite(descriptor, f"{text:{_BYTES - 1}}\n".encode(), 0)
+        os.pwrite(descriptor, f"{json.dumps(noted):{_BYTES - 1}}\n".encode(), 0)
         os.ftruncate(descriptor, _BYTES)  # where something else stood there
-    except OSError:
-        return noted
     finally:
         os.close(descriptor)
-    return int(newest[0])
 
 
 def forget_last_known(database: Path) -> None:
@@ -83,19 +102,31 @@ def find_loss(database: Path, known: LastKnown | None, connection: Connection | 
     """
     if known is None or known.entry == 0:
         return "", ""
-    back = "`memento backup list` names the backups, and `memento backup restore latest` puts one in its place."
     anew = f" To begin a new workspace here instead, remove {last_known_file(database)}."
     if connection is None:
-        return f"{database} is gone; it held {known.entry:,} journal entries.", f"Put it back. {back}{anew}"
+        return f"{database} is gone; it held {known.entry:,} journal entries.", f"Put it back. {_BACK}{anew}"
     if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-        return f"{database} is empty; it held {known.entry:,} journal entries.", f"Put it back. {back}{anew}"
+        return f"{database} is empty; it held {known.entry:,} journal entries.", f"Put it back. {_BACK}{anew}"
+    if noted_key(database) and not key_id_of(database):
+        said = f"{database} is in clear, and this directory's database was encrypted."
+        keep = f"`memento encrypt` encrypts this one. To go on with it in clear, remove {last_known_file(database)}."
+        return said, f"Put the right one back. {_BACK} {keep}"
+    return _find_other(database, known, connection)
+
+
+_BACK = "`memento backup list` names the backups, and `memento backup restore latest` puts one in its place."
+
+
+def _find_other(database: Path, known: LastKnown, connection: Connection) -> tuple[str, str]:
+    """Return as `find_loss` what a database is instead of the known one: another workspace's, or an older copy."""
+    go_on = f"{_BACK} To go on with this one, remove {last_known_file(database)}."
     found = connection.execute("SELECT hash FROM entry WHERE seq = ?", (known.entry,)).fetchone()
     name = connection.execute(SELECT_SETTING, ("origin",)).fetchone()
     if name is not None and name[0] != known.workspace:
         said = f"{database} is the database of another workspace than this directory's."
-        return said, f"Put the right one back. {back} To go on with this one, remove {last_known_file(database)}."
+        return said, f"Put the right one back. {go_on}"
     if found is None or found[0].hex()[:16] != known.hash:
         said = f"{database} lacks entry {known.entry:,} of the journal, which was acknowledged."
         lost = f" Its log ({database.name}-wal) was lost, or an older copy was put in its place."
-        return said + lost, f"Put the file back. {back} To go on with this one, remove {last_known_file(database)}."
+        return said + lost, f"Put the file back. {go_on}"
     return "", ""

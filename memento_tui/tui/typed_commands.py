@@ -12,7 +12,7 @@ from textual.content import Content
 from memento_tui.api.line_history import LineHistory
 from memento_tui.api.query_completion import QueryHelper
 from memento_tui.app_sections import SECTION_NAMES
-from memento_tui.errors import InvalidInput, MementoError, NotAllowed, ReadOnlyMode
+from memento_tui.errors import InvalidInput, MementoError, ReadOnlyMode
 from memento_tui.known_workspaces import KnownWorkspaces
 from memento_tui.tui.command_words import APP_COMMANDS, CommandWords, TypedLine
 from memento_tui.tui.commands import Command
@@ -153,11 +153,7 @@ class TypedCommands:
         from memento_tui.formats.registry import FORMATS  # noqa: PLC0415 - as above
 
         app = self._app
-        if app.workspace.paths.key_id:
-            raise NotAllowed(
-                "The workspace is encrypted, and an export would be in clear.",
-                "`memento export --in-clear` writes one.",
-            )
+        app.workspace.check_may_leave()
         place, _, last = argument.rpartition(" ")
         path, name = (place, last) if place and last in FORMATS else (argument, "memento")
         target, is_there = _local_path(path)

@@ -181,6 +181,10 @@ def test_a_key_file_that_was_lost_is_taken_from_the_backups_or_from_elsewhere(pa
     unlock(paths, PASSPHRASE, key_file=tmp_path / name)
     assert (paths.root / name).read_bytes() == (paths.backups / name).read_bytes() == (tmp_path / name).read_bytes()
     (paths.root / name).write_text("{}")
+    unlock(paths, PASSPHRASE)
+    assert (paths.root / name).read_bytes() == (tmp_path / name).read_bytes()  # from the copy among the backups
+    (paths.root / name).write_text("{}")
+    (paths.backups / name).write_text("{}")
     with pytest.raises(DataDirectoryError, match=f"{name} cannot be read: it is damaged"):
         unlock(paths, PASSPHRASE)
 
@@ -290,6 +294,10 @@ def test_the_way_back_ended_at_any_moment_is_whole(paths: DataPaths, camera: Cam
     encrypt(paths, PASSPHRASE)
     with camera.running():
         decrypt(paths)
+    in_clear = [copy for copy in camera.taken if not DataPaths(copy).key_id]
+    assert in_clear
+    for copy in in_clear:  # drafts are nowhere else: those in memory went with the machine
+        assert files_with("An unsaved word", copy / "drafts") != []
     camera.check(before)
 
 

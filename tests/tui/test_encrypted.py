@@ -1,0 +1,35 @@
+"""The app on an encrypted workspace: what it refuses, and what it says of where things lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memento_tui.api import Workspace
+from memento_tui.api.encryption import encrypt
+from memento_tui.paths import DataPaths
+from tests.encrypted import PASSPHRASE, cheap_passphrases, files_with, use_own_memory
+from tests.tui.app_driver import opened
+from tests.tui.test_command_line import run
+
+
+@pytest.fixture
+def encrypted(data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataPaths:
+    """A workspace of one memory, encrypted and unlocked."""
+    cheap_passphrases(monkeypatch)
+    use_own_memory(tmp_path, monkeypatch)
+    with Workspace(data_dir) as workspace:
+        workspace.remember("The perihelion is in January.")
+    encrypt(DataPaths(data_dir), PASSPHRASE)
+    return DataPaths(data_dir)
+
+
+async def test_an_export_in_clear_is_refused_with_what_does_it(encrypted: DataPaths, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    async with opened(encrypted.root) as driver:
+        await run(driver, f"export {out}")
+        await driver.until(lambda: "would be in clear" in driver.told, "it is refused")
+        assert "with --in-clear" in driver.told
+    assert not out.exists()
+    assert files_with("perihelion", encrypted.root) == []
