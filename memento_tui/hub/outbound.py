@@ -87,7 +87,7 @@ class Outbound:
             reached = entry.seq
             if entry.action == "purge":
                 purged += [(change.record, change.record_id) for change in changes]
-                notes += self._session.state.rewritten(entry.seq)
+                notes += self._session.state.purged_notes(entry.seq - 1, entry.seq)
             if changes:
                 entries.append(self._signed(_facts_of(entry), changes))
                 sent.append((entry.id, entry.seq))

@@ -43,6 +43,10 @@ _CHANGES: LiteralString = (
 )
 
 
+_MAX_DIGITS = 19
+"""Digits of the number of an entry, which PostgreSQL keeps in 8 bytes."""
+
+
 class HubUnreachable(MementoError):
     """The hub's database does not answer; everything else goes on without it."""
 
@@ -308,10 +312,14 @@ class HubServer:
         with self._transaction() as cursor:
             cursor.execute(sql.SQL("LISTEN {}").format(sql.Identifier(f"memento {workspace}")))
 
-    def hint(self, seconds: float) -> bool:
-        """Wait for so long at most; tell whether somebody appended. Not every append is told."""
+    def hint(self, seconds: float, *, beyond: int) -> bool:
+        """Wait for so long at most; tell whether somebody says that there is an entry after number ``beyond``.
+
+        Not every append is told, and whoever reaches the database may say so of none.
+        """
         with _translated(self._psycopg):
-            return any(True for _ in self._connection.notifies(timeout=seconds, stop_after=1))
+            told = self._connection.notifies(timeout=seconds)
+            return any(_number_in(one.payload) > beyond for one in told)
 
     # Purged records
 
@@ -333,6 +341,11 @@ class HubServer:
         for number, *values in self._rows(_CHANGES, workspace, seq, rows[-1][0]):
             changes.setdefault(number, []).append(HubChange(*values))
         return [msgspec.structs.replace(HubEntry(*row), changes=tuple(changes.get(row[0], ()))) for row in rows]
+
+
+def _number_in(payload: str) -> int:
+    """Return the number of an entry that a hint names, 0 where it names none."""
+    return int(payload) if len(payload) <= _MAX_DIGITS and payload.isdecimal() else 0
 
 
 def _migrations() -> list[tuple[int, bytes]]:

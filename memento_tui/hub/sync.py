@@ -52,6 +52,11 @@ class RoundReport(msgspec.Struct):
     """What the person is to know, a sentence each."""
 
 
+_KEPT_PURGE = (
+    "A note that was purged here stays at the hub, because this machine's login may not decide. Purge it on a"
+    " reviewer's or an owner's machine; or it goes once this login is one."
+)
+
 _MAX_NOTES = 20
 """Notes that are kept until the person has read them."""
 
@@ -155,10 +160,10 @@ class HubLink:
             return self._open(membership).head(membership.workspace)[0] != self._seen_there
 
     def hint(self, seconds: float) -> bool:
-        """Wait for so long at most; tell whether the hub says that somebody wrote. Raises as `synchronize`."""
+        """Wait for so long at most; tell whether the hub says that it has more than was seen. Raises as `synchronize`."""
         membership = self._membership()
         with self._noting_problems():
-            return self._open(membership).hint(seconds)
+            return self._open(membership).hint(seconds, beyond=self._seen_there)
 
     @contextmanager
     def _noting_problems(self) -> Iterator[None]:
@@ -222,6 +227,8 @@ class HubLink:
             else:
                 report.pushed += len(batch.entries)
                 report.cards += sum(raise_card(self._session, known) for known in batch.left)
+                if batch.notes and membership.role not in _DECIDING_ROLES:
+                    report.notes.append(_KEPT_PURGE)
             if batch.entries:
                 self._pull(report)
         return report
@@ -234,6 +241,7 @@ class HubLink:
             while found := state.records(after, _PULLED_AT_ONCE, kept_since=membership.since):
                 after = (found[-1].record, found[-1].record_id)
                 self._resend(msgspec.structs.replace(membership, role=role), found)
+            self._purge_notes(membership, state.purged_notes(membership.since, membership.pushed))
         self._note(role=role)
 
     def _outbound(self, membership: HubMembership) -> Outbound:
@@ -251,9 +259,13 @@ class HubLink:
             self._open(membership).append(membership.workspace, membership.member, batch.entries)
         for kind, record_id in batch.purged:
             self._open(membership).purge(membership.workspace, membership.member, kind, record_id)
-        for entry_id in batch.notes if membership.role != "agent" else ():
-            self._open(membership).purge_note(membership.workspace, membership.member, entry_id)
+        if membership.role in _DECIDING_ROLES:
+            self._purge_notes(membership, batch.notes)
         self._session.change_membership(lambda known: msgspec.structs.replace(known, pushed=batch.reached))
+
+    def _purge_notes(self, membership: HubMembership, entry_ids: Sequence[str]) -> None:
+        for entry_id in entry_ids:
+            self._open(membership).purge_note(membership.workspace, membership.member, entry_id)
 
     def _push_until_refused(
         self, membership: HubMembership, batch: Batch, refused: HubRefused, report: RoundReport
@@ -364,16 +376,18 @@ def keep_in_step(
 
     ``done`` is told each round that moved something, ``failed`` a failure when it is another one than before.
     """
-    said, is_hinted = "", True
+    said, is_hinted, is_told = "", True, False
     while not stopping.is_set() and link.has_part:
         try:
             if link.is_due(is_hinted=is_hinted):
                 report = link.synchronize()
                 if report.pulled or report.pushed:
                     done(report)
-                is_hinted = True  # what came meanwhile may have been told to nobody
+                is_hinted, is_told = True, False  # what came meanwhile may have been told to nobody
             else:
-                is_hinted = link.hint(_POLL_SECONDS)
+                if is_told:  # and there was nothing: whoever reaches the database may say so as often as they like
+                    stopping.wait(_POLL_SECONDS)
+                is_hinted = is_told = link.hint(_POLL_SECONDS)
             said = ""
         except MementoError as error:
             if str(error) != said:

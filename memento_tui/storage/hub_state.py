@@ -159,14 +159,19 @@ class HubState:
         with self._database.reading() as connection:
             return list(select_entries(connection, where, (seq, HUB_CHANNEL, self._database.origin, limit)))
 
-    def rewritten(self, seq: int) -> list[str]:
-        """Return the ids at the hub of the entries that a purge, the entry ``seq``, took a note or a name out of."""
+    def purged_notes(self, after: int, until: int) -> list[str]:
+        """Return the ids at the hub of the entries whose note a purge here changed, one of these entries.
+
+        They are those after number ``after`` up to ``until``. An entry out of which only a name was taken keeps its
+        note. Earlier versions did not say whether the note was changed: there, one that is empty was.
+        """
         query = (
-            "SELECT DISTINCT h.id FROM change AS c JOIN hub_entry AS h ON h.local_seq = CAST(c.record_id AS INTEGER)"
-            " WHERE c.seq = ? AND c.record = ?"
+            "SELECT DISTINCT h.id FROM change AS c JOIN entry AS e ON e.seq = CAST(c.record_id AS INTEGER)"
+            " JOIN hub_entry AS h ON h.local_seq = e.seq"
+            " WHERE c.record = ? AND c.seq > ? AND c.seq <= ? AND coalesce(c.image ->> '$.note', e.note = '')"
         )
         with self._database.reading() as connection:
-            return [row[0] for row in connection.execute(query, (seq, REWRITTEN_ENTRY))]
+            return [row[0] for row in connection.execute(query, (REWRITTEN_ENTRY, after, until))]
 
     def changes(self, seq: int) -> list[tuple[Change, AnyRecord | None]]:
         """Return the last change of each record by an entry, with the record before that entry, ``None`` for a new one.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -70,7 +70,7 @@ def purge_record(
             purge.one("contradiction", contradiction_id)
         seqs = _entries_about_nothing_else(tx.connection, purge.removed)
         _rewrite_facts(tx, seqs, "note", "")
-        _record_rewritten(tx, seqs)
+        _record_rewritten(tx, seqs, notes=seqs)
     truncate_log(database)
     return tuple(purge.removed)
 
@@ -90,7 +90,7 @@ def purge_note(database: Database, author: Author, seq: int, reason: str, *, mar
         _rewrite_facts(tx, [seq], "note", "")
         reason_of_rejections = _Replacement(("note",), row[0], "")
         _rewrite_hub_records(tx.connection, reason_of_rejections)
-        _record_rewritten(tx, sorted({seq, *_rewrite_images(tx, reason_of_rejections)}))
+        _record_rewritten(tx, sorted({seq, *_rewrite_images(tx, reason_of_rejections)}), notes=[seq])
     truncate_log(database)
 
 
@@ -107,13 +107,14 @@ def purge_name(database: Database, author: Author, field: NameField, name: str, 
         seqs = {int(row[0]) for row in rows}
         _rewrite_facts(tx, sorted(seqs), field, PURGED_NAME)
         replacement = _Replacement(_NAME_FIELDS[field], name, PURGED_NAME, within="evidence")
-        seqs.update(_rewrite_notes(tx, replacement))
+        notes = _rewrite_notes(tx, replacement)
+        seqs.update(notes)
         seqs.update(_rewrite_images(tx, replacement))
         others = _rewrite_hub_records(tx.connection, replacement)
         others += _rewrite_ledgers(tx.connection, name) if field == "session" else 0
         if not seqs and not others:
             raise NotFound(f"There is no {field} {name!r:.80}, and no trace of one.")
-        _record_rewritten(tx, sorted(seqs))
+        _record_rewritten(tx, sorted(seqs), notes=notes)
     truncate_log(database)
     return len(seqs)
 
@@ -234,12 +235,12 @@ def _rewrite_facts(tx: Transaction, seqs: Iterable[int], column: str, value: str
     tx.connection.executemany(f"UPDATE entry SET {column} = ? WHERE seq = ?", [(value, seq) for seq in seqs])
 
 
-def _record_rewritten(tx: Transaction, seqs: Iterable[int]) -> None:
-    """Enter in the journal that entries were rewritten, and what they are from now on."""
+def _record_rewritten(tx: Transaction, seqs: Iterable[int], *, notes: Collection[int]) -> None:
+    """Enter in the journal that entries were rewritten, what they are from now on, and whether their note was."""
     query = "SELECT coalesce(max(version), 0) + 1 FROM change WHERE record = ? AND record_id = ?"
     for seq in seqs:
         version = tx.connection.execute(query, (REWRITTEN_ENTRY, str(seq))).fetchone()[0]
-        image = msgspec.json.encode({"hash": present_hash(tx.connection, seq)}).decode()
+        image = msgspec.json.encode({"hash": present_hash(tx.connection, seq), "note": seq in notes}).decode()
         tx.changes.append(Change(REWRITTEN_ENTRY, str(seq), version, removed=False, image=image))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import psycopg
@@ -15,6 +16,7 @@ from memento_tui.hub import server
 from memento_tui.hub.entries import FORMAT, GENESIS, HubEntry, as_sent, fault_of
 from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.server import HubServer
+from memento_tui.hub.sync import HubLink, keep_in_step
 from tests.hub.conftest import MakeMachine
 from tests.hub.machines import SITE, Machine, in_step
 from tests.postgres import PostgresServer
@@ -62,6 +64,45 @@ def test_a_purge_of_a_note_alone_takes_it_out_of_the_hub(machine: MakeMachine, a
     late = machine("late")
     assert late.sync().notes == []
     assert late.workspace.get(made).status == "rejected"
+
+
+def test_a_purge_of_an_agents_name_takes_out_of_the_hub_the_notes_that_hold_the_name_and_no_other(
+    machine: MakeMachine, address: str
+) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    rejected(laptop, desktop)
+    with laptop.agent() as agent:
+        asked = agent.remember("The door has two keys.", namespace=SITE)
+    laptop.workspace.reject(asked.id, "I told claude-code that the keys are no matter.")
+    with laptop.agent() as agent:
+        kept = agent.remember("The gate is red.", namespace=SITE)
+    laptop.workspace.reject(kept.id, "It is green.")
+    in_step(laptop, desktop)
+    assert len(notes_at(address)) == 3
+    laptop.workspace.purge("claude-code", "a person's name", kind="agent")
+    in_step(laptop, desktop)
+    assert notes_at(address) == [REASON, "It is green."]
+
+
+def test_a_note_that_is_purged_where_the_login_is_an_agents_goes_once_that_may_decide(
+    machine: MakeMachine, address: str, postgres: PostgresServer, database: str
+) -> None:
+    laptop = machine("laptop")
+    name = f"eve-{database}"
+    laptop.hub.invite(name, "agent")
+    desktop = machine("desktop", url=postgres.address(login=name, database=database))
+    made = rejected(laptop, desktop)
+    entry = next(change.entry for change in desktop.workspace.history(made) if change.entry.note)
+    desktop.workspace.purge(str(entry.seq), "a door code", kind="note")
+    assert [note for note in desktop.sync().notes if "purged here stays at the hub" in note]
+    assert desktop.sync().notes == []  # and is said once
+    assert notes_at(address) == [REASON]
+    laptop.hub.invite(name, "reviewer")
+    desktop.sync()
+    assert notes_at(address) == []
+    desktop.link.close()
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f'DROP OWNED BY "{name}"; DROP ROLE "{name}"'.encode())
 
 
 def test_a_note_that_the_hub_changed_is_not_its_members(machine: MakeMachine, address: str) -> None:
@@ -125,3 +166,59 @@ def test_whoever_listens_is_told_of_an_append(machine: MakeMachine) -> None:
     assert desktop.link.is_due()
     in_step(laptop, desktop)
     assert not desktop.link.is_due()
+
+
+def test_a_hint_of_what_was_seen_already_or_of_no_entry_is_none(machine: MakeMachine, address: str) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    laptop.remember("One.")
+    in_step(laptop, desktop)
+    membership = desktop.hub.membership
+    assert membership is not None
+    with psycopg.connect(address, autocommit=True) as stranger:
+        for payload in ("1", "", "soon", "9" * 5_000):
+            stranger.execute("SELECT pg_notify(%s, %s)", (f"memento {membership.workspace}", payload))
+        assert not desktop.link.hint(0)
+        assert not desktop.link.is_due()
+        stranger.execute("SELECT pg_notify(%s, '1000000')", (f"memento {membership.workspace}",))
+        assert desktop.link.hint(60)  # a lie, which costs a look
+    assert not desktop.link.is_due()
+
+
+class _Waits(threading.Event):
+    """Is set by the last wait of so many, none of which waits."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.left = count
+
+    def wait(self, timeout: float | None = None) -> bool:
+        assert timeout
+        self.left -= 1
+        if self.left == 0:
+            self.set()
+        return self.is_set()
+
+
+class _LyingLink:
+    """A link to a hub in whose database somebody says without end that there is something new."""
+
+    has_part = True
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def is_due(self, *, is_hinted: bool) -> bool:
+        assert is_hinted
+        self.looks += 1
+        if self.looks > 50:
+            raise AssertionError("it looks without a pause")
+        return False
+
+    def hint(self, _seconds: float) -> bool:
+        return True
+
+
+def test_whoever_is_told_of_nothing_new_again_and_again_waits_before_each_look() -> None:
+    link, stopping = _LyingLink(), _Waits(5)
+    keep_in_step(cast("HubLink", link), stopping)
+    assert link.looks == 6
