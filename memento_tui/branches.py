@@ -2,16 +2,35 @@
 
 What was learned for ``projects/site`` on ``feature/login`` lies in ``branches/site/feature:login``: no branch has a
 colon in its name. Like another project's, such a memory is told nowhere else.
+
+A name that cannot stand there, because it is too long, reads as a secret or holds what nobody sees, is coded: by a tilde,
+which no branch has in its name either, and a digest. Whoever reads looks in both places.
 """
 
 from __future__ import annotations
 
-__all__ = ["BRANCHES_NAMESPACE", "branch_namespace", "branch_of", "namespace_without_branch", "parts_of_branch"]
+import hashlib
+
+__all__ = [
+    "BRANCHES_NAMESPACE",
+    "branch_namespace",
+    "branch_namespaces",
+    "branch_of",
+    "is_name_of_branch",
+    "namespace_without_branch",
+    "parts_of_branch",
+]
 
 BRANCHES_NAMESPACE = "branches"
 """The namespace below which the memories of branches lie, by project."""
 
 _PROJECTS_NAMESPACE = "projects"
+
+_MAX_NAME_CHARS = 100
+"""Characters of a branch's name in a namespace, which may have 300 in all."""
+
+_CODE_DIGITS = 16
+"""Hexadecimal digits of a coded name."""
 
 
 def branch_namespace(namespace: str, branch: str) -> str:
@@ -19,6 +38,23 @@ def branch_namespace(namespace: str, branch: str) -> str:
     project, _, below = namespace.removeprefix(f"{_PROJECTS_NAMESPACE}/").partition("/")
     parts = (BRANCHES_NAMESPACE, project, branch.replace("/", ":"), below)
     return "/".join(part for part in parts if part)
+
+
+def branch_namespaces(namespace: str, branch: str) -> tuple[str, ...]:
+    """Return the namespaces in which memories of a branch may lie: by its name, unless that cannot stand, and coded."""
+    is_usable = len(branch) <= _MAX_NAME_CHARS and branch.isprintable() and branch == branch.strip()
+    is_usable = is_usable and "\\" not in branch and all(name not in ("", ".", "..") for name in branch.split("/"))
+    names = (branch, _coded(branch)) if is_usable else (_coded(branch),)
+    return tuple(branch_namespace(namespace, name) for name in names)
+
+
+def is_name_of_branch(name: str, branch: str) -> bool:
+    """Tell whether the name in a namespace is that of a branch, as it is or coded."""
+    return name in (branch, _coded(branch))
+
+
+def _coded(branch: str) -> str:
+    return f"~{hashlib.sha256(branch.encode(errors='surrogateescape')).hexdigest()[:_CODE_DIGITS]}"
 
 
 def parts_of_branch(namespace: str) -> tuple[str, str, str] | None:

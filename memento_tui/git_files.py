@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
-__all__ = ["USUAL_DEFAULT_BRANCHES", "checked_out_branch", "common_directory"]
+__all__ = ["USUAL_DEFAULT_BRANCHES", "checked_out_branch", "common_directory", "head_commit"]
 
 _MAX_POINTER_BYTES = 10_000
 """Bytes of a ``.git``, ``commondir`` or ``HEAD`` file that are read; each holds one line."""
+
+_MAX_PACKED_BYTES = 16_000_000
+"""Bytes of a ``packed-refs`` file that are read: about 200,000 branches and tags, the branches first."""
 
 _BRANCH_PREFIX = "refs/heads/"
 
@@ -36,7 +40,7 @@ def checked_out_branch(root: Path) -> str:
         shared = None if own is None else _shared_directory(own)
         if own is None or shared is None:
             return ""
-        named = _first_line(own / "HEAD").removeprefix("ref:").strip()
+        named = _first_line(own / "HEAD").removeprefix("ref:").lstrip(" \t")
         for name in _REBASED_NAMES if not named.startswith(_BRANCH_PREFIX) else ():
             named = _first_line(own / name) or named
         branch = named.removeprefix(_BRANCH_PREFIX)
@@ -47,6 +51,25 @@ def checked_out_branch(root: Path) -> str:
         return ""
 
 
+def head_commit(home: Path, root: Path) -> str:
+    """Return the present commit of a working tree; empty where its files do not say.
+
+    ``home`` is the repository's common directory, ``root`` the working tree.
+    """
+    try:
+        own = _own_directory(root / ".git")
+    except (OSError, ValueError):
+        return ""
+    head = "" if own is None else _first_line(own / "HEAD")
+    name = head.removeprefix("ref:").lstrip(" \t")
+    if own is None or not head.startswith("ref:"):
+        return head
+    if not name.startswith("refs/") or ".." in name:
+        return ""
+    loose = _first_line(own / name) or _first_line(home / name)
+    return loose or _packed_commit(_content(home / "packed-refs", _MAX_PACKED_BYTES), name)
+
+
 def _own_directory(git: Path) -> Path | None:
     """Return the directory of one working tree's own files, such as its ``HEAD``."""
     if git.is_dir():
@@ -54,7 +77,7 @@ def _own_directory(git: Path) -> Path | None:
     if not git.is_file():
         return None
     pointer = _first_line(git)
-    return git.parent / pointer.removeprefix("gitdir:").strip() if pointer.startswith("gitdir:") else None
+    return git.parent / pointer.removeprefix("gitdir:").lstrip(" \t") if pointer.startswith("gitdir:") else None
 
 
 def _shared_directory(own: Path) -> Path | None:
@@ -70,23 +93,40 @@ def _is_default(shared: Path, branch: str) -> bool:
         return True
     upstream = _first_line(shared / "refs/remotes/origin/HEAD")
     if upstream:
-        return upstream.removeprefix("ref:").strip() == f"refs/remotes/origin/{branch}"
+        return upstream.removeprefix("ref:").lstrip(" \t") == f"refs/remotes/origin/{branch}"
     if any((shared / _BRANCH_PREFIX / name).is_file() for name in USUAL_DEFAULT_BRANCHES):
         return False
-    packed = {f"{_BRANCH_PREFIX}{name}" for name in USUAL_DEFAULT_BRANCHES}
-    return not any(line.rpartition(" ")[2] in packed for line in _lines(shared / "packed-refs"))
+    packed = _content(shared / "packed-refs", _MAX_PACKED_BYTES)
+    return not any(_packed_commit(packed, f"{_BRANCH_PREFIX}{name}") for name in USUAL_DEFAULT_BRANCHES)
 
 
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(errors="replace").splitlines()
-    except OSError:
-        return []
+def _packed_commit(packed: bytes, name: str) -> str:
+    """Return the commit that a ``packed-refs`` file has for a reference; empty for none."""
+    before, found, _ = (packed + b"\n").partition(b" " + os.fsencode(name) + b"\n")
+    return before.rpartition(b"\n")[2].decode(errors="replace") if found else ""
 
 
 def _first_line(path: Path) -> str:
+    # The name of a branch may end in what Unicode calls white space: only bytes are taken off.
+    return _content(path, _MAX_POINTER_BYTES).partition(b"\n")[0].strip().decode(errors="replace")
+
+
+def _content(path: Path, limit: int) -> bytes:
+    """Return the beginning of a file; nothing where it is none, such as a pipe, which would wait for its writer."""
     try:
-        with path.open("rb") as stream:
-            return stream.read(_MAX_POINTER_BYTES).decode(errors="replace").partition("\n")[0].strip()
+        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return b""
+    try:
+        return _read(opened, limit) if stat.S_ISREG(os.fstat(opened).st_mode) else b""
     except OSError:
-        return ""
+        return b""
+    finally:
+        os.close(opened)
+
+
+def _read(opened: int, limit: int) -> bytes:
+    found = b""
+    while len(found) < limit and (part := os.read(opened, limit - len(found))):
+        found += part
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from memento_tui.git_files import head_commit
 from memento_tui.hooks.project import find_project
 from memento_tui.hooks.scope import RetrievedMemory
 from memento_tui.hooks.worker_launcher import start_worker
@@ -42,7 +43,7 @@ def start_code_check(paths: DataPaths, cwd: str | Path, mark: str) -> None:
     project = find_project(cwd)
     if project is None or not (project.root / ".git").exists():
         return
-    from memento_tui.maintenance.code.notes import head_commit, read_notes  # noqa: PLC0415 - the start of a session alone
+    from memento_tui.maintenance.code.notes import read_notes  # noqa: PLC0415 - the start of a session alone
 
     known = read_notes(paths.code_notes(project.root))
     if (known.head, known.mark) != (head_commit(project.home, project.root), mark):

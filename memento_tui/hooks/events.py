@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from memento_tui import clock
-from memento_tui.branches import branch_namespace
+from memento_tui.branches import branch_namespaces
 from memento_tui.git_files import checked_out_branch
 from memento_tui.hooks.host_events import HookCall
 from memento_tui.hooks.project import claude_namespace, find_project, namespace_of_project
@@ -58,7 +58,7 @@ class HookContext(NamedTuple):
         claim = self.store.keep_setting if self.call.moment == "start" else None
         namespace = namespace_of_project(project, self.store.setting, claim)
         branch = checked_out_branch(project.root)
-        of_branch = (branch_namespace(namespace, branch),) if branch else ()
+        of_branch = branch_namespaces(namespace, branch) if branch else ()
         return SessionScope(self.call.session, namespace, (claude_namespace(project), *of_branch))
 
 

@@ -19,16 +19,17 @@ from memento_tui.api.code_check import refresh_code_notes
 from memento_tui.api.distillation import distill_transcript
 from memento_tui.api.maintenance_schedule import start_maintenance_if_due
 from memento_tui.api.provenance import check_provenance
-from memento_tui.branches import branch_namespace
+from memento_tui.branches import branch_namespaces
 from memento_tui.errors import MementoError
-from memento_tui.git_files import checked_out_branch
+from memento_tui.git_files import checked_out_branch, head_commit
 from memento_tui.hooks.host_events import moment_of
 from memento_tui.hooks.project import Project, claude_namespace, find_project, namespace_of_project
 from memento_tui.hooks.worker_launcher import should_read_transcript
-from memento_tui.maintenance.code.notes import head_commit, read_notes
+from memento_tui.maintenance.code.notes import read_notes
 from memento_tui.maintenance.transcripts.reader import read_transcript
 from memento_tui.maintenance.transcripts.usage import ShownText, used_memories
 from memento_tui.paths import DataPaths
+from memento_tui.policy.branch_names import namespace_to_write
 from memento_tui.private_files import PRIVATE_FILE_MODE, use_private_umask
 from memento_tui.storage.hook_store import HookStore
 
@@ -153,7 +154,7 @@ def _distill(workspace: Workspace, transcript: Path, project: Project | None) ->
     settings = workspace.settings
     place = "" if project is None else namespace_of_project(project, settings.get, settings.set)
     branch = checked_out_branch(project.root) if project is not None and workspace.config.review.branches else ""
-    place = branch_namespace(place, branch) if branch else place
+    place = namespace_to_write(branch_namespaces(place, branch)) if branch else place
     for problem in distill_transcript(workspace, transcript, namespace=place).problems:
         _log.warning("%s: %s", transcript, problem)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-from memento_tui.branches import branch_namespace, namespace_without_branch, parts_of_branch
+from memento_tui.branches import branch_namespace, is_name_of_branch, namespace_without_branch, parts_of_branch
 from memento_tui.errors import InvalidInput
 from memento_tui.git_files import USUAL_DEFAULT_BRANCHES
 from memento_tui.maintenance.code.git_history import run_git
@@ -62,13 +62,18 @@ def _offer(context: MaintenanceContext, memory: Memory, branch: str, state: Bran
 
 
 def branch_state(repository: Path, branch: str) -> BranchState:
-    """Return whether a branch still goes its own way, as far as a repository knows.
+    """Return whether a branch still goes its own way, as far as a repository knows; its name may be coded.
 
     A branch that was squashed into one commit counts as open until it is deleted: nothing tells it from one that goes
     on. Raises `InvalidInput` where git cannot read the repository.
     """
     references = _references(repository)
-    found = [name for name in (f"{_LOCAL}{branch}", f"{_UPSTREAM}{branch}") if name in references]
+    found = [
+        name
+        for where in (_LOCAL, _UPSTREAM)
+        for name in references
+        if name.startswith(where) and is_name_of_branch(branch, name.removeprefix(where))
+    ]
     if not found:
         return "gone"
     upstream = references.get(f"{_UPSTREAM}HEAD", "").removeprefix(_UPSTREAM)
@@ -81,7 +86,7 @@ def branch_state(repository: Path, branch: str) -> BranchState:
 def _references(repository: Path) -> Mapping[str, str]:
     """Return the branches of a repository, each with the one that it stands for, if it is a name for another."""
     rows = run_git(repository, "for-each-ref", "--format=%(refname) %(symref)", _LOCAL, _UPSTREAM)
-    pairs = (line.partition(" ") for line in rows.decode(errors="replace").splitlines())
+    pairs = (line.partition(" ") for line in rows.decode(errors="replace").split("\n") if line)
     return {name: symref for name, _, symref in pairs}
 
 

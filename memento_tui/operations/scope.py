@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memento_tui.api import Workspace
-from memento_tui.branches import BRANCHES_NAMESPACE, branch_namespace, branch_of
+from memento_tui.branches import BRANCHES_NAMESPACE, branch_namespaces, branch_of
 from memento_tui.errors import InvalidField
 from memento_tui.git_files import checked_out_branch
 from memento_tui.hooks.project import Project, claude_namespace, find_project, namespace_of_project
@@ -14,6 +14,7 @@ from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS
 from memento_tui.model import Skip, WorkingItem
 from memento_tui.model.filters import AllOf, AnyOf, Filter, Not, OneOf, Under
 from memento_tui.model.validation import account_of, check_namespace, is_under
+from memento_tui.policy.branch_names import namespace_to_write
 
 __all__ = [
     "EVERYWHERE",
@@ -97,23 +98,22 @@ def _working_project(workspace: Workspace) -> Project | None:
         return None
 
 
-def _working_branch(workspace: Workspace, namespace: str = "") -> str:
-    """Return the namespace of the branch on which the agent works; empty on the default branch.
+def _working_branch(workspace: Workspace, namespace: str = "") -> tuple[str, ...]:
+    """Return the namespaces of the branch on which the agent works; none on the default branch.
 
-    Empty too where ``namespace`` is not one of the project's. Of one below it, that below the branch is returned.
+    None too where ``namespace`` is not one of the project's. Of one below it, those below the branch are returned.
     """
     project = _working_project(workspace)
     branch = "" if project is None else checked_out_branch(project.root)
     if project is None or not branch:
-        return ""
+        return ()
     own = namespace_of_project(project, workspace.settings.get, None)
-    return branch_namespace(namespace or own, branch) if not namespace or is_under(namespace, own) else ""
+    return branch_namespaces(namespace or own, branch) if not namespace or is_under(namespace, own) else ()
 
 
 def _of_branch(workspace: Workspace, project: str) -> list[Filter]:
-    """Return the condition of what was learned on the branch of a project on which the agent works."""
-    namespace = _working_branch(workspace, project)
-    return [Under(namespace)] if namespace else []
+    """Return the conditions of what was learned on the branch of a project on which the agent works."""
+    return [Under(namespace) for namespace in _working_branch(workspace, project)]
 
 
 def learned_on_branch(workspace: Workspace, namespace: str | None) -> str | None:
@@ -124,7 +124,7 @@ def learned_on_branch(workspace: Workspace, namespace: str | None) -> str | None
     """
     if workspace.author.actor != "agent" or not workspace.config.review.branches:
         return namespace
-    return _working_branch(workspace, namespace or "") or namespace
+    return namespace_to_write(_working_branch(workspace, namespace or "")) or namespace
 
 
 def _claude_notes(project: Project | None) -> list[Filter]:

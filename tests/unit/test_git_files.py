@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from memento_tui.git_files import checked_out_branch
+from memento_tui.git_files import checked_out_branch, common_directory, head_commit
 from tests.unit.code_repository import CodeRepository
 
 
@@ -79,3 +81,48 @@ def test_a_head_that_names_no_branch_is_none(tmp_path: Path, head: str) -> None:
 def test_a_folder_without_a_repository_has_no_branch(tmp_path: Path) -> None:
     assert checked_out_branch(tmp_path) == ""
     assert checked_out_branch(tmp_path / "missing") == ""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["HEAD", "packed-refs", "commondir", "refs/heads/idea", "refs/remotes/origin/HEAD", "rebase-merge/head-name"],
+)
+@pytest.mark.parametrize("head", ["ref: refs/heads/idea", "0" * 40])
+def test_a_pipe_in_the_place_of_a_file_of_git_is_read_as_nothing(tmp_path: Path, name: str, head: str) -> None:
+    git = tmp_path / ".git"
+    git.mkdir()
+    (git / "HEAD").write_text(head)
+    pipe = git / name
+    pipe.parent.mkdir(parents=True, exist_ok=True)
+    pipe.unlink(missing_ok=True)
+    os.mkfifo(pipe)
+    assert checked_out_branch(tmp_path) == ""
+    assert common_directory(git) == git
+    assert head_commit(git, tmp_path) in ("", head)
+
+
+def test_a_pipe_or_a_device_in_the_place_of_the_repository_is_none(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".git")
+    assert checked_out_branch(tmp_path) == ""
+    assert common_directory(tmp_path / ".git") is None
+    (tmp_path / "linked" / ".git").mkdir(parents=True)
+    (tmp_path / "linked" / ".git" / "HEAD").symlink_to("/dev/zero")
+    assert checked_out_branch(tmp_path / "linked") == ""
+
+
+def test_a_head_that_leads_out_of_the_repository_is_not_followed(repository: CodeRepository) -> None:
+    git = repository.root / ".git"
+    (repository.root / "private").write_text("a secret\n")
+    (git / "HEAD").write_text("ref: refs/../../private\n")
+    assert head_commit(git, repository.root) == ""
+
+
+def test_the_default_branch_is_found_among_many_packed_ones(repository: CodeRepository) -> None:
+    repository.git("switch", "-q", "-c", "idea")
+    repository.git("pack-refs", "--all")
+    packed = repository.root / ".git" / "packed-refs"
+    many = "".join(f"{'a' * 40} refs/heads/a{number:05}\n" for number in range(10_000))
+    packed.write_text(packed.read_text().replace("\n", f"\n{many}", 1))
+    shutil.rmtree(repository.root / ".git" / "refs" / "heads")
+    assert checked_out_branch(repository.root) == "idea"
+    assert head_commit(repository.root / ".git", repository.root) == repository.commits[-1]

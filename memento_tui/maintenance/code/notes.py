@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["CodeNote", "CodeNotes", "head_commit", "read_notes", "write_notes"]
+__all__ = ["CodeNote", "CodeNotes", "read_notes", "write_notes"]
 
 _FORMAT = 1
 
@@ -72,27 +72,3 @@ def write_notes(file: Path, notes: CodeNotes) -> None:
     beside = file.with_suffix(f".{os.getpid()}")
     beside.write_text(json.dumps(plain), encoding="utf-8")
     beside.replace(file)
-
-
-def head_commit(home: Path, root: Path) -> str:
-    """Return the present commit of a work tree, read from its files without git; empty where they do not say.
-
-    ``home`` is the repository's common directory, ``root`` the work tree.
-    """
-    git = root / ".git"
-    try:
-        if git.is_file():
-            git = git.parent / git.read_text(errors="replace").removeprefix("gitdir:").strip()
-        head = (git / "HEAD").read_text(errors="replace").strip()
-        if not head.startswith("ref:"):
-            return head
-        name = head.removeprefix("ref:").strip()
-        for folder in (git, home):
-            if (reference := folder / name).is_file():
-                return reference.read_text(errors="replace").strip()
-        for line in (home / "packed-refs").read_text(errors="replace").splitlines():
-            if line.endswith(f" {name}"):
-                return line.partition(" ")[0]
-    except OSError:
-        pass
-    return ""
