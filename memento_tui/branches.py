@@ -3,8 +3,8 @@
 What was learned for ``projects/site`` on ``feature/login`` lies in ``branches/site/feature:login``: no branch has a
 colon in its name. Like another project's, such a memory is told nowhere else.
 
-A name that cannot stand there, because it is too long, reads as a secret or holds what nobody sees, is coded: by a tilde,
-which no branch has in its name either, and a digest. Whoever reads looks in both places.
+A name that cannot stand there, because it is too long, reads as a secret or holds what nobody sees, is coded: by a
+tilde, which no branch has in its name either, and a digest. Whoever reads looks in both places.
 """
 
 from __future__ import annotations

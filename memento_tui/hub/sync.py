@@ -160,7 +160,10 @@ class HubLink:
             return self._open(membership).head(membership.workspace)[0] != self._seen_there
 
     def hint(self, seconds: float) -> bool:
-        """Wait for so long at most; tell whether the hub says that it has more than was seen. Raises as `synchronize`."""
+        """Wait for so long at most; tell whether the hub says that it has more than was seen.
+
+        Raises as `synchronize`.
+        """
         membership = self._membership()
         with self._noting_problems():
             return self._open(membership).hint(seconds, beyond=self._seen_there)
@@ -225,13 +228,17 @@ class HubLink:
             except HubRefused as refused:
                 self._push_until_refused(membership, batch, refused, report)
             else:
-                report.pushed += len(batch.entries)
-                report.cards += sum(raise_card(self._session, known) for known in batch.left)
-                if batch.notes and membership.role not in _DECIDING_ROLES:
-                    report.notes.append(_KEPT_PURGE)
+                self._report_pushed(batch, membership.role, report)
             if batch.entries:
                 self._pull(report)
         return report
+
+    def _report_pushed(self, batch: Batch, role: str, report: RoundReport) -> None:
+        """Enter in a report what was sent, and ask the person about what could not be."""
+        report.pushed += len(batch.entries)
+        report.cards += sum(raise_card(self._session, known) for known in batch.left)
+        if batch.notes and role not in _DECIDING_ROLES:
+            report.notes.append(_KEPT_PURGE)
 
     def _take_role(self, role: str) -> None:
         """Note the role of this login; one that may give decisions since gives what stayed here meanwhile."""
