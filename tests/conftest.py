@@ -18,6 +18,8 @@ from hypothesis import settings
 import memento_tui
 from memento_tui.api import Workspace, maintenance_schedule
 from memento_tui.hosts.registry import HOSTS, OTHER_AGENTS
+from memento_tui.model.validation import new_id
+from memento_tui.storage.database import Database
 from tests.clocks import run_from_start
 from tests.made import without_engine
 
@@ -125,6 +127,27 @@ def _engines_in(folder: Path) -> dict[int, str]:
             if "memento_tui.engine" in command and str(folder) in command[-2]:
                 found[int(process.name)] = command[-2]
     return found
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _new_databases_are_copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let a database begin as a copy of an empty one with an origin of its own: its 80 statements are run once."""
+    model = tmp_path_factory.mktemp("model") / "memento.db"
+    database = Database(model)
+    origin = database.origin.encode()
+    database.close()
+    image = model.read_bytes()
+    assert image.count(origin) == 1
+    make_files = Database._make_files
+
+    def copy(made: Database) -> None:
+        make_files(made)
+        if not made.path.stat().st_size:
+            made.path.write_bytes(image.replace(origin, new_id().encode()))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Database, "_make_files", copy)
+        yield
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from memento_tui.text.markdown import blocks, code_spans
+from memento_tui.text.markdown import code_spans, fenced_spans
 
 __all__ = [
     "NoteLink",
@@ -43,12 +43,10 @@ def without_fences(text: str) -> str:
         return text
     lines = text.split("\n")
     number = position = 0
-    for block in blocks(text):
-        if block.kind == "code":
-            (start, _), (_, end) = block.lines[0], block.lines[-1]
-            first = number + text.count("\n", position, start)
-            number, position = first + text.count("\n", start, end), end
-            lines[first : number + 1] = [""] * (number + 1 - first)
+    for start, end in fenced_spans(text):
+        first = number + text.count("\n", position, start)
+        number, position = first + text.count("\n", start, end), end
+        lines[first : number + 1] = [""] * (number + 1 - first)
     return "\n".join(lines)
 
 

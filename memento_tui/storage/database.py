@@ -8,7 +8,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -108,10 +109,11 @@ PRAGMAS = (
 )
 
 
-def _migrations() -> list[tuple[int, str]]:
+@cache
+def _migrations() -> list[tuple[int, Traversable]]:
+    """Return the scripts that make each format out of the one before, oldest first; most openings read none of them."""
     folder = importlib.resources.files("memento_tui.storage.migrations")
-    scripts = [entry for entry in folder.iterdir() if entry.name.endswith(".sql")]
-    return sorted((int(entry.name[:4]), entry.read_text(encoding="utf-8")) for entry in scripts)
+    return sorted((int(entry.name[:4]), entry) for entry in folder.iterdir() if entry.name.endswith(".sql"))
 
 
 def newest_format() -> int:
@@ -403,7 +405,7 @@ class Database:
                 if number > found:
                     if found:  # a new one is made at once
                         self._progress(_MIGRATING, number - found - 1, newest - found)
-                    for statement in _split_statements(script):
+                    for statement in _split_statements(script.read_text(encoding="utf-8")):
                         connection.execute(statement)
                     connection.execute(f"PRAGMA user_version = {number}")
             connection.execute("INSERT OR IGNORE INTO setting VALUES ('origin', ?)", (new_id(),))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-__all__ = ["Block", "Span", "blocks", "code_spans"]
+__all__ = ["Block", "Span", "blocks", "code_spans", "fenced_spans"]
 
 Span = tuple[int, int]
 """Start and end in a text, in characters."""
@@ -52,8 +52,7 @@ class Block(NamedTuple):
 
 def blocks(text: str) -> list[Block]:
     """Return the blocks of a Markdown text, in order. Takes time in proportion to the length of the text."""
-    # Character for character, so that every place in the one is the same place in the other.
-    source = text.replace("\r\n", " \n").translate(_LINE_BREAKS)
+    source = _with_plain_breaks(text)
     if "\n" not in source and source[:1].isalpha():
         # One line that begins with a letter is a paragraph; most memories need no parser.
         return [Block("paragraph", ((0, len(source.rstrip())),), 0, 1)]
@@ -71,6 +70,18 @@ def blocks(text: str) -> list[Block]:
     found = list(_blocks_of_tokens(tokens, lines, starts, skipped))
     found += [Block("code", _spans(lines, starts, first, lines[first:last]), first, last) for first, last in code]
     return sorted(found, key=lambda block: block.first_line) if code else found
+
+
+def fenced_spans(text: str) -> list[Span]:
+    """Return the fenced code of a text, in order, each from the start of its first line to the end of its last one."""
+    lines = _with_plain_breaks(text).split("\n")
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    return [(starts[first], starts[last] - 1) for first, last in _fenced_code(lines, _front_matter_length(lines))]
+
+
+def _with_plain_breaks(text: str) -> str:
+    """Return a text whose lines all end with a line feed; every place in it is the same place in the one given."""
+    return text.replace("\r\n", " \n").translate(_LINE_BREAKS)
 
 
 def code_spans(text: str, start: int, end: int) -> list[Span]:
