@@ -1,4 +1,8 @@
-"""Read and write instruction files for agents (CLAUDE.md, AGENTS.md, GEMINI.md), one memory a section."""
+"""Read and write instruction files for agents (CLAUDE.md, AGENTS.md, GEMINI.md), one memory a section.
+
+A section that several files of one project hold word for word is one memory, which keeps its place in each of them.
+Cursor's rules are instructions as well, one memory a file.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,13 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import InvalidInput
+from memento_tui.formats import cursor_rules
 from memento_tui.formats.base import (
     ENDED_STATUSES,
     ExportRecord,
@@ -27,8 +33,9 @@ from memento_tui.formats.base import (
     write_atomically,
     write_error,
 )
+from memento_tui.formats.frontmatter import split_note
 from memento_tui.formats.markdown import parse_heading, without_fences
-from memento_tui.formats.source_files import SourceFile, decode_text, load_file, walk_files
+from memento_tui.formats.source_files import LoadedFile, SourceFile, decode_text, load_file, walk_files
 from memento_tui.model import Memory
 from memento_tui.model.validation import MAX_CONTENT_BYTES, MAX_LINE_LENGTH
 
@@ -39,6 +46,8 @@ __all__ = [
     "FORMAT",
     "count",
     "has_hidden",
+    "hidden_files",
+    "is_rule_folder",
     "parse_sections",
     "read",
     "write",
@@ -47,8 +56,10 @@ __all__ = [
 
 FILE_NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md")
 """The files that hosts read, in lower case."""
-_HIDDEN_FILES = (".claude/CLAUDE.md", ".github/copilot-instructions.md")
-"""The files that hosts read in hidden folders of a project."""
+_HIDDEN_FILES = (".claude/CLAUDE.md", ".github/copilot-instructions.md", cursor_rules.LEGACY_FILE)
+"""The hidden files of a project that hosts read."""
+_DEPENDENCIES = frozenset({"node_modules", "site-packages", "venv"})
+"""Folders of other people's programs: what those tell agents is not about this project."""
 EXTRA_KEY = "agents_file"
 BLOCK_BEGIN, BLOCK_END = "<!-- memento:begin -->", "<!-- memento:end -->"
 
@@ -68,6 +79,13 @@ class _KeptSection(msgspec.Struct, frozen=True, omit_defaults=True):
     after: str = ""
     digest: str = ""
     """The digest of the whole file, so that a change anywhere in it updates the place of every section."""
+    also: tuple[_KeptSection, ...] = ()
+    """Where other files of the project hold the same section."""
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether it is a rule of Cursor's, which is a file of its own."""
+        return self.path.lower().endswith(cursor_rules.RULE_SUFFIX)
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -82,6 +100,18 @@ class Section(msgspec.Struct, frozen=True):
     """The line at which its text begins, counted from 1."""
 
 
+class _Found(msgspec.Struct, frozen=True):
+    """One section or rule of one file."""
+
+    key: str
+    names: tuple[str, ...]
+    """The headings that are its title; none where that is the name of its file."""
+    fields: dict[str, Any]
+    kept: _KeptSection
+    file: LoadedFile
+    line: int
+
+
 def count(root: Path) -> int:
     """Return the number of files, without opening one."""
     return sum(isinstance(file, SourceFile) for file in _files(root))
@@ -91,7 +121,8 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
     """Yield the sections of one file, whatever its name, or of the files that hosts read below a folder.
 
     The namespace is ``projects/<folder>``; of a file in a hidden folder that of the project whose folder it is, and of
-    one in the home directory, such as ``~/.claude``, ``global``.
+    one in the home directory, such as ``~/.claude``, ``global``. A section that several files of one namespace hold
+    is yielded once, with its place in each of them.
 
     Raises:
         InvalidInput: there is nothing at ``root``, or no such file.
@@ -99,33 +130,90 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
     """
     has_file = False
     top = root.resolve() if root.is_dir() else root.resolve().parent
+    same: dict[tuple[object, ...], list[_Found]] = {}
     for file in _files(root):
         has_file = True
-        yield from [file] if isinstance(file, Refused) else _read_file(file, top)
+        in_this_file: dict[tuple[object, ...], int] = {}
+        for found in [file] if isinstance(file, Refused) else _read_file(file, top):
+            if isinstance(found, Refused):
+                yield found
+                continue
+            text = (found.fields["namespace"], found.names, found.fields["content"], found.kept.is_rule)
+            nth = in_this_file[text] = in_this_file.get(text, 0) + 1
+            same.setdefault((*text, nth), []).append(found)
     if not has_file:
         raise InvalidInput(f"There is no file of instructions in {root}.", "Name a CLAUDE.md or AGENTS.md.")
+    for places in same.values():
+        yield _record(*places)
+
+
+def _record(first: _Found, *others: _Found) -> ImportRecord:
+    """Return the record of a section that one file or several hold."""
+    source = f"{first.kept.place}\x00{first.fields['content']}".encode() + first.file.data
+    for other in others:
+        source += f"\x00{other.kept.path}\x00{other.kept.place}".encode() + other.file.data
+    kept = msgspec.structs.replace(first.kept, also=tuple(other.kept for other in others))
+    return ImportRecord(
+        key=first.key,
+        record="memory",
+        fields={**first.fields, "extra": {EXTRA_KEY: msgspec.to_builtins(kept)}},
+        digest=source_digest(source),
+        file=first.kept.path,
+        line=first.line,
+    )
 
 
 def _files(root: Path) -> Iterator[SourceFile | Refused]:
-    for file in walk_files(root, ".md"):
-        if isinstance(file, Refused) or root.is_file() or PurePosixPath(file.name).name.lower() in FILE_NAMES:
+    in_rules = root.is_dir() and is_rule_folder(root)
+    for file in walk_files(root, cursor_rules.RULE_SUFFIX if in_rules else ".md"):
+        folders = PurePosixPath(file.name if isinstance(file, SourceFile) else file.file).parts[:-1]
+        if not _DEPENDENCIES.isdisjoint(folders):
+            continue
+        if isinstance(file, Refused) or in_rules or root.is_file() or _is_named_so(file.name):
             yield file
     yield from _hidden_files(root)
 
 
+def _is_named_so(name: str) -> bool:
+    return PurePosixPath(name).name.lower() in FILE_NAMES
+
+
 def has_hidden(folder: Path) -> bool:
-    """Tell whether a folder has instructions in a hidden folder of its own."""
-    return any(_hidden_files(folder))
+    """Tell whether a folder has instructions in hidden files or folders of its own, or holds Cursor's rules itself."""
+    return any(hidden_files(folder)) or is_rule_folder(folder)
 
 
-def _hidden_files(root: Path) -> Iterator[SourceFile]:
+def hidden_files(folder: Path) -> Iterator[SourceFile]:
+    """Yield the files of instructions in the hidden folders of a project."""
+    return (file for file in _hidden_files(folder) if isinstance(file, SourceFile))
+
+
+def is_rule_folder(folder: Path) -> bool:
+    """Tell whether a folder is the one of a project's rules for Cursor, or the hidden one in which that lies."""
+    place = folder.resolve()
+    rules = place / "rules" if place.name == ".cursor" else place
+    return rules.parts[-2:] == PurePosixPath(cursor_rules.FOLDER).parts and any(_rules(rules))
+
+
+def _rules(folder: Path) -> Iterator[SourceFile | Refused]:
+    is_there = folder.is_dir() and not (folder.is_symlink() or folder.parent.is_symlink())
+    yield from walk_files(folder, cursor_rules.RULE_SUFFIX) if is_there else ()
+
+
+def _hidden_files(root: Path) -> Iterator[SourceFile | Refused]:
+    """Yield the files in the hidden folders of a project, the rules for Cursor last."""
     for name in _HIDDEN_FILES if root.is_dir() else ():
         place = root / name
         if place.is_file() and not (place.is_symlink() or place.parent.is_symlink()):
             yield SourceFile(str(place.resolve()), name)
+    for rule in _rules(root / cursor_rules.FOLDER):
+        if isinstance(rule, Refused):
+            yield Refused(f"{cursor_rules.FOLDER}/{rule.file}", rule.line, rule.reason)
+        else:
+            yield SourceFile(rule.path, f"{cursor_rules.FOLDER}/{rule.name}")
 
 
-def _read_file(file: SourceFile, top: Path) -> Iterator[ImportRecord | Refused]:
+def _read_file(file: SourceFile, top: Path) -> Iterator[_Found | Refused]:
     loaded = load_file(file, _MAX_FILE_BYTES)
     if isinstance(loaded, Refused):
         yield loaded
@@ -134,9 +222,10 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[ImportRecord | Refused]:
     if isinstance(text, Refused):
         yield text
         return
-    parts = parse_sections(text)
+    is_rule = file.name.lower().endswith(cursor_rules.RULE_SUFFIX)
+    parts = [rule] if is_rule and (rule := _parse_rule(text)) else [] if is_rule else parse_sections(text)
     if not parts:
-        yield Refused(file.name, 0, "holds no text below a heading")
+        yield Refused(file.name, 0, f"holds no text below {'its frontmatter' if is_rule else 'a heading'}")
     used: dict[str, int] = {}
     namespace = _namespace(top, file.name)
     for place, part in enumerate(parts):
@@ -145,26 +234,40 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[ImportRecord | Refused]:
         if len(part.text.encode()) > MAX_CONTENT_BYTES:
             yield Refused(file.name, part.line, f"has a section of more than {MAX_CONTENT_BYTES:,} bytes")
             continue
-        kept = _KeptSection(file.name, place, part.before, part.after, source_digest(loaded.data).hex())
-        yield ImportRecord(
-            key=f"{file.name}#{anchor}" if times == 1 else f"{file.name}#{anchor}~{times}",
-            record="memory",
-            fields={
-                "content": part.text,
-                "title": _title(part, file.name),
-                "kind": "instruction",
-                "namespace": namespace,
-                "created_at": loaded.modified,
-                "extra": {EXTRA_KEY: msgspec.to_builtins(kept)},
-            },
-            digest=source_digest(f"{place}\x00{part.text}".encode() + loaded.data),
-            file=file.name,
+        names = _title_names(part)
+        fields = {
+            "content": part.text,
+            "title": one_line(" / ".join(names) or PurePosixPath(file.name).name, MAX_LINE_LENGTH),
+            "kind": "instruction",
+            "namespace": namespace,
+            "created_at": loaded.modified,
+        }
+        if is_rule:
+            fields |= cursor_rules.rule_fields(split_note(part.before).yaml)
+        yield _Found(
+            key=file.name if is_rule else f"{file.name}#{anchor}" + (f"~{times}" if times > 1 else ""),
+            names=names,
+            fields=fields,
+            kept=_KeptSection(file.name, place, part.before, part.after, source_digest(loaded.data).hex()),
+            file=loaded,
             line=part.line,
         )
 
 
+def _parse_rule(text: str) -> Section | None:
+    """Return the one part that a rule of Cursor's is; ``None`` where it holds no text."""
+    note = split_note(text)
+    words = note.body.strip()
+    lead, _, after = note.body.partition(words) if words else (note.body, "", "")
+    heading = parse_heading(words.split("\n", 1)[0])
+    before = note.head + lead
+    return Section((heading[1],) if heading else (), words, before, after, before.count("\n") + 1) if words else None
+
+
 def _namespace(top: Path, name: str) -> str:
     folder = (top / name).parent
+    if name.lower().endswith(cursor_rules.RULE_SUFFIX):
+        folder = next((above for above in (folder, *folder.parents) if above.name.startswith(".")), folder)
     hidden = top if top.name.startswith(".") else folder
     if hidden.name.startswith("."):
         project = project_of_hidden(hidden)
@@ -172,10 +275,9 @@ def _namespace(top: Path, name: str) -> str:
     return namespace_from_parts(["projects", top.name or "root", *folder.parts[len(top.parts) :]])
 
 
-def _title(part: Section, file: str) -> str:
+def _title_names(part: Section) -> tuple[str, ...]:
     # The heading of level 1 is the file's title: it names its own section and is left out of the others.
-    names = part.names[1:] if len(part.names) > 1 else part.names
-    return one_line(" / ".join(name for name in names if name) or PurePosixPath(file).name, MAX_LINE_LENGTH)
+    return tuple(name for name in (part.names[1:] if len(part.names) > 1 else part.names) if name)
 
 
 def parse_sections(text: str) -> list[Section]:
@@ -240,49 +342,76 @@ def _heading_of(line: str) -> tuple[int, str] | None:
 
 
 def write(records: Iterable[ExportRecord], path: Path) -> ExportReport:
-    """Write the files that sections were read from, below a folder, or to ``path`` itself if that is a ``.md`` file.
+    """Write the files that sections were read from, below a folder, or the one of them that ``path`` is.
 
     A file that is there is replaced only while it holds the very bytes that were read. A section of it that no memory
     stands for, such as one that an import refused, stays as it is in the file.
     """
     files: dict[str, list[_Part]] = {}
+    seen: set[str] = set()
     left_out = 0
     for record in records:
-        kept = _kept_section(record) if isinstance(record, Memory) else None
-        if kept is None or not isinstance(record, Memory):
-            left_out += 1
-        else:
-            files.setdefault(kept.path, []).append((kept, record))
+        places = _kept_sections(record) if isinstance(record, Memory) else ()
+        for kept in places:
+            files.setdefault(kept.path, []).append((kept, record))  # type: ignore[arg-type]  # only memories have some
+        left_out += not places
+        seen.update([record.id] if places else [])
+    is_file = _is_file_name(path.name)
+    if is_file and len(files) > 1:
+        files = {_file_of(files, path): files[_file_of(files, path)]}
     refused: list[Refused] = []
     notices: list[str] = []
-    written = count = 0
-    if path.suffix.lower() == ".md" and len(files) > 1:
-        raise InvalidInput(f"There are sections of {len(files)} files.", "Name a folder for all of them.")
+    present: set[str] = set()
+    counted: set[str] = set()
+    written = 0
     for name, parts in sorted(files.items()):
-        target = path if path.suffix.lower() == ".md" else path / name
+        target = path if is_file else path / name
         there = read_existing(target)
         digest = _last_read_digest(parts, there)
         # A section with another digest was no longer there when the file was read last.
-        present = sorted((part for part in parts if part[0].digest == digest), key=_position)
-        left_out += len(parts) - len(present)
-        text, stay = _whole_text(present, there if source_digest(there).hex() == digest else b"")
+        current = sorted((part for part in parts if part[0].digest == digest), key=_position)
+        present.update(memory.id for _, memory in current)
+        text, stay = _whole_text(current, there if source_digest(there).hex() == digest else b"")
         top = path.parent if target == path else path
         outcome = replace_if_unchanged(target, top, name, text.encode(errors="surrogateescape"), digest)
         if isinstance(outcome, Refused):
             refused.append(outcome)
             continue
         written += outcome
-        count += sum(memory.status not in ENDED_STATUSES for _, memory in present)
+        counted.update(memory.id for _, memory in current if memory.status not in ENDED_STATUSES)
         if stay:
             notices.append(f"{name}: {stay} of its sections stayed as they were, because no import took them in.")
-    return ExportReport(records=count, files=written, left_out=left_out, refused=tuple(refused), notices=tuple(notices))
+    return ExportReport(
+        records=len(counted),
+        files=written,
+        left_out=left_out + len(seen - present),
+        refused=tuple(refused),
+        notices=tuple(notices),
+    )
+
+
+def _is_file_name(name: str) -> bool:
+    return name.lower().endswith((".md", cursor_rules.RULE_SUFFIX)) or name == cursor_rules.LEGACY_FILE
+
+
+def _file_of(files: dict[str, list[_Part]], path: Path) -> str:
+    """Return which of the files that were read a path is: by its name, and among several of that by what it holds."""
+    digest = source_digest(read_existing(path)).hex()
+    named = [name for name in files if PurePosixPath(name).name == path.name]
+    read_so = [name for name in named if any(kept.digest == digest for kept, _ in files[name])]
+    for found in (named, read_so):
+        if len(found) == 1:
+            return found[0]
+    raise InvalidInput(f"There are sections of {len(files)} files.", "Name a folder for all of them.")
 
 
 _Part = tuple[_KeptSection, Memory]
 
 
-def _position(part: _Part) -> tuple[int, str]:
-    return part[0].place, part[1].id
+def _position(part: _Part) -> tuple[int, bool, datetime, str]:
+    """Return the order of the parts of a file; of several memories at one place the one that is to stand is last."""
+    kept, memory = part
+    return kept.place, memory.status not in ENDED_STATUSES, memory.updated_at, memory.id
 
 
 def _last_read_digest(parts: Iterable[_Part], there: bytes) -> str:
@@ -294,33 +423,35 @@ def _last_read_digest(parts: Iterable[_Part], there: bytes) -> str:
 
 def _whole_text(present: Iterable[_Part], there: bytes) -> tuple[str, int]:
     """Return the text of a file, and how many sections of it are taken from ``there``, the file as it was read."""
-    texts: dict[int, str] = {}
-    for kept, memory in present:
-        texts[kept.place] = texts.get(kept.place, "") + _section_text(kept, memory)
-    own = dict(
-        enumerate(
-            part.before + part.text + part.after for part in parse_sections(there.decode(errors="surrogateescape"))
-        )
-    )
+    texts = {kept.place: _section_text(kept, memory) for kept, memory in present}
+    is_rule = any(kept.is_rule for kept, _ in present)
+    sections = [] if is_rule else parse_sections(there.decode(errors="surrogateescape"))
+    own = dict(enumerate(part.before + part.text + part.after for part in sections))
     return "".join(text for _, text in sorted({**own, **texts}.items())), len(own.keys() - texts.keys())
 
 
-def _kept_section(memory: Memory) -> _KeptSection | None:
-    """Return the kept data of a section, checked, because agents write to the database; ``None`` if there is none."""
+def _kept_sections(memory: Memory) -> tuple[_KeptSection, ...]:
+    """Return the places of a section, checked, because agents write to the database; none where one is not usable."""
     try:
         kept = msgspec.convert(memory.extra.get(EXTRA_KEY), _KeptSection)
     except msgspec.ValidationError:
-        return None
-    names = PurePosixPath(kept.path).parts
-    is_safe = names and ".." not in names and not kept.path.startswith("/") and kept.path.lower().endswith(".md")
-    return kept if is_safe and kept.path.isprintable() else None
+        return ()
+    places = (msgspec.structs.replace(kept, also=()), *kept.also)
+    return places if all(_is_safe(place.path) for place in places) else ()
+
+
+def _is_safe(path: str) -> bool:
+    names = PurePosixPath(path).parts
+    is_inside = names and ".." not in names and not path.startswith("/") and _is_file_name(names[-1])
+    return bool(is_inside) and path.isprintable()
 
 
 def _section_text(kept: _KeptSection, memory: Memory) -> str:
     if memory.status not in ENDED_STATUSES:
-        return kept.before + memory.content + kept.after
+        before = cursor_rules.changed_head(kept.before, memory) if kept.is_rule else kept.before
+        return before + memory.content + kept.after
     # The headings that stand before a section may belong to those after it as well.
-    return kept.before if kept.before.strip() else ""
+    return kept.before if kept.before.strip() and not kept.is_rule else ""
 
 
 def write_block(records: Iterable[ExportRecord], path: Path) -> ExportReport:
@@ -385,14 +516,19 @@ def _lines(memory: Memory) -> list[str]:
     return ["", *([] if headed or not memory.title else [f"## {memory.title}", ""]), *body, ""]
 
 
+def _is_source(path: Path) -> bool:
+    is_known = path.name.lower() in (*FILE_NAMES, cursor_rules.LEGACY_FILE) or path.suffix == cursor_rules.RULE_SUFFIX
+    return (is_known and path.is_file()) or is_rule_folder(path)
+
+
 FORMAT = Format(
     name="agents-file",
     title="Instructions for agents",
-    description="CLAUDE.md, AGENTS.md or GEMINI.md, or a folder below which there are some: a memory a section",
+    description="CLAUDE.md, AGENTS.md or GEMINI.md, a memory a section; Cursor's rules; or a project with some of them",
     read=read,
     count=count,
     write=write,
-    is_place=lambda path: path.is_file() and path.name.lower() in FILE_NAMES,
+    is_place=_is_source,
 )
 
 

@@ -186,13 +186,29 @@ class _HomeSearch:
             if "memento.db" in names:
                 continue
             yield from self._of_project(folder, names)
+            instructions = self._instructions(folder, entries) if depth else []
+            if instructions:
+                yield from self._candidate("agents-file", folder, instructions, "file")
             if depth and self._is_vault(folder, names):
                 yield from self._candidate("vault", folder, self._files_below(folder, vault.NOTE_SUFFIX), "note")
                 continue
             for entry in entries:
-                yield from self._of_file(entry)
+                if not (instructions and entry.name.lower() in agents_file.FILE_NAMES):
+                    yield from self._of_file(entry)
             if depth < _MAX_DEPTH and not (depth and ".git" in names):
                 waiting.extend((Path(entry.path), depth + 1) for entry in entries if _is_worth_entering(entry))
+
+    def _instructions(self, folder: Path, entries: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
+        """Return a project's files of instructions where they are to be imported together: several, or hidden ones.
+
+        Alone, a text that several of them hold would have only one of them as its source.
+        """
+        own = [entry for entry in entries if entry.name.lower() in agents_file.FILE_NAMES]
+        own = [entry for entry in own if entry.is_file(follow_symlinks=False)]
+        wanted = {place.path for place in agents_file.hidden_files(folder)}
+        parents = {Path(path).parent for path in wanted}
+        hidden = [entry for parent in sorted(parents) for entry in self._list(parent) if entry.path in wanted]
+        return [*own, *hidden] if hidden or len(own) > 1 else []
 
     def _of_file(self, entry: os.DirEntry[str]) -> Iterator[ImportSource]:
         """Yield the source that a single file is."""

@@ -280,6 +280,8 @@ class ImportPlanner:
         self._gate = gate
         self._may_have_duplicates = session.count_all() > 0
         """Whether there was anything before; looking for duplicates costs a query for each record."""
+        self._changing: Mapping[str, str] = {}
+        """The texts that the memories which this batch is about have in the source now, by id."""
         self.shortened = 0
         """How many skips were to end later than any may."""
         self.renamed = 0
@@ -297,6 +299,8 @@ class ImportPlanner:
         """
         records = [self._with_own_id(_with_usable_ids(incoming)) for incoming in batch]
         stored = self._stored_states(records)
+        known = ((self._ledger.get(ledger_key(incoming)), incoming) for incoming in records)
+        self._changing = {row.record_id: incoming.fields.get("content", "") for row, incoming in known if row}
         for incoming in records:
             try:
                 planned = self._plan_record(incoming, stored[incoming.record])
@@ -338,7 +342,10 @@ class ImportPlanner:
         if known is not None and _is_settled(incoming, known, stored):
             return known
         if known is not None and known.record_id in stored.versions:
-            return self._plan_update(incoming, known.record_id, self._session.ledger.in_source(known))
+            base = self._session.ledger.in_source(known)
+            if not self._parts_from_another_source(incoming, base):
+                return self._plan_update(incoming, known.record_id, base)
+            known = None
         if incoming.deleted:
             return None
         given_id = incoming.fields.get("id")
@@ -404,11 +411,32 @@ class ImportPlanner:
         return record
 
     def _find_duplicate(self, record: AnyRecord) -> Memory | None:
-        """Return a memory with the same text, title and namespace; the source may have been moved."""
+        """Return a memory with the same text, title and namespace; the source may have been moved.
+
+        One whose text this import is about to change is no other's.
+        """
         if not isinstance(record, Memory) or not self._may_have_duplicates:
             return None
-        same = self._session.same_content(record.content)
+        same = (
+            m for m in self._session.same_content(record.content) if self._changing.get(m.id, m.content) == m.content
+        )
         return next((m for m in same if (m.namespace, m.title) == (record.namespace, record.title)), None)
+
+    def _parts_from_another_source(self, incoming: ImportRecord, base: AnyRecord | None) -> bool:
+        """Tell whether a text was the same as one of another source, and that source still is where it was.
+
+        Then it becomes a memory of its own: a change in one of two sources is to be seen, and takes nothing from the
+        other.
+        """
+        if incoming.deleted or "id" in incoming.fields or not isinstance(base, Memory):
+            return False
+        other = (
+            self._other_sources.get((incoming.record, base.id)) if incoming.fields["content"] != base.content else None
+        )
+        if other is None:
+            return False
+        elsewhere, here = Path(other.source.partition(":")[2]), Path(self._source.partition(":")[2])
+        return elsewhere.exists() and not (elsewhere.is_relative_to(here) or here.is_relative_to(elsewhere))
 
     def _plan_existing(self, incoming: ImportRecord, record_id: str) -> PlannedRecord:
         """Plan for a record whose id exists, though this source never brought it."""

@@ -45,7 +45,9 @@ _HAND_WRITTEN: Mapping[str, Mapping[str, str]] = {
         "  originSessionId: donor-5da15695\n---\n\nName the donor tests as sentences.\n",
     },
     "agents-file": {
-        "CLAUDE.md": "This file guides the donor agents.\n\n# Donor site\n\n## Commands\n\nRun the donor make.\n"
+        "CLAUDE.md": "This file guides the donor agents.\n\n# Donor site\n\n## Commands\n\nRun the donor make.\n",
+        ".cursor/rules/donor.mdc": "---\ndescription: How the donor parts are written\nglobs: donor/**\n"
+        "alwaysApply: false\n---\n\nUse donor spaces.\n",
     },
     "agents-block": {
         "CLAUDE.md": "# Donor rules\n\nOther people's donor words.\n\n<!-- memento:begin -->\n\n## Donor style\n\n"

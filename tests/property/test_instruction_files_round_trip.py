@@ -27,7 +27,16 @@ _LINE = st.one_of(
 _DOCUMENT = st.builds(
     lambda lines, end: "\n".join(lines) + end, st.lists(_LINE, max_size=14), st.sampled_from(["", "\n", "\n\n", "\r\n"])
 )
-_NAME = st.sampled_from(["CLAUDE.md", "AGENTS.md", "sub/CLAUDE.md", "sub/deeper/GEMINI.md"])
+_NAME = st.sampled_from(
+    ["CLAUDE.md", "AGENTS.md", ".cursorrules", "sub/CLAUDE.md", "sub/deeper/GEMINI.md", ".cursor/rules/a.mdc"]
+)
+_FRONTMATTER = st.lists(
+    st.one_of(
+        st.builds("{}: {}".format, st.sampled_from(["description", "globs", "alwaysApply", "author"]), _WORDS),
+        st.sampled_from(["globs: *.{ts,tsx}, **/*.py", "globs:", '  - "a/**"', "# mine", "---", ""]),
+    ),
+    max_size=6,
+).map(lambda lines: "---\n" + "".join(f"{line}\n" for line in lines) + "---\n")
 
 
 @contextmanager
@@ -52,14 +61,16 @@ def taken(found: Iterable[ImportRecord | Refused]) -> list[tuple[str, Memory]]:
     return [(one.file, make_memory(one.fields)) for one in found if isinstance(one, ImportRecord)]
 
 
-@given(st.dictionaries(_NAME, _DOCUMENT, min_size=1, max_size=3))
+@given(st.dictionaries(_NAME, _DOCUMENT | st.builds("{}{}".format, _FRONTMATTER, _DOCUMENT), min_size=1, max_size=3))
 @example({"CLAUDE.md": "# A\n\n# B\r\n```\n# no\n"})
+@example({"CLAUDE.md": "# A\nx\n", "AGENTS.md": "# A\nx\n", ".cursor/rules/a.mdc": "---\nglobs: *.ts\n---\nx\n"})
 def test_files_of_instructions_return_byte_for_byte(files: dict[str, str]) -> None:
     with folders() as (source, target):
         put(source, files)
-        found = taken(agents_file.read(source))
-        agents_file.write([memory for _, memory in found], target)
-        assert present(target) == {name: files[name] for name, _ in found}
+        found = list(agents_file.read(source))
+        refused = {one.file for one in found if isinstance(one, Refused)}
+        agents_file.write([memory for _, memory in taken(found)], target)
+        assert present(target) == {name: text for name, text in files.items() if name not in refused}
 
 
 @given(_DOCUMENT, st.dictionaries(st.sampled_from(["topic.md", "sub/other.md"]), _DOCUMENT, max_size=2))

@@ -286,3 +286,144 @@ def test_a_look_around_finds_the_files_of_instructions(tmp_path: Path) -> None:
         for one in find_sources(tmp_path, tmp_path / "home").candidates
     }
     assert found == {("agents-file", "code/site/CLAUDE.md"), ("agents-file", "AGENTS.md")}
+
+
+def write_both(folder: Path, claude: str, agents: str) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / "CLAUDE.md").write_text(claude)
+    (folder / "AGENTS.md").write_text(agents)
+
+
+BOTH = "# Site\n\n## Style\nTwo spaces.\n\n## Commands\nRun `make`.\n"
+
+
+def test_a_section_that_two_files_of_a_project_hold_is_one_memory_with_both_as_its_source(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    write_both(site, BOTH + "\n## Only for Claude\nThink.\n", "Intro.\n\n" + BOTH)
+    report = run_import(workspace, "agents-file", site)
+    assert (report.imported, report.refused) == (4, [])
+    again = run_import(workspace, "agents-file", site)
+    assert (again.imported, again.updated, again.unchanged) == (0, 0, 4)
+    before = {name: (site / name).read_text() for name in ("CLAUDE.md", "AGENTS.md")}
+    assert run_export(workspace, site, format_name="agents-file").files == 0
+    (style,) = [memory for memory in workspace.list(limit=100).items if memory.title == "Style"]
+    workspace.update(style.id, content="## Style\nFour spaces.")
+    written = run_export(workspace, site, format_name="agents-file")
+    assert (written.files, written.records, written.left_out) == (2, 4, 0)
+    for name, text in before.items():
+        assert (site / name).read_text() == text.replace("Two", "Four")
+
+
+@pytest.mark.parametrize("edited", ["CLAUDE.md", "AGENTS.md"])
+def test_an_edit_in_one_of_two_files_becomes_a_memory_of_its_own_and_the_other_text_stays(
+    workspace: Workspace, tmp_path: Path, edited: str
+) -> None:
+    site = tmp_path / "site"
+    write_both(site, BOTH, BOTH)
+    run_import(workspace, "agents-file", site)
+    path = site / edited
+    path.write_text(path.read_text().replace("Two", "Four"))
+    report = run_import(workspace, "agents-file", site)
+    assert (report.imported, report.refused) == (1, [])
+    styles = sorted(memory.content for memory in workspace.list(limit=100).items if memory.title == "Style")
+    assert styles == ["## Style\nFour spaces.", "## Style\nTwo spaces."]
+    again = run_import(workspace, "agents-file", site)
+    assert (again.imported, again.updated) == (0, 0)
+    assert run_export(workspace, site, format_name="agents-file").files == 0
+
+
+def test_an_edit_in_both_files_changes_their_one_memory(workspace: Workspace, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    write_both(site, BOTH, BOTH)
+    run_import(workspace, "agents-file", site)
+    write_both(site, BOTH.replace("Two", "Four"), BOTH.replace("Two", "Four"))
+    run_import(workspace, "agents-file", site)
+    assert sorted(memory.content for memory in workspace.list(limit=100).items) == [
+        "## Commands\nRun `make`.",
+        "## Style\nFour spaces.",
+    ]
+
+
+def test_two_files_that_are_imported_one_by_one_are_one_memory_until_one_of_them_changes(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    write_both(site, BOTH, BOTH)
+    run_import(workspace, "agents-file", site / "CLAUDE.md")
+    second = run_import(workspace, "agents-file", site / "AGENTS.md")
+    assert (second.imported, second.unchanged) == (0, 2)
+    (site / "AGENTS.md").write_text(BOTH.replace("Two", "Four"))
+    assert run_import(workspace, "agents-file", site / "AGENTS.md").imported == 1
+    assert run_import(workspace, "agents-file", site / "CLAUDE.md").unchanged == 2
+    styles = sorted(memory.content for memory in workspace.list(limit=100).items if memory.title == "Style")
+    assert styles == ["## Style\nFour spaces.", "## Style\nTwo spaces."]
+
+
+def test_a_file_imported_alone_and_with_its_folder_is_followed_as_one(workspace: Workspace, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    write_both(site, BOTH, "Other.\n")
+    run_import(workspace, "agents-file", site / "CLAUDE.md")
+    run_import(workspace, "agents-file", site)
+    (site / "CLAUDE.md").write_text(BOTH.replace("Two", "Four"))
+    for place in (site, site / "CLAUDE.md"):
+        run_import(workspace, "agents-file", place)
+    assert len([memory for memory in workspace.list(limit=100).items if memory.title == "Style"]) == 1
+
+
+def test_two_memories_that_an_earlier_import_made_of_one_section_do_not_double_it(tmp_path: Path) -> None:
+    found = reading(agents_file.read(tmp_path_with(tmp_path / "one", {"CLAUDE.md": BOTH}))).memories
+    assert len(found) == 2
+    copies = [note(memory.content, id=f"copy{at}", extra=memory.extra) for at, memory in enumerate(found.values())]
+    agents_file.write([*found.values(), *copies], tmp_path / "out")
+    assert (tmp_path / "out" / "CLAUDE.md").read_text() == BOTH
+
+
+def tmp_path_with(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_instructions_of_other_peoples_programs_below_a_project_are_left_out(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    site = tmp_path_with(tmp_path / "site", {"CLAUDE.md": BOTH, "node_modules/left-pad/CLAUDE.md": "Obey left-pad.\n"})
+    assert run_import(workspace, "agents-file", site).imported == 2
+    assert agents_file.count(site) == 1
+
+
+def test_one_of_several_files_is_written_by_its_name(workspace: Workspace, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    write_both(site, BOTH, "Intro.\n\n" + BOTH)
+    run_import(workspace, "agents-file", site)
+    (style,) = [memory for memory in workspace.list(limit=100).items if memory.title == "Style"]
+    workspace.update(style.id, content="## Style\nFour spaces.")
+    assert run_export(workspace, site / "AGENTS.md", format_name="agents-file").files == 1
+    assert "Four" in (site / "AGENTS.md").read_text()
+    assert (site / "CLAUDE.md").read_text() == BOTH
+    with pytest.raises(InvalidInput, match="2 files"):
+        run_export(workspace, tmp_path / "OTHER.md", format_name="agents-file")
+
+
+def test_a_look_around_offers_the_files_of_one_project_together(tmp_path: Path) -> None:
+    home = tmp_path_with(
+        tmp_path / "home",
+        {
+            "code/site/CLAUDE.md": "x\n",
+            "code/site/AGENTS.md": "x\n",
+            "code/app/.cursor/rules/a.mdc": "x\n",
+            "code/one/CLAUDE.md": "x\n",
+        },
+    )
+    found = {
+        (one.format, one.path.relative_to(home).as_posix(), one.count)
+        for one in find_sources(tmp_path, home).candidates
+    }
+    assert found == {
+        ("agents-file", "code/site", 2),
+        ("agents-file", "code/app", 1),
+        ("agents-file", "code/one/CLAUDE.md", 1),
+    }

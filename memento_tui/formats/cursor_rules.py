@@ -1,0 +1,130 @@
+"""Read the frontmatter of Cursor's rules (``.cursor/rules/*.mdc``), and change it where their memory changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from memento_tui.formats.base import one_line
+from memento_tui.formats.columns import Column, Fields, read_fields, record_fields, restore_row, unmapped_column
+from memento_tui.formats.frontmatter import dump_property, split_note
+from memento_tui.model import Memory
+from memento_tui.model.validation import MAX_LINE_LENGTH
+
+__all__ = ["FOLDER", "LEGACY_FILE", "RULE_SUFFIX", "changed_head", "rule_fields"]
+
+FOLDER = ".cursor/rules"
+"""The folder of a project's rules."""
+RULE_SUFFIX = ".mdc"
+LEGACY_FILE = ".cursorrules"
+"""The file that held all rules of a project before there was a folder: Markdown without frontmatter."""
+
+_WHERE = "in files that match "
+"""The beginning of the validity context of a rule that names files."""
+_PROPERTY = re.compile(r"([A-Za-z]\w*)[ \t]*:")
+_LIST_ITEM = re.compile(r"^[ \t]*-[ \t]+", re.MULTILINE)
+_BETWEEN_PATTERNS = re.compile(r"[,\n](?![^{]*\})")
+"""A comma or a line's end that does not stand in braces, as that of ``*.{ts,tsx}`` does."""
+_FOLDED = re.compile(r"[>|][+-]?[ \t]*\n")
+"""The mark of a YAML text that takes several lines."""
+
+
+def _read_description(value: object) -> Fields:
+    title = one_line(_plain(value), MAX_LINE_LENGTH) if isinstance(value, str) else ""
+    return {"title": title} if title else {}
+
+
+def _plain(raw: str) -> str:
+    """Return what a written value says, without its quotes."""
+    text = _FOLDED.sub("", raw.strip(), count=1).strip()
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1].replace("''", "'")
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            return str(json.loads(text))
+        except ValueError:
+            return text[1:-1]
+    return text
+
+
+def _read_globs(value: object) -> Fields:
+    patterns = _patterns(value) if isinstance(value, str) else ""
+    return {"validity_context": one_line(_WHERE + patterns, MAX_LINE_LENGTH) if patterns else ""}
+
+
+def _patterns(raw: str) -> str:
+    """Return the patterns of a line, a list in brackets or a list of lines, with commas between them."""
+    text = raw.strip()
+    text = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else _LIST_ITEM.sub("", text)
+    text = _plain(text) if text.count(text[:1]) <= len("''") else text
+    parts = (_plain(part) for part in _BETWEEN_PATTERNS.split(text))
+    return ", ".join(part for part in parts if part)
+
+
+def _write_globs(fields: Fields, given: object) -> object:
+    context = str(fields["validity_context"])
+    # Any other sentence about where it holds has no place in the file, so the files that it names stay.
+    return context.removeprefix(_WHERE) if context.startswith(_WHERE) else given if context else ""
+
+
+_COLUMNS = (
+    Column("description", _read_description, lambda fields, _: fields["title"]),
+    Column("globs", _read_globs, _write_globs, is_optional=True),
+    # What a host gives to every request is no field of a memory: what is always told a person pins.
+    unmapped_column("alwaysApply"),
+)
+"""The properties of a rule's frontmatter, each as it is written there."""
+
+
+class _Place(NamedTuple):
+    """A property of the frontmatter: its value as it is written, and its lines, from ``first`` to before ``end``."""
+
+    raw: str
+    first: int
+    end: int
+
+
+def _properties(yaml: str) -> dict[str, _Place]:
+    """Return the properties by name. Their lines are often no YAML, such as ``globs: *.ts``, so they are not parsed."""
+    found: dict[str, _Place] = {}
+    name = ""
+    for number, line in enumerate(yaml.replace("\r", "").split("\n")):
+        if match := _PROPERTY.match(line):
+            name = match[1]
+            found[name] = _Place(line[match.end() :], number, number + 1)
+        elif name and line.strip() and line[0] in " \t-":
+            before = found[name]
+            found[name] = _Place(f"{before.raw}\n{line}", before.first, number + 1)
+    return found
+
+
+def rule_fields(yaml: str) -> dict[str, Any]:
+    """Return the fields of a memory that the frontmatter of a rule gives: its title and where it holds."""
+    return read_fields(_COLUMNS, {name: place.raw for name, place in _properties(yaml).items()})
+
+
+def changed_head(head: str, memory: Memory) -> str:
+    """Return what stands before the text of a rule, with those properties changed that its memory contradicts."""
+    parts = split_note(head)
+    places = _properties(parts.yaml)
+    given = {name: place.raw for name, place in places.items()}
+    wanted = restore_row(_COLUMNS, record_fields(memory), given)
+    changes = {name: value for name, value in wanted.items() if value is not None and value != given.get(name)}
+    if not changes:
+        return head
+    line_break = "\r\n" if "\r\n" in head + memory.content else "\n"
+    if not parts.opening.strip("\ufeff"):
+        parts = split_note(f"---{line_break}---{line_break}{head}")
+    lines = parts.yaml.split("\n")
+    known = sorted((name for name in changes if name in places), key=lambda name: places[name].first, reverse=True)
+    for name in known:
+        lines[places[name].first : places[name].end] = [_line(name, changes[name], line_break)]
+    lines[-1:-1] = [_line(name, value, line_break) for name, value in changes.items() if name not in places]
+    return parts.opening + "\n".join(lines) + parts.closing + parts.body
+
+
+def _line(name: str, value: object, line_break: str) -> str:
+    """Return the line of a property as Cursor writes it: only a description is ever quoted."""
+    written = dump_property(name, value) if name == "description" else f"{name}: {value}".rstrip() + "\n"
+    return written.rstrip("\n") + line_break.removesuffix("\n")

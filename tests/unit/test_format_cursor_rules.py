@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memento_tui.api import Workspace
+from memento_tui.formats import agents_file
+from memento_tui.formats.cursor_rules import rule_fields
+from memento_tui.formats.import_export import run_export, run_import
+from memento_tui.formats.registry import detect_format
+from memento_tui.model import Memory
+from tests.unit.format_reading import reading
+
+RULE = """\
+---
+description: How components are written
+globs: src/**/*.{ts,tsx}, *.css
+alwaysApply: false
+owner: "web"   # kept
+---
+
+# Components
+
+Two spaces.
+"""
+
+
+def project(tmp_path: Path, text: str = RULE, name: str = "components.mdc") -> Path:
+    path = tmp_path / "site" / ".cursor" / "rules" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+    return path
+
+
+def only(workspace: Workspace) -> Memory:
+    (memory,) = workspace.list(limit=10).items
+    return memory
+
+
+@pytest.mark.parametrize("place", ["", ".cursor", ".cursor/rules", ".cursor/rules/components.mdc"])
+def test_a_rule_of_cursors_is_one_instruction_of_its_project(workspace: Workspace, tmp_path: Path, place: str) -> None:
+    project(tmp_path)
+    assert detect_format(tmp_path / "site" / place) == "agents-file"
+    assert run_import(workspace, "agents-file", tmp_path / "site" / place).imported == 1
+    memory = only(workspace)
+    assert (memory.kind, memory.namespace, memory.title) == (
+        "instruction",
+        "projects/site",
+        "How components are written",
+    )
+    assert memory.content == "# Components\n\nTwo spaces."
+    assert memory.validity_context == "in files that match src/**/*.{ts,tsx}, *.css"
+    assert memory.tags == ()
+
+
+def test_the_rules_of_a_project_come_with_its_other_instructions(workspace: Workspace, tmp_path: Path) -> None:
+    project(tmp_path)
+    project(tmp_path, "# Deep\nRule.\n", "web/deep.mdc")
+    for name in ("CLAUDE.md", ".cursorrules"):
+        (tmp_path / "site" / name).write_text("## Style\nTabs.\n")
+    assert run_import(workspace, "agents-file", tmp_path / "site").imported == 3
+    found = {memory.title: memory.namespace for memory in workspace.list(limit=10).items}
+    assert found == dict.fromkeys(["How components are written", "Deep", "Style"], "projects/site")
+
+
+@pytest.mark.parametrize(
+    ("yaml", "expected"),
+    [
+        ("globs: *.py\n", {"validity_context": "in files that match *.py"}),
+        ('globs: ["a/**", "b.ts"]\n', {"validity_context": "in files that match a/**, b.ts"}),
+        ("globs:\n  - 'a/**'\n  - b.ts\n", {"validity_context": "in files that match a/**, b.ts"}),
+        ("globs: 'a/**,b.ts'\nalwaysApply: true\n", {"validity_context": "in files that match a/**, b.ts"}),
+        ("globs:\nalwaysApply: true\n", {"validity_context": ""}),
+        ('description: "It says \\"hi\\": now"\n', {"title": 'It says "hi": now'}),
+        ("description: it's: plain\n", {"title": "it's: plain"}),
+        ("description: >-\n  Two\n  lines\n", {"title": "Two lines"}),
+        ("description:\n", {}),
+        ("", {}),
+    ],
+)
+def test_frontmatter_is_understood_as_cursor_writes_it_which_is_often_no_yaml(
+    yaml: str, expected: dict[str, object]
+) -> None:
+    assert rule_fields(yaml) == expected
+
+
+def test_what_changed_here_is_written_back_and_every_other_line_stays(workspace: Workspace, tmp_path: Path) -> None:
+    path = project(tmp_path)
+    run_import(workspace, "agents-file", tmp_path / "site")
+    assert run_export(workspace, tmp_path / "site", format_name="agents-file").files == 0
+    workspace.update(
+        only(workspace).id,
+        title="How: components",
+        content="# Components\n\nFour spaces.",
+        validity_context="in files that match app/**",
+        tags=("web",),
+    )
+    assert run_export(workspace, tmp_path / "site", format_name="agents-file").files == 1
+    wanted = RULE.replace("How components are written", '"How: components"').replace("Two", "Four")
+    wanted = wanted.replace("src/**/*.{ts,tsx}, *.css", "app/**")
+    assert path.read_text() == wanted
+    again = run_import(workspace, "agents-file", tmp_path / "site")
+    assert (again.imported, again.refused) == (0, [])
+    assert run_export(workspace, tmp_path / "site", format_name="agents-file").files == 0
+
+
+def test_a_sentence_about_where_it_holds_leaves_the_files_of_a_rule_as_they_are(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    path = project(tmp_path)
+    run_import(workspace, "agents-file", path)
+    workspace.update(only(workspace).id, validity_context="since the rewrite")
+    assert run_export(workspace, path, format_name="agents-file").files == 0
+    workspace.update(only(workspace).id, validity_context="")
+    assert run_export(workspace, path, format_name="agents-file").files == 1
+    assert "\nglobs:\n" in path.read_text()
+
+
+def test_a_rule_without_frontmatter_gains_what_it_needs(workspace: Workspace, tmp_path: Path) -> None:
+    path = project(tmp_path, "# Components\r\nTwo.\r\n")
+    run_import(workspace, "agents-file", path)
+    memory = only(workspace)
+    assert memory.title == "Components"
+    workspace.update(memory.id, validity_context="in files that match *.ts")
+    run_export(workspace, path, format_name="agents-file")
+    assert path.read_bytes() == b"---\r\nglobs: *.ts\r\n---\r\n# Components\r\nTwo.\r\n"
+
+
+def test_a_rule_that_is_all_frontmatter_is_refused_with_the_reason(tmp_path: Path) -> None:
+    path = project(tmp_path, "---\nglobs: *.ts\n---\n")
+    (refused,) = reading(agents_file.read(path)).refused
+    assert refused.reason == "holds no text below its frontmatter"
+
+
+def test_a_folder_of_rules_behind_a_link_is_not_followed(tmp_path: Path) -> None:
+    project(tmp_path)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / ".cursor").symlink_to(tmp_path / "site" / ".cursor")
+    assert not agents_file.has_hidden(other)
