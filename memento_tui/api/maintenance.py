@@ -36,7 +36,7 @@ def maintain_workspace(
 ) -> MaintenanceReport:
     """Run the maintenance that is due: expire, demote and compare, and propose where a person decides.
 
-    ``asked`` names what is done on request alone: ``consolidate``, ``lessons``. ``by`` says who began it.
+    ``asked`` names what is done on request alone: ``consolidate``, ``denials``, ``lessons``. ``by`` says who began it.
 
     Waits until everything is embedded. Where the engine cannot be had, only words are compared, and the report says so.
 

@@ -72,18 +72,27 @@ def _interruptible() -> AbstractContextManager[threading.Event]:
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be done, with the texts, and change nothing.")
 @click.option("--consolidate", is_flag=True, help="Propose one memory for several that say the same in parts.")
+@click.option("--denials", is_flag=True, help="Propose contradictions by what longer texts deny, too.")
 @click.option("--lessons", is_flag=True, help="Let the language model draw lessons from alike memories.")
 @click.option("--install", is_flag=True, help="Let a timer of the system run it every night (systemd or launchd).")
 @click.option("--uninstall", is_flag=True, help="Remove that timer.")
 @click.option("--yes", is_flag=True, help="Do not ask before the timer is written or removed.")
 @click.option("--by", type=click.Choice(RUNNERS), default="person", hidden=True)
 def maintain(
-    *, dry_run: bool, consolidate: bool, lessons: bool, install: bool, uninstall: bool, yes: bool, by: Runner
+    *,
+    dry_run: bool,
+    consolidate: bool,
+    denials: bool,
+    lessons: bool,
+    install: bool,
+    uninstall: bool,
+    yes: bool,
+    by: Runner,
 ) -> None:
     """Expire, demote and compact memories that are due; find near duplicates and contradictions.
 
-    It proposes ten changes for a thousand memories at most, and leaves the rest for the next run. Consolidations and
-    lessons are proposed only where you ask for them, since more of them are turned down.
+    It proposes ten changes for a thousand memories at most, and leaves the rest for the next run. Consolidations,
+    lessons and what longer texts deny are proposed only where you ask for them, since more of them are turned down.
 
     Changes that need a decision wait in `memento review` and `memento contradiction`. It may be interrupted at any
     moment and run as often as you like; `memento undo` takes back a whole run by the number that `memento history`
@@ -103,7 +112,8 @@ def maintain(
     from memento_tui.api.maintenance import maintain_workspace  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace() as workspace, staged_progress() as progress, _interruptible() as stopping:
-        asked = [name for name, wanted in (("consolidate", consolidate), ("lessons", lessons)) if wanted]
+        options = {"consolidate": consolidate, "denials": denials, "lessons": lessons}
+        asked = [name for name, wanted in options.items() if wanted]
         report = maintain_workspace(workspace, dry_run=dry_run, asked=asked, stopping=stopping, progress=progress)
     emit(lambda: _report_object(report), lambda: _report_text(report))
     if report.interrupted:

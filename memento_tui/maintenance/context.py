@@ -53,7 +53,7 @@ class SimilaritySource(Protocol):
         ...
 
 
-ON_REQUEST = ("consolidate", "lessons")
+ON_REQUEST = ("consolidate", "denials", "lessons")
 """The steps that no run takes by itself, because fewer than seven in ten of their proposals are worth a decision."""
 
 FEWEST_PROPOSALS, _PROPOSALS_PER_THOUSAND = 5, 10

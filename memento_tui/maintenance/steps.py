@@ -253,15 +253,19 @@ _LEAST_SIMILARITY = 0.4
 
 
 def compare_pairs(context: MaintenanceContext) -> None:
-    """Compare the memories written since the last run with their neighbours in meaning.
+    """Compare the memories written since the last run, all where denials are asked for, with their nearest in meaning.
 
     Where the engine does not answer, the neighbours are the memories that share their rarer words.
     """
     context.merging |= context.store.proposals.merging()
     context.keyword.catch_up()
-    finder = ContradictionFinder(context.store, context.gate, context.entailment, batch=context.batch)
+    all_denials = "denials" in context.asked
+    finder = ContradictionFinder(
+        context.store, context.gate, context.entailment, batch=context.batch, all_denials=all_denials
+    )
     marker, head = _comparison_setting(context), context.store.journal.head()
-    began = reached = _comparison_start(context, marker, head)
+    compared = _comparison_start(context, marker, head)
+    began = reached = 0 if all_denials else compared
     while reached < head and not context.interrupted and context.proposals_left > 0:
         context.report_progress("Comparing what is new", reached - began, head - began)
         ids, reached = context.store.journal.changed_memories(reached, _COMPARISON_PAGE)
@@ -277,7 +281,7 @@ def compare_pairs(context: MaintenanceContext) -> None:
             propose_shared_patterns(context, memories, neighbours)
         if context.proposals_left <= 0:
             return  # the next run compares these memories again, and raises what this one left
-        if not context.dry_run:
+        if not context.dry_run and reached > compared:
             context.store.settings.set(marker, str(reached))
 
 

@@ -329,6 +329,22 @@ def test_what_is_made_of_a_confidential_memory_is_confidential() -> None:
     assert made.sensitivity == "confidential"
 
 
+def test_what_a_longer_text_denies_is_proposed_on_request_alone_and_what_one_sentence_denies_by_itself(
+    workspace: Workspace,
+) -> None:
+    long = workspace.remember(
+        "Deploy on Fridays with the release script. Tell the team before it starts.", title="Deploy"
+    )
+    workspace.remember("Never deploy on Fridays with the release script.", title="Deploy")
+    assert "contradiction" not in actions(maintain_workspace(workspace))
+    assert len(actions(maintain_workspace(workspace, dry_run=True, asked=["denials"]))["contradiction"]) == 1
+    assert len(actions(maintain_workspace(workspace, asked=["denials"]))["contradiction"]) == 1
+    workspace.remember("Never restart the worker during the day.", title="Worker")
+    workspace.remember("Restart the worker during the day.", title="Worker")
+    assert len(actions(maintain_workspace(workspace))["contradiction"]) == 1
+    assert workspace.get(long.id).status == "active"
+
+
 @pytest.mark.parametrize(
     ("older", "newer"),
     [

@@ -172,7 +172,9 @@ class ScoredContradiction(msgspec.Struct, frozen=True):
     """One plain sentence for a person."""
 
 
-def compare_memories(older: Memory, newer: Memory, similarity: float) -> ScoredContradiction | None:
+def compare_memories(
+    older: Memory, newer: Memory, similarity: float, *, all_denials: bool = True
+) -> ScoredContradiction | None:
     """Return the strongest difference between the claims of two memories, or None where they make none that differ.
 
     Records of events, memories about two things, and what ceased to hold before the other began to, are not compared.
@@ -180,13 +182,17 @@ def compare_memories(older: Memory, newer: Memory, similarity: float) -> ScoredC
     """
     if _periods_apart(older, newer) or is_event(older) or is_event(newer) or not speak_of_one_subject(older, newer):
         return None
-    return compare_claims(older, newer, similarity)
+    return compare_claims(older, newer, similarity, all_denials=all_denials)
 
 
-def compare_claims(older: Memory, newer: Memory, similarity: float) -> ScoredContradiction | None:
+def compare_claims(
+    older: Memory, newer: Memory, similarity: float, *, all_denials: bool = True
+) -> ScoredContradiction | None:
     """Return the strongest difference of two memories, whatever they are, or None where their texts do not differ.
 
     ``similarity`` is the cosine of the two texts' embeddings, from 0 to 1, or an estimate of it from their words.
+    Without ``all_denials`` a denial counts only where each memory is one sentence: of the denials in longer texts of
+    agents most are of something else that the text speaks of.
     The result depends on the arguments alone; swapping the sides swaps only the sides of the spans.
     Only the sentences that share most are compared, so a long text costs little more than reading it.
     """
@@ -197,8 +203,11 @@ def compare_claims(older: Memory, newer: Memory, similarity: float) -> ScoredCon
         return None
     best: Difference | None = None
     score = -1.0
-    sentences = sum(len(analyze_text(memory.content, memory.title).sentences) for memory in (first, second))
+    lengths = [len(analyze_text(memory.content, memory.title).sentences) for memory in (first, second)]
+    sentences, takes_denials = sum(lengths), all_denials or max(lengths) <= 1
     for difference in differences(first, second, similarity):
+        if difference.family == "denial" and not takes_denials:
+            continue
         if (chance := contradiction_chance(difference, sentences)) > score:
             best, score = difference, chance
     if best is None:
@@ -303,15 +312,25 @@ class FoundContradiction(msgspec.Struct, frozen=True):
 
 
 class ContradictionFinder:
-    """Compares memories with their neighbours; ``entailment`` is a model that weighs the result, if there is one."""
+    """Compares memories with their neighbours; ``entailment`` is a model that weighs the result, if there is one.
+
+    Where there is none, ``all_denials`` are taken only on request; see `compare_claims`.
+    """
 
     def __init__(
-        self, store: Store, gate: Gate, entailment: EntailmentScorer | None = None, *, batch: str = ""
+        self,
+        store: Store,
+        gate: Gate,
+        entailment: EntailmentScorer | None = None,
+        *,
+        batch: str = "",
+        all_denials: bool = False,
     ) -> None:
         self._store = store
         self._gate = gate
         self._entailment = entailment
         self._batch = batch
+        self._all_denials = all_denials or entailment is not None
 
     def find(self, neighbours: Neighbours, most: int | None = None) -> list[FoundContradiction]:
         """Return the contradictions between memories and their neighbours that were not raised before, surest first.
@@ -324,11 +343,14 @@ class ContradictionFinder:
         found = [
             FoundContradiction(older, newer, contradiction, similarity)
             for older, newer, similarity in _pairs(neighbours, memories)
-            if (contradiction := compare_memories(older, newer, similarity)) is not None
+            if (contradiction := self._compare(older, newer, similarity)) is not None
         ]
         raised = [one for one in self._weighed(found) if one.contradiction.score >= SCORE_TO_RAISE]
         new = [one for one in _without_lists(raised) if self._is_new(one)]
         return _disjoint(sorted(new, key=_surest_first))[:most]
+
+    def _compare(self, older: Memory, newer: Memory, similarity: float) -> ScoredContradiction | None:
+        return compare_memories(older, newer, similarity, all_denials=self._all_denials)
 
     def _weighed(self, found: list[FoundContradiction]) -> list[FoundContradiction]:
         if self._entailment is None or not found:
