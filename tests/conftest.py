@@ -30,6 +30,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ["TZ"] = "UTC"
+# Nobody's own keyring is asked; a test that needs one has that of tests/keyring_backend.py.
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 time.tzset()
 # What a host of agents sets, which may run the tests, would make every command an agent's.
 _HOST_VARIABLES = [name for host in HOSTS.values() for name in host.shell_variables]

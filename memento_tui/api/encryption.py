@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from memento_tui import encryption
+from memento_tui.api.encryption_status import backup_files, keys_in_memory, keys_in_use, text_folders_of
 from memento_tui.api.integrity import stop_engine
 from memento_tui.api.key_files import (
     check_passphrase,
@@ -31,16 +32,16 @@ from memento_tui.search.index_copy import remove_copies
 from memento_tui.storage.backup_folder import WAIT_SECONDS, BackupFolder
 from memento_tui.storage.last_known import note_key
 from memento_tui.storage.progress import Progress, no_progress
-from memento_tui.storage.rewriting import UNFINISHED, remove_unfinished, rewrite_database
+from memento_tui.storage.rewriting import remove_unfinished, rewrite_database
 
 __all__ = [
     "Rewritten",
     "change_passphrase",
-    "clear_files",
     "decrypt",
     "encrypt",
     "is_unlocked",
     "lock",
+    "memory_explained",
     "unlock",
 ]
 
@@ -65,17 +66,6 @@ def is_unlocked(paths: DataPaths) -> bool:
     """Tell whether a workspace can be opened without its passphrase: it is not encrypted, or is unlocked."""
     key_id = paths.key_id
     return not key_id or encryption.read_key(key_id) is not None
-
-
-def clear_files(paths: DataPaths) -> list[Path]:
-    """Return what lies unencrypted in the directory of an encrypted workspace, and holds text of memories."""
-    key_id = paths.key_id
-    if not key_id:
-        return []
-    backups = [file for file in _backup_files(paths) if not key_id_of(file)]
-    unfinished = [file for file in paths.root.glob(f"{paths.database.name}{UNFINISHED}") if not key_id_of(file)]
-    derived = [paths.root / name for name in ("index", "drafts", "code")]
-    return [*backups, *unfinished, *(path for path in derived if path.is_dir() and any(path.rglob("*")))]
 
 
 def encrypt(
@@ -130,8 +120,8 @@ def decrypt(paths: DataPaths, *, progress: Progress = no_progress, stop: threadi
     _check_there(paths)
     with BackupFolder(paths).locked(wait_seconds=WAIT_SECONDS):
         key_id = paths.key_id
-        used = _keys_in_use(paths)
-        unfinished = _keys_in_memory(paths) - used
+        used = keys_in_use(paths)
+        unfinished = keys_in_memory(paths) - used
         if not used and not unfinished:
             raise NotAllowed(f"{paths.database} is not encrypted.")
         if key_id and encryption.read_key(key_id) is None:
@@ -147,11 +137,11 @@ def decrypt(paths: DataPaths, *, progress: Progress = no_progress, stop: threadi
 
             rewrite_database(paths.database, "", before_swap=before_swap, progress=progress, stop=stop)
         done = _rewrite_backups(paths, "", progress, stop)
-        with _explained(paths):
+        with memory_explained(paths):
             _keep_key_file_of(paths, "")
             for one in used | unfinished:
                 # The drafts are in the directory since before the swap.
-                for folder in _text_folders(paths, one):
+                for folder in text_folders_of(paths, one):
                     shutil.rmtree(folder)
                 if not done.left or one in unfinished:
                     encryption.forget_key(one)
@@ -180,7 +170,7 @@ def unlock(paths: DataPaths, passphrase: str, *, key_file: Path | None = None, r
     opened = [(file, found) for file in whole if (found := open_key_file(file, passphrase)) is not None]
     if not opened:
         raise NotAllowed("The passphrase is wrong.", "Type it again; nobody can look it up.")
-    with _explained(paths):
+    with memory_explained(paths):
         for _, (key_id, key) in opened:
             encryption.unlock(key_id, key)
         for file, (key_id, _) in () if read_only else opened:
@@ -203,10 +193,10 @@ def lock(paths: DataPaths) -> list[str]:
         DataDirectoryError: a key cannot be removed.
 
     """
-    key_ids = _keys_in_use(paths) | _keys_in_memory(paths)
+    key_ids = keys_in_use(paths) | keys_in_memory(paths)
     if is_unlocked(paths):
         _stop_engine(paths)
-    with _explained(paths):
+    with memory_explained(paths):
         locked = [key_id for key_id in sorted(key_ids) if encryption.forget_key(key_id)]
         for key_id in key_ids:
             for folder in encryption.text_folders(key_id):
@@ -243,7 +233,7 @@ def _encrypt_with_a_new_key(paths: DataPaths, passphrase: str, progress: Progres
     """Encrypt the database and return the id of its key; where that fails, no key is left of it."""
     key_id, key = secrets.token_hex(_KEY_ID_BYTES), secrets.token_bytes(KEY_BYTES)
     try:
-        with _explained(paths):
+        with memory_explained(paths):
             encryption.unlock(key_id, key)  # first: it fails where nothing is kept in memory
         _write_key_files(paths, key_id, key, passphrase)
         _stop_engine(paths)
@@ -261,7 +251,7 @@ def _encrypt_with_a_new_key(paths: DataPaths, passphrase: str, progress: Progres
 
 def _write_key_files(paths: DataPaths, key_id: str, key: bytes, passphrase: str) -> None:
     wrapped = wrap_key(key_id, key, passphrase)
-    with _explained(paths):
+    with memory_explained(paths):
         make_private_directory(paths.backups)
         for folder in (paths.root, paths.backups):
             write_key_file(folder, wrapped)
@@ -294,23 +284,6 @@ def _check_no_copies(paths: DataPaths) -> None:
         )
 
 
-def _keys_in_use(paths: DataPaths) -> set[str]:
-    """Return the ids of the keys of the database, lost or not, and of the backups."""
-    return {one for one in (paths.key_id, *map(key_id_of, _backup_files(paths))) if one}
-
-
-def _keys_in_memory(paths: DataPaths) -> set[str]:
-    """Return the ids of the keys with a file in the directory that are unlocked, or have text in memory."""
-    known = {file.stem.removeprefix("key-") for file in _key_files(paths)}
-    return {one for one in known if encryption.read_key(one) is not None or _text_folders(paths, one)}
-
-
-def _text_folders(paths: DataPaths, key_id: str) -> list[Path]:
-    """Return the folders in memory with text of this directory, and not of a copy of it."""
-    mark = encryption.directory_mark(paths.root)
-    return [folder for folder in encryption.text_folders(key_id) if folder.name.endswith(mark)]
-
-
 def _check_there(paths: DataPaths) -> None:
     if not paths.database.is_file():
         raise DataDirectoryError(f"There is no memento data in {paths.root}.", "Check the path.")
@@ -322,7 +295,8 @@ def _check_there(paths: DataPaths) -> None:
 
 
 @contextlib.contextmanager
-def _explained(paths: DataPaths) -> Iterator[None]:
+def memory_explained(paths: DataPaths) -> Iterator[None]:
+    """Turn what keeps keys and key files from being written into sentences."""
     try:
         yield
     except encryption.NoMemoryFolder as error:
@@ -346,14 +320,9 @@ def _key_files(paths: DataPaths) -> list[Path]:
     return sorted(found.values(), key=lambda file: (file.name != own, file.name))
 
 
-def _backup_files(paths: DataPaths) -> list[Path]:
-    folder = BackupFolder(paths)
-    return [folder.path(one.name) for one in folder.list()]
-
-
 def _rewrite_backups(paths: DataPaths, key_id: str, progress: Progress, stop: threading.Event | None) -> Rewritten:
     done, left = 0, []
-    for file in _backup_files(paths):
+    for file in backup_files(paths):
         if key_id_of(file) == key_id:
             continue
         try:

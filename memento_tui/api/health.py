@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from memento_tui.api.encryption_status import examine_encryption
 from memento_tui.api.integrity import begin_semantic_anew, check_keyword_index, check_rows, check_vectors, stop_engine
 from memento_tui.api.overview import HealthFinding, examine_meaning, format_bytes, hub_signs
 from memento_tui.api.workspace import Workspace
@@ -78,7 +79,7 @@ def examine_directory(paths: DataPaths, *, read_only: bool = False) -> list[Heal
         _permissions(paths, read_only=read_only),
         _disk(paths),
         *_drafts(paths),
-        *_encryption(paths),
+        examine_encryption(paths),
         HealthFinding("versions", ok=True, detail=_versions()),
     ]
 
@@ -126,22 +127,6 @@ def _drafts(paths: DataPaths) -> Iterator[HealthFinding]:
     kept = sorted(paths.drafts.glob("*.md")) if paths.drafts.is_dir() else []
     if kept:
         yield HealthFinding("drafts", ok=True, detail=f"{len(kept)} unsaved, the last is {kept[-1]}")
-
-
-def _encryption(paths: DataPaths) -> Iterator[HealthFinding]:
-    """Tell of an encrypted workspace what lies in its directory in clear, such as after `encrypt` was interrupted."""
-    key_id = paths.key_id
-    if not key_id:
-        return
-    from memento_tui.api.encryption import clear_files  # noqa: PLC0415 - few workspaces are encrypted
-
-    detail = f"encrypted (key {key_id}); indexes and drafts are in memory, in {paths.clear}"
-    if left := clear_files(paths):
-        hint = "`memento encrypt` finishes it; `memento backup rm` removes a backup that is damaged."
-        detail = f"in clear in an encrypted workspace: {', '.join(path.name for path in left)}"
-        yield HealthFinding("encryption", ok=False, detail=detail, hint=hint)
-    else:
-        yield HealthFinding("encryption", ok=True, detail=detail)
 
 
 def _versions() -> str:

@@ -8,11 +8,12 @@ import click
 
 from memento_tui.cli.command import command, current_session
 from memento_tui.cli.interaction import confirm, staged_progress
-from memento_tui.cli.output import count_of, emit
-from memento_tui.cli.passphrase import read_passphrase
-from memento_tui.errors import DataDirectoryError
+from memento_tui.cli.output import count_of, emit, note
+from memento_tui.cli.passphrase import ask_keyring, read_passphrase
+from memento_tui.errors import DataDirectoryError, MementoError
 from memento_tui.model.validation import to_plain
 from memento_tui.paths import DataPaths
+from memento_tui.system_keyring import require_keyring
 
 __all__ = ["commands"]
 
@@ -40,12 +41,14 @@ _yes = click.option("--yes", is_flag=True, help="Do not ask.")
     short_help="Encrypt the workspace and its backups on the disk.",
     examples="""
     memento encrypt
+    memento encrypt --keyring
     memento encrypt --yes --passphrase-file ~/passphrase.txt --json
     """,
 )
 @_passphrase_file
+@click.option("--keyring", is_flag=True, help="Keep the key in the system's keyring too: unlocking then asks nothing.")
 @_yes
-def encrypt(*, passphrase_file: str | None, yes: bool) -> None:
+def encrypt(*, passphrase_file: str | None, keyring: bool, yes: bool) -> None:
     """Encrypt the database and every backup with a key that a passphrase opens.
 
     Close the app and end the agents' sessions first. Indexes and drafts are then kept in memory alone: after a
@@ -56,6 +59,8 @@ def encrypt(*, passphrase_file: str | None, yes: bool) -> None:
     from memento_tui.api import encryption  # noqa: PLC0415 - the help is shown without it
 
     paths = _existing_directory()
+    if keyring:
+        require_keyring()  # before anything is changed
     is_new = not paths.key_id
     if is_new:
         confirm(
@@ -67,13 +72,16 @@ def encrypt(*, passphrase_file: str | None, yes: bool) -> None:
     passphrase = read_passphrase("Passphrase", passphrase_file, repeat=is_new)
     with staged_progress() as progress:
         done = encryption.encrypt(paths, passphrase, progress=progress)
+    if keyring:
+        _keep_key(paths)
     emit(
         to_plain(done),
         lambda: (
             f"{paths.database} is encrypted (key {done.key_id}), and {count_of(done.backups, 'backup')} with it."
             f"{_about_left(done.left, 'They are not encrypted')}\n"
-            "It is unlocked until the machine restarts or you run `memento lock`. Copy the key file with your backups:"
-            " without it the passphrase opens nothing."
+            f"It is unlocked until the machine restarts or you run `memento lock`.{_KEPT if keyring else ''}\n"
+            "Copy the key file with your backups, without it the passphrase opens nothing:"
+            f" {paths.root}/key-{done.key_id}.json"
         ),
     )
 
@@ -97,6 +105,7 @@ def decrypt(*, yes: bool) -> None:
     from memento_tui.api import encryption  # noqa: PLC0415 - as above
 
     paths = _existing_directory()
+    key_id = paths.key_id
     confirm(
         "Write the workspace and its backups in clear",
         yes=yes,
@@ -105,6 +114,8 @@ def decrypt(*, yes: bool) -> None:
     )
     with staged_progress() as progress:
         done = encryption.decrypt(paths, progress=progress)
+    if not done.left:
+        _take_out(key_id)
     emit(
         to_plain(done),
         lambda: (
@@ -112,6 +123,25 @@ def decrypt(*, yes: bool) -> None:
             f"{_about_left(done.left, 'They are still encrypted')}"
         ),
     )
+
+
+_KEPT = " The system's keyring has the key too."
+
+
+def _keep_key(paths: DataPaths) -> None:
+    from memento_tui.api.keyring_keys import keep_key  # noqa: PLC0415 - as above
+
+    keep_key(paths)
+
+
+def _take_out(key_id: str) -> None:
+    """Take a key that nothing needs any more out of the keyring; one that stays there is told, and does no harm."""
+    from memento_tui.api.keyring_keys import take_key_out  # noqa: PLC0415 - as above
+
+    try:
+        take_key_out(key_id)
+    except MementoError as error:
+        note(f"The key stays in the system's keyring, as {key_id}: {error}")
 
 
 def _about_left(names: tuple[str, ...], said: str) -> str:
@@ -133,20 +163,30 @@ def _about_left(names: tuple[str, ...], said: str) -> str:
     """,
 )
 @_passphrase_file
+@click.option("--keyring", is_flag=True, help="Ask for the passphrase, and keep the key in the system's keyring.")
 @click.option("--key-file", type=click.Path(path_type=Path), metavar="FILE", help="A key file that lies elsewhere.")
-def unlock(*, passphrase_file: str | None, key_file: Path | None) -> None:
+def unlock(*, passphrase_file: str | None, keyring: bool, key_file: Path | None) -> None:
     """Give all your programs the key of a workspace: the app, agents, hooks and the engine.
 
     The key is kept in memory, where only your user can read it, until `memento lock`, a restart, or the end of your
-    login. Backups that the passphrase opens are unlocked too.
+    login. Backups that the passphrase opens are unlocked too. Where the system's keyring has the key, a person is not
+    asked for the passphrase.
     """
     from memento_tui.api import encryption  # noqa: PLC0415 - as above
 
     paths = _existing_directory()
-    read_only = current_session().read_only
+    session = current_session()
+    read_only = session.read_only
+    if keyring:
+        require_keyring()
+    elif not passphrase_file and not key_file and session.author.is_person and ask_keyring(paths):
+        emit({"keys": [paths.key_id]}, lambda: f"Unlocked: {paths.root}.")
+        return
     typed = read_passphrase("Passphrase", passphrase_file)
     opened = encryption.unlock(paths, typed, key_file=key_file, read_only=read_only)
-    emit({"keys": opened}, lambda: f"Unlocked: {paths.root}.")
+    if keyring:
+        _keep_key(paths)
+    emit({"keys": opened}, lambda: f"Unlocked: {paths.root}.{_KEPT if keyring else ''}")
 
 
 @command(
@@ -154,18 +194,23 @@ def unlock(*, passphrase_file: str | None, key_file: Path | None) -> None:
     short_help="Lock an encrypted workspace.",
     examples="""
     memento lock
-    memento lock --json
+    memento lock --keyring
     """,
 )
-def lock() -> None:
+@click.option("--keyring", is_flag=True, help="Take the key out of the system's keyring too.")
+def lock(*, keyring: bool) -> None:
     """Take the key and the indexes of the workspace out of memory, and end its engine.
 
-    A program that has it open keeps it until it ends.
+    A program that has it open keeps it until it ends. A key in the system's keyring stays there without --keyring.
     """
     from memento_tui.api import encryption  # noqa: PLC0415 - as above
 
     paths = _existing_directory()
     locked = encryption.lock(paths)
+    if keyring:
+        from memento_tui.api.keyring_keys import take_key_out  # noqa: PLC0415 - as above
+
+        take_key_out(paths.key_id)
     emit({"keys": locked}, lambda: f"Locked: {paths.root}." if locked else f"Nothing of {paths.root} was unlocked.")
 
 

@@ -68,8 +68,9 @@ _share_option = click.option(
 def init(url: str, name: str, namespaces: tuple[str, ...], workspace: str) -> None:
     """Begin a hub in the PostgreSQL database at URL, and join it as its owner.
 
-    The password comes from ~/.pgpass (or PGPASSFILE), never from the URL. Where the database is on another machine the
-    connection is encrypted, and its name checked.
+    The password comes from ~/.pgpass (or PGPASSFILE), or from the system's keyring (keyring set memento-hub
+    LOGIN@HOST), never from the URL. Where the database is on another machine the connection is encrypted, and its name
+    checked.
     """
     with _machine_hub(create=True) as machine:
         made = machine.begin(url, workspace=workspace, name=name or _machine_name(), namespaces=namespaces)
@@ -91,6 +92,8 @@ def init(url: str, name: str, namespaces: tuple[str, ...], workspace: str) -> No
 @click.option("--workspace", default="", metavar="W", help="The shared journal, where the hub has several.")
 def join(url: str, name: str, namespaces: tuple[str, ...], workspace: str) -> None:
     """Join the hub at URL. What the login may do there, the hub's owner said: memento hub invite.
+
+    The password comes from where `memento hub init` takes it.
 
     A machine that left joins again under another name: what it signed before stays in its former one.
     """
@@ -441,7 +444,8 @@ def _invited_text(made: Invitation) -> str:
         return said
     return (
         f"{said}\nIts password, shown once: {made.password}\n"
-        f"On its machine, put that into ~/.pgpass (HOST:PORT:DATABASE:{made.login}:PASSWORD, mode 600), then:\n"
+        f"On its machine, put that into ~/.pgpass (HOST:PORT:DATABASE:{made.login}:PASSWORD, mode 600) or the system's"
+        f" keyring (keyring set memento-hub {made.login}@HOST), then:\n"
         f"memento hub join '{made.url}' --share NS"
     )
 

@@ -9,10 +9,10 @@ import click
 
 from memento_tui.cli.command import current_session
 from memento_tui.cli.output import safe
-from memento_tui.errors import InvalidInput, NotAllowed
+from memento_tui.errors import InvalidInput, MementoError, NotAllowed
 from memento_tui.paths import DataPaths
 
-__all__ = ["read_passphrase", "unlock_for_person"]
+__all__ = ["ask_keyring", "read_passphrase", "unlock_for_person"]
 
 _ATTEMPTS = 3
 
@@ -42,8 +42,19 @@ def _ask(question: str, *, repeat: bool = False) -> str:
     return typed
 
 
+def ask_keyring(paths: DataPaths) -> bool:
+    """Unlock a workspace with the system's keyring, for a person; tell whether it could. What it refuses is told."""
+    from memento_tui.api.keyring_keys import unlock_from_keyring  # noqa: PLC0415 - few workspaces are encrypted
+
+    try:
+        return unlock_from_keyring(paths)
+    except MementoError as error:
+        click.echo(safe(str(error)), err=True)
+        return False
+
+
 def unlock_for_person(paths: DataPaths, read_only: bool) -> None:  # noqa: FBT001 - as the app calls it
-    """Ask at the terminal for the passphrase where the workspace is locked, and unlock it.
+    """Ask the keyring for the key, and at the terminal for the passphrase, where the workspace is locked; unlock it.
 
     Raises:
         NotAllowed: it was wrong three times.
@@ -53,6 +64,8 @@ def unlock_for_person(paths: DataPaths, read_only: bool) -> None:  # noqa: FBT00
         return
     from memento_tui.api.encryption import is_unlocked, unlock  # noqa: PLC0415 - few workspaces are encrypted
 
+    if not is_unlocked(paths) and ask_keyring(paths):
+        return
     for attempt in range(_ATTEMPTS):
         if is_unlocked(paths):
             return

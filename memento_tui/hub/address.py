@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Mapping
 
 from memento_tui.errors import InvalidInput, NotAllowed
 
-__all__ = ["check_address", "check_connection", "connection_options", "is_local"]
+__all__ = ["check_address", "check_connection", "connection_options", "is_local", "keyring_name"]
 
 _EXAMPLE = "An address is such as postgresql://ana@db.example.org/memento."
 _ENCRYPTED_MODES = ("require", "verify-ca", "verify-full")
@@ -78,6 +79,13 @@ def connection_options(address: str) -> dict[str, str]:
 def check_address(address: str) -> None:
     """Raise `InvalidInput` unless an address can be used; see `connection_options`."""
     connection_options(address)
+
+
+def keyring_name(options: Mapping[str, str]) -> str:
+    """Return the name of a hub's password in the system's keyring: ``LOGIN@HOST``, ``localhost`` for a socket."""
+    known = {**_defaults(), **options}
+    host = known.get("host", "")
+    return f"{known.get('user', '')}@{'localhost' if not host or host.startswith(('/', '@')) else host}"
 
 
 def check_connection(host: str, hostaddr: str, *, encrypted: bool) -> None:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import importlib.resources
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, LiteralString, NamedTuple, Self, cast
+from functools import partial
+from typing import Any, Literal, LiteralString, NamedTuple, Self
 
 import msgspec
 
 from memento_tui.errors import Conflict, InvalidInput, MementoError, NotAllowed, NotFound
-from memento_tui.hub.address import check_connection, connection_options
+from memento_tui.hub.address import check_connection, connection_options, keyring_name
 from memento_tui.hub.entries import GENESIS, HubChange, HubEntry
 from memento_tui.model.validation import new_id
+from memento_tui.system_keyring import HUB_SERVICE, find_secret
 
 __all__ = ["ROLES", "HubBusy", "HubMember", "HubServer", "HubUnreachable", "HubWorkspace", "Role", "Standing"]
 
@@ -100,8 +102,7 @@ class HubServer:
 
         self._psycopg = psycopg
         with _translated(psycopg):
-            # One value a parameter: a connection holds no transaction open between two calls.
-            self._connection = psycopg.connect(autocommit=True, **cast("Any", options))
+            self._connection: psycopg.Connection[tuple[Any, ...]] = _connect(psycopg, options)
         reached = self._connection.info
         try:
             check_connection(reached.host, reached.hostaddr, encrypted=self._connection.pgconn.ssl_in_use)
@@ -363,7 +364,25 @@ def _translated(psycopg: Any) -> Iterator[None]:  # noqa: ANN401 - the module
         raise _explain(psycopg, error) from error
 
 
-_LOGIN_HINT = "Put the password into ~/.pgpass (HOST:PORT:DATABASE:LOGIN:PASSWORD, mode 600)."
+def _connect(psycopg: Any, options: dict[str, str]) -> Any:  # noqa: ANN401 - the module, and its connection
+    """Return a connection. A password that nobody gave to libpq, in a file or a variable, is asked of the keyring."""
+    # One value a parameter: a connection holds no transaction open between two calls.
+    connect: Any = partial(psycopg.connect, autocommit=True)
+    try:
+        return connect(**options)
+    except psycopg.OperationalError as error:
+        if error.pgconn is None or not error.pgconn.needs_password:
+            raise
+        password = find_secret(HUB_SERVICE, keyring_name(options))
+        if password is None:
+            raise
+    return connect(**options, password=password)
+
+
+_LOGIN_HINT = (
+    "Put the password into ~/.pgpass (HOST:PORT:DATABASE:LOGIN:PASSWORD, mode 600), or into the system's keyring:"
+    f" keyring set {HUB_SERVICE} LOGIN@HOST."
+)
 _OWNER_HINT = "An owner of the hub gives roles: memento hub members."
 _NO_PART = ("This login has no part in the hub any more.", "Ask an owner of the hub.")
 _NO_HUB = ("There is no hub in this database.", "Begin one: memento hub init URL.")

@@ -8,10 +8,12 @@ import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.api.encryption import encrypt
+from memento_tui.encryption import key_place
 from memento_tui.paths import DataPaths
 from tests.encrypted import PASSPHRASE, cheap_passphrases, files_with, use_own_memory
 from tests.tui.app_driver import opened
 from tests.tui.test_command_line import run
+from tests.tui.test_health import side, values
 
 
 @pytest.fixture
@@ -33,3 +35,13 @@ async def test_an_export_in_clear_is_refused_with_what_does_it(encrypted: DataPa
         assert "with --in-clear" in driver.told
     assert not out.exists()
     assert files_with("perihelion", encrypted.root) == []
+
+
+async def test_health_says_where_the_key_and_the_indexes_are(encrypted: DataPaths) -> None:
+    async with opened(encrypted.root, start="health") as driver:
+        await driver.until(lambda: "encrypted, unlocked" in values(driver).get("check:encryption", ""), "it is known")
+        said = values(driver)["check:encryption"]
+        assert f"the key is in {key_place(encrypted.key_id)}, indexes and drafts in {encrypted.clear}" in said
+        await driver.press("slash")
+        await driver.type("encryption")
+        await driver.until(lambda: "encrypted, unlocked" in side(driver), "it stands beside the row too")

@@ -32,7 +32,7 @@ def test_a_healthy_workspace_has_nothing_to_mend(memento: Program) -> None:
     assert "1 memories, 1 journal entries" in findings["contents"]["detail"]
     assert set(findings) == {
         *("data directory", "permissions", "disk", "versions", "settings", "contents", "backups", "pages", "journal"),
-        *("keyword index", "semantic index", "records", "vectors"),
+        *("keyword index", "semantic index", "records", "vectors", "encryption"),
     }
     assert f"SQLite {SQLITE_VERSION}" in findings["versions"]["detail"]
     in_words = memento.run("doctor")

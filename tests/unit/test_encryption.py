@@ -18,7 +18,8 @@ from memento_tui.api import encryption as workspace_encryption
 from memento_tui.api.backups import replace_damaged
 from memento_tui.api.compaction import compact
 from memento_tui.api.drafts import EditorFile
-from memento_tui.api.encryption import change_passphrase, clear_files, decrypt, encrypt, lock, unlock
+from memento_tui.api.encryption import change_passphrase, decrypt, encrypt, lock, unlock
+from memento_tui.api.encryption_status import clear_files
 from memento_tui.errors import DataDirectoryError, InvalidInput, LockedWorkspace, MementoError, NotAllowed, NotFound
 from memento_tui.paths import DataPaths
 from memento_tui.storage import rewriting

@@ -16,7 +16,8 @@ from memento_tui import encryption
 from memento_tui.api import encryption as workspace_encryption
 from memento_tui.api.backups import replace_damaged
 from memento_tui.api.drafts import EditorFile
-from memento_tui.api.encryption import change_passphrase, clear_files, decrypt, encrypt, lock, unlock
+from memento_tui.api.encryption import change_passphrase, decrypt, encrypt, lock, unlock
+from memento_tui.api.encryption_status import clear_files
 from memento_tui.api.key_files import KeyFile, write_key_file
 from memento_tui.errors import DamagedFile, DataDirectoryError, InvalidInput, LostData, NotAllowed
 from memento_tui.formats.import_export import run_export

@@ -44,6 +44,7 @@ CHECKS = {
     "contents": "Contents",
     "disk": "Disk",
     "permissions": "Permissions",
+    "encryption": "Encryption",
     "settings": "Settings",
     "drafts": "Drafts",
     "versions": "Versions",
@@ -54,7 +55,7 @@ CHECKS_ON_REQUEST = ("journal", "pages")
 """The checks that read the whole database, and so are made on request."""
 
 _OPTIONAL = ("drafts",)
-_CHECKS_WITH_DETAIL = ("semantic index", "contents", "disk", "drafts", "versions")
+_CHECKS_WITH_DETAIL = ("semantic index", "contents", "disk", "encryption", "drafts", "versions")
 
 _GROUP_WIDTH, _GLYPH_WIDTH, _TITLE_WIDTH = 10, 3, 25
 _NARROW = 44
@@ -173,6 +174,8 @@ _CHECK_TEXTS = {
     "contents": "How much there is.",
     "disk": "What memento takes of the disk, and what is left.",
     "permissions": "Whether other users of this machine could read what is remembered.",
+    "encryption": "Whether the database and its backups can be read by whoever has the disk. The commands encrypt and"
+    " decrypt change that, unlock and lock give the key to your programs and take it back.",
     "settings": "Whether what config.toml names is there: models, and the endpoint that writes drafts.",
     "drafts": "What was being edited and not saved.",
     "versions": "For a report of a fault.",
