@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,36 +17,33 @@ from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.message_pump import MessagePump
 from textual.screen import Screen
-from textual.timer import Timer
 from textual.widget import Widget
 
 from memento_tui import clock
 from memento_tui.api import Workspace
-from memento_tui.api.hub_session import HUB_SETTING
 from memento_tui.api.overview import mark_seen
-from memento_tui.api.types import Entry
 from memento_tui.app_sections import SECTIONS
 from memento_tui.config import read_config_text
 from memento_tui.errors import MementoError, ReadOnlyMode
 from memento_tui.known_workspaces import note_opened
-from memento_tui.meaning import describe_installation, installation, is_installed
 from memento_tui.model.validation import new_id
 from memento_tui.paths import DataPaths, data_directory
 from memento_tui.tui import garbage
-from memento_tui.tui.commands import COMMANDS, Command, KeyMap, KeyScope, bindings, is_writing, key_names
-from memento_tui.tui.display import cells
+from memento_tui.tui.background import BackgroundWork
+from memento_tui.tui.commands import Command, KeyMap, KeyScope, bindings, is_writing
 from memento_tui.tui.input_order import InputOrder
 from memento_tui.tui.journal_watcher import JournalWatcher
 from memento_tui.tui.key_sequences import survive_unknown_keys
-from memento_tui.tui.main_screen import MainScreen
 from memento_tui.tui.own import OwnEntries, own_entries
 from memento_tui.tui.palette import legible
-from memento_tui.tui.section import ROW_CHANGED, ChosenRows, ErrorBoundary, Section, in_thread, reportable_error
-from memento_tui.tui.sections.catalogue import make_section, section_showing
+from memento_tui.tui.palette_commands import PaletteCommands
+from memento_tui.tui.section import ErrorBoundary, Section, in_thread, reportable_error
+from memento_tui.tui.sections.catalogue import make_section
 from memento_tui.tui.terminal_filter import TerminalFilter
 from memento_tui.tui.typed_input import TypedInput
+from memento_tui.tui.undo import UndoRunner
 from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
-from memento_tui.tui.widgets.frames import SwitcherFrame
+from memento_tui.tui.widgets.frames import MainScreen, SwitcherFrame
 
 __all__ = ["MementoApp", "run"]
 
@@ -92,26 +88,8 @@ _POLL_SECONDS = 0.3
 _WARM_UP_DELAY_SECONDS = 0.3
 """Seconds after the first screen until the indexes are opened and the engine is started."""
 
-_PROGRESS_AFTER_SECONDS = 0.3
-"""Seconds after which an undo that is under way is reported."""
-
-_INSTALLATION_SECONDS = 1.0
-"""Seconds between two looks at how far the installation of searching by meaning is; each reads a small file."""
-
-_STEP_CELLS = 40
-"""Cells of the step of an installation that stand beside the state of the live view."""
-
-_MAINTENANCE_CHECK_SECONDS = 3600.0
-"""Seconds between two looks at whether a run of maintenance is due: an app may be open for days."""
-
-_HUB_CHECK_SECONDS = 15.0
-"""Seconds between two looks at whether somebody keeps the workspace and its hub together."""
-
 _IDLE_SECONDS = 2.0
 """Seconds without a key after which a pause of some tens of milliseconds is not noticed."""
-
-_MAX_TITLE_CELLS = 40
-"""Cells of the title of what was undone, in the status line."""
 
 _MAX_UNCOLLECTED_SECONDS = 20.0
 """Seconds after which garbage, such as closed views, is collected though keys come without a pause."""
@@ -144,22 +122,17 @@ class MementoApp(ErrorBoundary, App[None]):
         self._start = start
         self._live = JournalWatcher(workspace.activity, workspace.author.session)
         self._collected_at = monotonic()
-        self._palette_for: ChosenRows | None = None
-        """What was chosen when the palette was opened."""
+        self._palette = PaletteCommands(self)
         self._input_order = InputOrder(self._carry_out, self._parts, self._is_working)
         self.typed = TypedInput()
-        self._undo_lock = asyncio.Lock()
-        self._undone: tuple[str, str] | None = None
-        """The kind and the id of the record that was undone or redone last."""
+        self._undo = UndoRunner(self)
         self._terminal_filter = TerminalFilter()
         self._top_bar = TopBar([*SECTIONS, *self.own.tabs()], start, self._data_folder_label())
         self._switcher = SwitcherFrame(initial=start)
         self._sections: dict[str, Section] = {}
         """The sections that were shown, by their names."""
-        self._installing = ""
-        """The step of an installation that goes on behind the app."""
-        self._following: Timer | None = None
-        """The timer that looks at it."""
+        self._background = BackgroundWork(self)
+        """What goes on behind the app."""
         self._status_line = StatusLine()
         self._key_bar = KeyBar()
 
@@ -195,15 +168,13 @@ class MementoApp(ErrorBoundary, App[None]):
         self._choose_theme()
         self.section.focus_content()
         self.show_counts(review=self.workspace.inbox.count())
-        self._show_live_state()
+        self.show_live_state()
         for name, key in self.own.keys().items():
             self.bind(key, f"own('{name}')", show=False)
         self._report_settings()
         self.call_after_refresh(self._enable_collection)
         self.set_interval(_POLL_SECONDS, self._poll_journal)
         self.set_timer(_WARM_UP_DELAY_SECONDS, self._after_first_frame)
-        self.set_interval(_MAINTENANCE_CHECK_SECONDS, self._start_maintenance)
-        self.set_interval(_HUB_CHECK_SECONDS, self._start_hub_worker)
 
     def _report_settings(self) -> None:
         """Show the first entry of the settings that cannot be used."""
@@ -241,7 +212,7 @@ class MementoApp(ErrorBoundary, App[None]):
             self.show_status(str(error), problem=True)
 
     def _after_first_frame(self) -> None:
-        self.run_worker(self._warm_up, thread=True, group="warm up")
+        self._background.start()
         self._count_own()
         from memento_tui.tui.screens.unsaved import offer_unsaved  # noqa: PLC0415 - the first frame does without it
 
@@ -249,62 +220,6 @@ class MementoApp(ErrorBoundary, App[None]):
             from memento_tui.tui.screens.import_offer import offer_first_import  # noqa: PLC0415 - for a first start
 
             offer_first_import(self)
-
-    def _start_maintenance(self) -> None:
-        """Start a run of maintenance, in a process of its own, where one is due."""
-        from memento_tui.api.maintenance_schedule import start_maintenance_if_due  # noqa: PLC0415 - as above
-
-        start_maintenance_if_due(self.workspace, "app")
-
-    def _start_hub_worker(self) -> None:
-        """Let a process of its own keep the workspace and its hub together, where it is in one."""
-        if self.workspace.settings.get(HUB_SETTING):
-            from memento_tui.api.hub_worker import start_hub_worker  # noqa: PLC0415 - most are in no hub
-
-            start_hub_worker(self.workspace)
-
-    def _warm_up(self) -> None:
-        """Open the indexes before the first search."""
-        try:
-            self.workspace.search_engine.keyword.catch_up()
-            self._start_engine()
-            self._start_maintenance()
-            self._start_hub_worker()
-        except MementoError as error:
-            self.call_from_thread(self.show_status, str(error), problem=True)
-
-    def _start_engine(self) -> None:
-        """Start the engine; where its packages are missing, follow their installation and start it then."""
-        if not self.workspace.config.engine.enabled or self.workspace.is_read_only:
-            return
-        if is_installed():
-            self.workspace.search_engine.semantic.ensure()
-        else:
-            self.call_from_thread(self._follow_installation)
-
-    def _follow_installation(self) -> None:
-        self._following = self.set_interval(_INSTALLATION_SECONDS, self._show_installation)
-
-    def _show_installation(self) -> None:
-        """Show how far the installation of searching by meaning is; once it is over, stop looking."""
-        following = self._following
-        if following is None:
-            return  # a look that was due already when the last one found the end
-        found = installation()
-        self._installing = f"meaning: {cells(found.step, _STEP_CELLS).rstrip()}" if found and found.step else ""
-        self._show_live_state()
-        if found and found.problem:
-            self._stop_following(following)
-            self.show_status(describe_installation(), problem=True)
-        elif found is None and is_installed():
-            self._stop_following(following)
-            self.show_status("Searching by meaning is installed; the engine is starting.")
-            self._refresh_sections()
-            self.run_worker(self._start_engine, thread=True, group="warm up")
-
-    def _stop_following(self, following: Timer) -> None:
-        following.stop()
-        self._following = None
 
     # Services for sections
 
@@ -341,7 +256,7 @@ class MementoApp(ErrorBoundary, App[None]):
         """Show the app's own changes at once."""
         try:
             self._live.catch_up()
-            self._refresh_sections()
+            self.refresh_sections()
         except MementoError as error:
             self.show_status(str(error), problem=True)
 
@@ -396,12 +311,12 @@ class MementoApp(ErrorBoundary, App[None]):
             self._status_line.mention(update.summary)
         if update.changed:
             try:
-                self._refresh_sections()
+                self.refresh_sections()
             except MementoError as error:
                 self.show_status(str(error), problem=True)
-        self._show_live_state()
+        self.show_live_state()
 
-    def _refresh_sections(self) -> None:
+    def refresh_sections(self) -> None:
         """Reload the section that is shown, and the others when the person comes to them."""
         for section in self._sections.values():
             section.is_stale = True
@@ -414,10 +329,11 @@ class MementoApp(ErrorBoundary, App[None]):
             section.is_stale = False
             section.reload()
 
-    def _show_live_state(self) -> None:
+    def show_live_state(self) -> None:
+        """Show whether the journal is followed, and what goes on behind the app."""
         mode = "read-only, " if self.workspace.is_read_only else ""
         live = f"{mode}{self._live.status_text()}"
-        self._status_line.show_live_state("  ".join(filter(None, [self._installing, live])))
+        self._status_line.show_live_state("  ".join(filter(None, [self._background.installing, live])))
 
     def action_pause(self) -> None:
         """Stop following the journal, or catch up with it."""
@@ -493,7 +409,7 @@ class MementoApp(ErrorBoundary, App[None]):
 
     @on(KeyBar.Chosen)
     async def _key_clicked(self, event: KeyBar.Chosen) -> None:
-        await self._run_command(event.command.action, event.command.scope)
+        await self.run_command(event.command.action, event.command.scope)
 
     def _is_available(self, command: Command) -> bool:
         """Return whether a command can act here and now; the key bar shows only those that can."""
@@ -513,7 +429,8 @@ class MementoApp(ErrorBoundary, App[None]):
             return True
         return await super().run_action(action, default_namespace, namespaces)
 
-    async def _run_command(self, action: str, scope: KeyScope) -> None:
+    async def run_command(self, action: str, scope: KeyScope) -> None:
+        """Carry out an action of a scope, as its key does."""
         owner = scope_owner(scope, self.screen_stack[0].focused, self.section, self)
         await self.run_action(action, default_namespace=owner)
 
@@ -521,51 +438,19 @@ class MementoApp(ErrorBoundary, App[None]):
 
     def action_undo(self) -> None:
         """Undo the person's last change."""
-        self._undo_or_redo(self.workspace.undo, "Undoing ...", "Undid")
+        self._change(self._undo.undo)
 
     def action_redo(self) -> None:
         """Redo the change that was undone last."""
-        self._undo_or_redo(self.workspace.redo, "Redoing ...", "Redid")
+        self._change(self._undo.redo)
 
     @work(group="undo")
-    async def _undo_or_redo(self, act: Callable[[], Sequence[Entry]], doing: str, word: str) -> None:
-        """Undo or redo, each press of the key in its turn; a large batch takes seconds."""
-        report = self.set_timer(_PROGRESS_AFTER_SECONDS, lambda: self.show_status(doing))
-        try:
-            async with self._undo_lock:
-                entries = await asyncio.to_thread(act)
-        except MementoError as error:
-            self.show_status(str(error), problem=True)
-            return
-        finally:
-            report.stop()
-        self.section.note_undone(entries)
-        self.show_status(f"{word}: {self._name_undone(entries)}")
-        self.refresh_after_write()
-
-    def _name_undone(self, entries: Sequence[Entry]) -> str:
-        """Return in words what was undone or redone, and remember where it is shown."""
-        first = entries[0]
-        # The note of an undo ends with the action that was undone, in brackets.
-        what = first.note.rpartition("(")[2].rstrip(")") if first.action == "undo" else first.action
-        parts = f" ({len(entries)} parts)" if len(entries) > 1 else ""
-        row = next(iter(self.workspace.activity.rows([first.seq])), None)
-        self._undone = None if row is None or not row.record else (row.record, row.record_id)
-        if row is None or not row.headline:
-            return f"{what}{parts}."
-        go = next(command for command in COMMANDS if command.id == "app.undone")
-        title = cells(row.headline, _MAX_TITLE_CELLS).rstrip(" .")
-        return f"{what}{parts}: {title}. {key_names(self.keys.of(go))} goes there."
+    async def _change(self, act: Callable[[], Awaitable[None]]) -> None:
+        await act()
 
     async def action_undone(self) -> None:
         """Go to the record that was undone or redone last."""
-        target = None if self._undone is None else section_showing(self.workspace, *self._undone)
-        if target is not None:
-            await self.open_section(*target)
-        elif self._undone is None:
-            self.show_status("Nothing was undone here yet; z undoes your last change.", problem=True)
-        else:
-            self.show_status("What was undone is gone now; Activity shows when it was made.", problem=True)
+        await self._undo.go_there()
 
     @work(exclusive=True, group="workspaces")
     async def action_workspaces(self) -> None:
@@ -622,48 +507,22 @@ class MementoApp(ErrorBoundary, App[None]):
         from memento_tui.tui.typed_commands import TypedCommands  # noqa: PLC0415 - when it is first needed
 
         async def run_key(command: Command) -> None:
-            await self._run_command(command.action, command.scope)
+            await self.run_command(command.action, command.scope)
 
         await TypedCommands(self, active_scopes(self.focused, self.section), run_key).ask_and_run()
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Return the commands of the palette: those of the active scopes, then Textual's own."""
-        for scope in active_scopes(self.screen_stack[0].focused, self.section):
-            for command in COMMANDS:
-                if command.scope == scope and command.action and scope != "rows":
-                    area = "App" if scope == "everywhere" else scope.capitalize()
-                    title, keys = f"{area}: {command.help}", key_names(self.keys.of(command))
-                    acts_on_rows = scope != "everywhere"
-                    act = self._palette_callback(command.action, scope, acts_on_rows=acts_on_rows)
-                    yield SystemCommand(title, f"key {keys}", act)
-        for tab in SECTIONS:
-            yield SystemCommand(
-                tab.title, f"Go to {tab.subject}", self._palette_callback(f"section('{tab.name}')", "everywhere")
-            )
-        own_keys = self.own.keys()
-        for name, about in self.own.help().items():
-            key = f"key {key_names(own_keys[name])}" if name in own_keys else f":{name}"
-            go = self._palette_callback(f"own('{name}')", "everywhere", acts_on_rows=name in self.own.commands)
-            yield SystemCommand(f"Own: {name}", f"{about}  {key}", go)
+        scopes = active_scopes(self.screen_stack[0].focused, self.section)
+        yield from self._palette.commands(scopes)
         yield from (
             command for command in super().get_system_commands(screen) if command.title in ("Theme", "Screenshot")
         )
 
     def action_command_palette(self) -> None:
         """Show the palette; what is chosen in it is for the rows that are chosen now."""
-        self._palette_for = self.section.chosen()
+        self._palette.opened()
         super().action_command_palette()
-
-    def _palette_callback(
-        self, action: str, scope: KeyScope, *, acts_on_rows: bool = False
-    ) -> Callable[[], Awaitable[None]]:
-        async def act() -> None:
-            if acts_on_rows and self.section.chosen() != self._palette_for:
-                self.show_status(ROW_CHANGED, problem=True)
-            else:
-                await self._run_command(action, scope)
-
-        return act
 
 
 def _read_own(workspace: Workspace, keys: KeyMap) -> OwnEntries:

@@ -30,12 +30,23 @@ APP_COMMANDS = {
 }
 """The commands that take an argument and change no field: what each takes, and what it does."""
 
-_MOVING_SCOPES = frozenset({"rows", "search", "editor", "command", "list"})
+_MOVING_SCOPES = frozenset({"rows", "search", "editor", "command"})
 """Scopes whose keys move or type; a name for them would only be longer."""
 
 _UNNAMED = frozenset(
-    {"app.line", "app.palette", "app.previous", "app.next", *(f"app.{name}" for name in SECTION_NAMES)}
+    {
+        "app.line",
+        "app.palette",
+        "app.previous",
+        "app.next",
+        "list.filter",
+        "list.clear",
+        "list.scroll_down",
+        "list.scroll_up",
+        *(f"app.{name}" for name in SECTION_NAMES),
+    }
 )
+"""Commands that move or type, and those that have another name."""
 
 _VALUES: dict[str, Sequence[tuple[str, str]]] = {
     "certainty": [("5", "certain"), ("4", ""), ("3", ""), ("2", ""), ("1", "a guess")],

@@ -83,6 +83,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("list.copy", "list", "y", "copy", "Copy: yy its text, yt its title, yl its link, yi its id"),
     Command("list.unmark", "list", "u", "unmark", "Unmark all"),
     Command("list.sort", "list", "comma", "sort", "Sort another way; the head of the list says which"),
+    Command("list.columns", "list", "vertical_line", "columns", "Choose the columns of the list, and their order"),
     Command("list.zoom", "list", "backslash", "zoom", "Show the list alone, then the pane alone, then both"),
     Command("list.scroll_down", "list", "J", "scroll_side(3)", "Scroll the side pane, without leaving the list"),
     Command("list.scroll_up", "list", "K", "scroll_side(-3)", "Scroll it back"),
@@ -172,9 +173,6 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("memories.tree", "memories", "f", "view('tree')", "The tree of namespaces, kinds, tags and trust", "Tree"),
     Command("memories.cited", "memories", "F", "cited", "Open a file that it cites in $EDITOR"),
-    Command(
-        "memories.columns", "memories", "vertical_line", "columns", "Choose the columns of the list, and their order"
-    ),
     Command("memories.searches", "memories", "s", "searches", "Go to a saved search"),
     Command("memories.save_search", "memories", "S", "save_search", "Save this search under a name", writes=True),
     Command("history.restore", "history", "r", "restore_version", "Restore this version", "Restore", writes=True),

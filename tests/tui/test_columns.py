@@ -1,13 +1,18 @@
-"""The columns of the memories: chosen and ordered in a dialog, kept, named above the list, and sorted by a click."""
+"""The columns of the lists: chosen and ordered in a dialog, kept, named above the list, and sorted by a click."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.model.exposure import make_exposure
 from memento_tui.tui.screens.columns import ColumnsScreen
+from memento_tui.tui.sections.identity import IdentitySection
+from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.widgets.column_header import ColumnHeader
 from tests.tui.app_driver import Driver, opened
 
@@ -99,3 +104,68 @@ async def test_read_only_columns_are_chosen_and_not_kept(memories: Path, workspa
         await app.press("space", "enter")
         await app.until(lambda: _names(app) == ["title", "age"], "the kind is hidden")
     assert workspace.settings.get("app.columns.memories") is None
+
+
+@pytest.mark.parametrize(
+    ("section", "hidden", "names"),
+    [
+        ("review", "kind", ["what", "waits", "age"]),
+        ("working", "next", ["prio", "category", "title", "age"]),
+        ("skips", "why", ["ends", "what", "to", "skip", "hits"]),
+        ("identity", "author", ["day", "size", "text"]),
+        ("activity", "who", ["action", "what", "age"]),
+    ],
+)
+async def test_every_list_has_columns_that_are_chosen_and_kept(
+    memories: Path, workspace: Workspace, section: str, hidden: str, names: list[str]
+) -> None:
+    workspace.items.create(title="An item", next_action="test it")
+    workspace.skips.add("dist/", "not ours", clock.now() + timedelta(days=9))
+    workspace.crystals.write("I help.")
+    workspace.remember("The API moved to /v2.", source_type="external")
+    async with opened(memories, WIDE, start=section) as app:
+        here = app.app.section
+        assert isinstance(here, ListSection)
+        await app.until(lambda: here.rows.total > 0, "the list is read")
+        before = here.columns.header.render().plain.split()
+        await _choose(app)
+        screen = app.app.screen
+        assert isinstance(screen, ColumnsScreen)
+        while screen.rows.current is None or screen.rows.current.id != hidden:
+            await app.press("j")
+        await app.press("space", "enter")
+        await app.until(lambda: here.columns.header.render().plain.split() == names, "the column is hidden")
+        assert before != names
+    async with opened(memories, WIDE, start=section) as app:
+        again = app.app.section
+        assert isinstance(again, ListSection)
+        assert again.columns.header.render().plain.split() == names
+
+
+async def test_a_second_click_takes_the_next_order_of_a_column(data_dir: Path, workspace: Workspace) -> None:
+    for number in range(3):
+        workspace.crystals.write(f"I am number {number}.")
+    async with opened(data_dir, WIDE, start="identity") as app:
+        here = app.app.section
+        assert isinstance(here, IdentitySection)
+        await app.until(lambda: here.rows.total == 3, "the timeline is read")
+        place = here.columns.header.render().plain.index("day")
+        for told, first in (("Oldest first.", "number 0"), ("Newest first.", "number 2")):
+            await app.pilot.click(ColumnHeader, offset=(place, 0))
+            await app.until(lambda told=told: told in app.told, "it is sorted")  # type: ignore[misc]
+            assert here.rows.current is not None
+            assert first in here.rows.current.content
+
+
+async def test_the_two_lists_of_the_activity_have_columns_of_their_own(memories: Path, workspace: Workspace) -> None:
+    told = {"memory_id": "m", "memory_version": 1, "session": "s1", "rank": 1, "score": 0.9, "tokens": 40}
+    workspace.exposures.record([make_exposure(told)])
+    async with opened(memories, WIDE, start="activity") as app:
+        here = app.app.section
+        assert isinstance(here, ListSection)
+        await app.until(lambda: here.rows.total > 0, "the journal is read")
+        assert here.columns.header.render().plain.split()[0] == "action"
+        await app.press("i")
+        await app.until(lambda: here.columns.header.render().plain.split()[0] == "rank", "the exposures are shown")
+        await app.press("comma")
+        assert "one order" in app.told

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 import memento_tui
 from memento_tui.api import Workspace
+from memento_tui.api.overview import mark_seen
 from memento_tui.model.exposure import make_exposure
 from memento_tui.storage.activity import DayCount
 from memento_tui.tui.sections.home import HomeSection
@@ -190,6 +191,25 @@ async def test_what_is_new_stays_told_while_the_app_is_open(filled: Path, worksp
         home(app).reload()
         await app.until(lambda: not home(app).workers, "it is counted again")
         assert "8 changes" in board(app)
+
+
+async def test_a_large_screen_is_filled_to_its_last_row_and_its_right_edge(filled: Path) -> None:
+    async with opened(filled, (220, 60), start="home") as app:
+        await counted(app)
+        lines = board(app).split("\n")
+        assert len(lines) == home(app).board.parent.size.height  # type: ignore[union-attr]
+        bottom = lines[-1].rstrip()
+        assert bottom.endswith("\N{BOX DRAWINGS LIGHT ARC UP AND LEFT}")
+        assert cell_len(bottom) > 215
+
+
+async def test_where_agents_wrote_nothing_since_the_last_changes_are_listed(filled: Path) -> None:
+    with memento_tui.open(filled) as person:
+        mark_seen(person)
+    async with opened(filled, start="home") as app:
+        await counted(app)
+        assert "No agent has written since. The last changes:" in board(app)
+        assert any(spot.link.query.startswith("since:") for spot in home(app).board._positions)
 
 
 async def test_an_empty_workspace_says_what_to_do_and_fills_when_something_comes(

@@ -18,7 +18,7 @@ from tests.tui.app_driver import opened
 def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Where the packages are missing; the list is of the engines that the app starts."""
     engines: list[str] = []
-    monkeypatch.setattr("memento_tui.tui.app._INSTALLATION_SECONDS", 0.01)
+    monkeypatch.setattr("memento_tui.tui.background._INSTALLATION_SECONDS", 0.01)
     monkeypatch.setattr(meaning, "_MODULES", ("a_package_of_meaning",))
     monkeypatch.setattr(meaning, "_found", False)
     monkeypatch.setattr(meaning, "state_file", lambda: str(tmp_path / "state.json"))

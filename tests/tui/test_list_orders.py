@@ -168,3 +168,13 @@ async def test_a_list_is_read_once_when_it_is_opened(
     monkeypatch.setattr(ListSection, "read", counted)
     async with opened(data_dir, start=section):
         assert read == [section]
+
+
+async def test_a_query_that_is_there_already_goes_on_at_its_end(lists: Path) -> None:
+    async with opened(lists, start="skips") as app:
+        await _shown(app, 3)
+        await app.app.open_section("skips", "ven")
+        await _shown(app, 1)
+        await app.press("slash")
+        await app.type("dor")
+        assert _section(app).filter == "vendor"

@@ -17,8 +17,7 @@ from textual.widgets import Input, Static
 from memento_tui.api import Workspace
 from memento_tui.app_sections import SECTIONS
 from memento_tui.tui.display import shown
-from memento_tui.tui.main_screen import MainScreen
-from memento_tui.tui.widgets.frames import Frame
+from memento_tui.tui.widgets.frames import Frame, MainScreen
 from tests.tui.app_driver import opened
 from tests.tui.fake_rows import FakeListApp, FakeRows, settle
 

@@ -1,13 +1,13 @@
-"""The dialog of the columns of the memories: which are shown, and in which order."""
+"""The dialog of the columns of a list: which are shown, and in which order."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 from textual.binding import Binding, BindingType
 
-from memento_tui.tui.memory_columns import COLUMNS, DEFAULT_COLUMNS, TITLE
+from memento_tui.tui.columns import Columns
 from memento_tui.tui.screens.list_dialog import ListDialog
 from memento_tui.tui.widgets.record_list import Line
 
@@ -24,7 +24,6 @@ class _ColumnRow(msgspec.Struct, frozen=True):
 class ColumnsScreen(ListDialog[_ColumnRow, tuple[str, ...] | None]):
     """A dialog that returns the names of the columns to show, from left to right; ``None`` for those that there are."""
 
-    TITLE = "Columns of the memories"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,x", "show_or_hide", "On, off"),
         Binding("J,shift+down", "shift(1)", "Down"),
@@ -34,9 +33,10 @@ class ColumnsScreen(ListDialog[_ColumnRow, tuple[str, ...] | None]):
         Binding("escape", "dismiss(None)", "Leave"),
     ]
 
-    def __init__(self, shown: tuple[str, ...]) -> None:
-        super().__init__()
-        self._order = [*shown, *(name for name in COLUMNS if name not in shown)]
+    def __init__(self, columns: Columns[Any], shown: tuple[str, ...]) -> None:
+        super().__init__(f"Columns of the {columns.name}")
+        self._columns = columns
+        self._order = [*shown, *(name for name in columns.all if name not in shown)]
         self._shown = set(shown)
 
     def on_mount(self) -> None:
@@ -50,7 +50,7 @@ class ColumnsScreen(ListDialog[_ColumnRow, tuple[str, ...] | None]):
             [
                 (sign, "good" if row.is_shown else "muted"),
                 (f"{row.id:<{_NAME_WIDTH}}", "strong" if row.is_shown else ""),
-                (COLUMNS[row.id].about, "muted"),
+                (self._columns.all[row.id].about, "muted"),
             ]
         ]
 
@@ -58,12 +58,12 @@ class ColumnsScreen(ListDialog[_ColumnRow, tuple[str, ...] | None]):
         self.list_rows([_ColumnRow(name, name in self._shown) for name in self._order], select=select)
 
     def action_show_or_hide(self) -> None:
-        """Show the column under the cursor, or hide it; the title stays."""
+        """Show the column under the cursor, or hide it; the main one stays."""
         row = self.rows.current
         if row is None:
             return
-        if row.id == TITLE:
-            self.say("The title is always shown.")
+        if row.id == self._columns.main:
+            self.say(f"The {row.id} is always shown.")
             return
         self.say("")
         self._shown ^= {row.id}
@@ -82,8 +82,8 @@ class ColumnsScreen(ListDialog[_ColumnRow, tuple[str, ...] | None]):
     def action_default(self) -> None:
         """Show the columns as they are at first."""
         self.say("")
-        self._order = [*DEFAULT_COLUMNS, *(name for name in COLUMNS if name not in DEFAULT_COLUMNS)]
-        self._shown = set(DEFAULT_COLUMNS)
+        self._order = [*self._columns.first, *(name for name in self._columns.all if name not in self._columns.first)]
+        self._shown = set(self._columns.first)
         self._list()
 
     def action_take(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -24,16 +24,15 @@ RowT = TypeVar("RowT", bound=Row)
 
 
 class ListDialog(Dialog[ScreenResultType], Generic[RowT, ScreenResultType]):
-    """A dialog that lists a few rows. A subclass names it, binds its keys, and draws a row."""
-
-    TITLE: ClassVar[str | None] = None
+    """A dialog that lists a few rows under a title. A subclass binds its keys, and draws a row."""
 
     DEFAULT_CSS = """
     ListDialog ViewList { height: auto; max-height: 16; min-height: 1; margin-bottom: 1; }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, title: str) -> None:
         super().__init__()
+        self._heading = title
         self._note = Static(classes="dialog-text")
         self._note.display = False
         self.rows: ViewList[RowT] = ViewList(self.row_lines)
@@ -46,7 +45,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[RowT, ScreenResultType]):
     def compose(self) -> ComposeResult:
         """Show the list and its keys."""
         with Vertical(classes="dialog wide-list"):
-            yield Static(Content(self.TITLE or ""), classes="dialog-title")
+            yield Static(Content(self._heading), classes="dialog-title")
             yield self._note
             yield self.rows
             yield DialogButtons.for_keys(self)

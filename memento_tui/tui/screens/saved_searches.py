@@ -42,7 +42,6 @@ class _SearchRow(msgspec.Struct, frozen=True):
 class SearchesScreen(ListDialog[_SearchRow, str | None]):
     """A dialog that lists the saved searches with their counts, and returns the query of the chosen one."""
 
-    TITLE = "Saved searches"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "go", "Go there"),
         Binding("r", "rename", "Rename"),
@@ -51,7 +50,7 @@ class SearchesScreen(ListDialog[_SearchRow, str | None]):
     ]
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("Saved searches")
         self._saved: Sequence[SavedSearch] = ()
         self._counts: dict[str, int] = {}
 

@@ -43,7 +43,6 @@ class _WorkspaceRow(msgspec.Struct, frozen=True):
 class WorkspacesScreen(ListDialog[_WorkspaceRow, KnownWorkspace | None]):
     """A dialog that lists the workspaces of this machine, and returns the chosen one."""
 
-    TITLE = "Workspaces"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "go", "Open it"),
         Binding("a", "add", "Add a directory"),
@@ -52,7 +51,7 @@ class WorkspacesScreen(ListDialog[_WorkspaceRow, KnownWorkspace | None]):
     ]
 
     def __init__(self, here: Path, *, read_only: bool = False) -> None:
-        super().__init__()
+        super().__init__("Workspaces")
         self._here = str(here)
         self._known = KnownWorkspaces(read_only=read_only)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on, work
 from textual.binding import BindingType
@@ -12,11 +12,18 @@ from textual.content import Content
 from memento_tui.api.activity import ACTIVITY_FILTERS, ActivityLog, ActivityQuery, parse_activity
 from memento_tui.api.types import ActivityRow, ExposureRow
 from memento_tui.errors import MementoError
+from memento_tui.tui.columns import Columns
 from memento_tui.tui.commands import bindings, commands_in_scopes, key_names
 from memento_tui.tui.display import literal
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.activity_actions import ExposureActions, ask_and_quarantine
-from memento_tui.tui.sections.activity_rows import ActivityListRow, entry_line, exposure_line
+from memento_tui.tui.sections.activity_rows import (
+    ENTRY_COLUMNS,
+    EXPOSURE_COLUMNS,
+    ActivityListRow,
+    entry_line,
+    exposure_line,
+)
 from memento_tui.tui.sections.catalogue import section_showing
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.selection import SeenVersion, Selection
@@ -167,11 +174,15 @@ class ActivitySection(ListSection[ActivityListRow]):
             self._switch()
         super().show_query(rest if first == _EXPOSURES_QUERY_WORD else query)
 
+    def column_set(self) -> Columns[Any]:
+        """Return the columns of the list that is shown."""
+        return EXPOSURE_COLUMNS if self.shows_exposures else ENTRY_COLUMNS
+
     def row_lines(self, row: ActivityListRow, width: int) -> Sequence[Line]:
         """Return the line of a row."""
         if isinstance(row, ExposureRow):
-            return exposure_line(row, width)
-        return entry_line(row, width, self._last_seen)
+            return exposure_line(row, width, self.columns.names)
+        return entry_line(row, width, self.columns.names, self._last_seen)
 
     def head_text(self) -> Content:
         """Return the name and length of the list, for the exposures with their own keys."""

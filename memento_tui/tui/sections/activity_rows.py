@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from memento_tui import clock
 from memento_tui.api.types import ActivityRow, Entry, ExposureRow
-from memento_tui.tui.display import ago, cells, has_hidden
+from memento_tui.tui.columns import Column, Columns, age_since, fixed
+from memento_tui.tui.display import has_hidden
 from memento_tui.tui.widgets.record_list import Line
 
-__all__ = ["ActivityListRow", "entry_line", "exposure_line", "writer_name"]
+__all__ = ["ENTRY_COLUMNS", "EXPOSURE_COLUMNS", "ActivityListRow", "entry_line", "exposure_line", "writer_name"]
 
 ActivityListRow = ActivityRow | ExposureRow
 
-_ACTION_WIDTH, _AGE_WIDTH, _WHO_WIDTH, _CHANNEL_WIDTH, _SESSION_WIDTH = 9, 6, 12, 7, 8
+_GONE = "(the memory is gone)"
 _NARROW, _WIDE = 50, 76
 
 _ACTORS = {"person": ("P", "good"), "agent": ("A", "agent"), "system": ("S", "muted")}
@@ -24,41 +25,94 @@ def writer_name(entry: Entry) -> str:
     return entry.agent or {"person": "you"}.get(entry.actor, entry.actor)
 
 
-def entry_line(row: ActivityRow, width: int, last_seen: int) -> list[Line]:
-    """Return the row of an entry: actor, whether it is new or undone, action, headline, writer, channel, age.
+def _what(row: ActivityRow) -> str:
+    words = row.headline or row.entry.note or f"{row.record} {row.record_id}".strip()
+    return words if row.touched < 2 else f"+{row.touched - 1:,} {words}"  # noqa: PLR2004 - more than one record
+
+
+ENTRY_COLUMNS = Columns[ActivityRow](
+    name="journal",
+    all={
+        "action": Column("action", "what was done", fixed(9), lambda row, _: row.entry.action),
+        "what": Column(
+            "what",
+            "the record that was changed, behind the number of others; always shown",
+            fixed(0),
+            lambda row, _: _what(row),
+            lambda row, _: "muted" if row.undone_by is not None else "",
+        ),
+        "who": Column(
+            "who",
+            "who did it",
+            fixed(12),
+            lambda row, _: writer_name(row.entry),
+            lambda row, _: _ACTORS.get(row.entry.actor, ("?", "muted"))[1],
+            least=_NARROW,
+        ),
+        "channel": Column(
+            "by way of", "the app, a command, MCP, a hook", fixed(9), lambda row, _: row.entry.channel, least=_WIDE
+        ),
+        "session": Column("session", "the session that it was done in", fixed(8), lambda row, _: row.entry.session),
+        "records": Column(
+            "records", "how many records it changed", fixed(7), lambda row, _: f"{row.touched:,}", is_number=True
+        ),
+        "entry": Column("entry", "its number in the journal", fixed(7), lambda row, _: row.id, is_number=True),
+        "age": age_since("how long ago it was done", lambda row: datetime.fromisoformat(row.entry.at)),
+    },
+    first=("action", "what", "who", "channel", "age"),
+    main="what",
+    staying="age",
+)
+
+EXPOSURE_COLUMNS = Columns[ExposureRow](
+    name="exposures",
+    all={
+        "rank": Column(
+            "rank", "its place among what was shown", fixed(4), lambda row, _: f"{row.exposure.rank}", is_number=True
+        ),
+        "score": Column(
+            "score",
+            "how well it fitted",
+            fixed(5),
+            lambda row, _: f"{row.exposure.score:.2f}",
+            lambda *_: "",
+            is_number=True,
+        ),
+        "memory": Column(
+            "memory",
+            "the memory that was shown; always shown",
+            fixed(0),
+            lambda row, _: _GONE if row.memory is None else row.memory.headline,
+            lambda row, _: "muted" if row.memory is None or row.memory.status in ("deleted", "rejected") else "",
+        ),
+        "session": Column(
+            "session", "the session that was shown it", fixed(8), lambda row, _: row.exposure.session, least=_NARROW
+        ),
+        "channel": Column("by way of", "a hook, MCP, a command", fixed(9), lambda row, _: row.exposure.channel),
+        "tokens": Column(
+            "tokens",
+            "how many tokens it took",
+            fixed(6),
+            lambda row, _: f"{row.exposure.tokens:,}",
+            is_number=True,
+            least=_WIDE,
+        ),
+        "age": age_since("how long ago it was shown", lambda row: row.exposure.at),
+    },
+    first=("rank", "score", "memory", "session", "tokens", "age"),
+    main="memory",
+    staying="age",
+    marks=2,
+)
+
+
+def entry_line(row: ActivityRow, width: int, names: Sequence[str], last_seen: int) -> list[Line]:
+    """Return the row of an entry: its actor, whether it is new or undone, and its columns.
 
     ``last_seen`` is the newest entry that the person has seen; 0 where they saw none, so that nothing is new.
     """
-    entry = row.entry
-    glyph, glyph_style = _ACTORS.get(entry.actor, ("?", "muted"))
-    flag, flag_style = _flag(row, last_seen)
-    who = cells(writer_name(entry), _WHO_WIDTH) + " " if width >= _NARROW else ""
-    channel = cells(entry.channel, _CHANNEL_WIDTH) if width >= _WIDE else ""
-    more = f" +{row.touched - 1:,}" if row.touched > 1 else ""
-    age = f"{ago(datetime.fromisoformat(entry.at), clock.now()):>{_AGE_WIDTH}}"
-    left = width - 3 - _ACTION_WIDTH - 1 - len(more) - 1 - _width_of(who, _WHO_WIDTH) - len(channel) - _AGE_WIDTH
-    headline = row.headline or entry.note or f"{row.record} {row.record_id}".strip()
-    is_undone = row.undone_by is not None
-    return [
-        [
-            (glyph, glyph_style),
-            (flag, flag_style),
-            (" ", ""),
-            (cells(entry.action, _ACTION_WIDTH), "muted"),
-            (" ", ""),
-            (cells(headline, left), "muted" if is_undone else ""),
-            (more, "muted"),
-            (" ", ""),
-            (who, glyph_style),
-            (channel, "muted"),
-            (age, "muted"),
-        ]
-    ]
-
-
-def _width_of(padded: str, width: int) -> int:
-    """Return the cells of a column and the blank behind it; 0 where it is left out."""
-    return width + 1 if padded else 0
+    actor = _ACTORS.get(row.entry.actor, ("?", "muted"))
+    return [ENTRY_COLUMNS.line(row, width, names, [actor, _flag(row, last_seen)])]
 
 
 def _flag(row: ActivityRow, last_seen: int) -> tuple[str, str]:
@@ -71,26 +125,8 @@ def _flag(row: ActivityRow, last_seen: int) -> tuple[str, str]:
     return " ", ""
 
 
-def exposure_line(row: ExposureRow, width: int) -> list[Line]:
-    """Return the row of an exposure: rank, score, whether it was used, headline, session, tokens, age."""
-    exposure = row.exposure
-    headline = "(the memory is gone)" if row.memory is None else row.memory.headline
-    session = cells(exposure.session, _SESSION_WIDTH) + " " if width >= _NARROW else ""
-    tokens = f"{exposure.tokens:>5,} tokens" if width >= _WIDE else ""
-    age = f"{ago(exposure.at, clock.now()):>{_AGE_WIDTH}}"
-    left = width - 13 - _width_of(session, _SESSION_WIDTH) - len(tokens) - _AGE_WIDTH
-    flag = "!" if has_hidden(headline) else "+" if exposure.used_at is not None else " "
-    is_gone = row.memory is None or row.memory.status in ("deleted", "rejected")
-    return [
-        [
-            (f"{exposure.rank:>3} ", "muted"),
-            (f"{exposure.score:5.2f} ", ""),
-            (flag, "warning" if flag == "!" else "good"),
-            (" ", ""),
-            (cells(headline, left), "muted" if is_gone else ""),
-            (" ", ""),
-            (session, "muted"),
-            (tokens, "muted"),
-            (age, "muted"),
-        ]
-    ]
+def exposure_line(row: ExposureRow, width: int, names: Sequence[str]) -> list[Line]:
+    """Return the row of an exposure: whether it was used, and its columns."""
+    hides = row.memory is not None and has_hidden(row.memory.headline)
+    flag = "!" if hides else "+" if row.exposure.used_at is not None else " "
+    return [EXPOSURE_COLUMNS.line(row, width, names, [(flag, "warning" if hides else "good")])]

@@ -13,11 +13,12 @@ from memento_tui import clock
 from memento_tui.api.lists import CATEGORY_WORDS, STATUS_WORDS
 from memento_tui.api.types import Revision
 from memento_tui.model import Skip, WorkingItem
+from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
 from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, literal, more_characters, time_ago
 from memento_tui.tui.sections.record_spec import ITEM_SPEC, SKIP_SPEC, format_value
 from memento_tui.tui.widgets.record_list import Line
 
-__all__ = ["item_card", "item_details", "item_line", "skip_details", "skip_line"]
+__all__ = ["ITEM_COLUMNS", "SKIP_COLUMNS", "item_card", "item_details", "item_line", "skip_details", "skip_line"]
 
 CATEGORY_SHORT = {
     "active_work": "doing",
@@ -30,26 +31,14 @@ CATEGORY_SHORT = {
 EXPIRES_SOON = timedelta(days=3)
 """A skip that ends within this time is marked."""
 
-_CATEGORY_WIDTH, _PRIORITY_WIDTH, _AGE_WIDTH, _HITS_WIDTH, _END_WIDTH, _WHO_WIDTH = 8, 4, 6, 6, 13, 10
+_CATEGORY_WIDTH, _PRIORITY_WIDTH, _AGE_WIDTH, _HITS_WIDTH, _END_WIDTH, _WHO_WIDTH = 8, 4, 6, 5, 11, 10
 _NARROW, _WIDE = 48, 84
 _NEXT = "-> "
 
 
-def item_line(item: WorkingItem, width: int, *, with_category: bool = True) -> list[Line]:
-    """Return the row of a working item: priority, category, title, next action or status, age."""
-    category = cells(CATEGORY_SHORT[item.category], _CATEGORY_WIDTH) + " " if with_category and width >= _NARROW else ""
-    left = width - _PRIORITY_WIDTH - 2 - len(category) - _AGE_WIDTH
-    title_width = left if width < _NARROW else left * 11 // 20
-    resting = item.status != "active"
-    pieces = [
-        _priority(item),
-        _flag(item.title + item.next_action + item.content),
-        (category, "muted"),
-        (cells(item.title, title_width), "muted" if resting else ""),
-    ]
-    if title_width < left:
-        pieces += [(" ", ""), (cells(_next_action_text(item), left - title_width - 1), "muted")]
-    return [[*pieces, (f"{ago(item.updated_at, clock.now()):>{_AGE_WIDTH}}", "muted")]]
+def item_line(item: WorkingItem, width: int, names: Sequence[str]) -> list[Line]:
+    """Return the row of a working item: whether it hides characters, and its columns."""
+    return [ITEM_COLUMNS.line(item, width, names, _marks(item.title + item.next_action + item.content))]
 
 
 def item_card(item: WorkingItem, width: int) -> list[Line]:
@@ -69,22 +58,9 @@ def item_card(item: WorkingItem, width: int) -> list[Line]:
     return [first, then]
 
 
-def skip_line(skip: Skip, width: int) -> list[Line]:
-    """Return the row of a skip: its end, item, reason, hits and author."""
-    now = clock.now()
-    end, style = format_expiry(skip.expires_at, now)
-    who = " " + cells(skip.created_by, _WHO_WIDTH) if width >= _WIDE else ""
-    left = width - _END_WIDTH - 2 - _HITS_WIDTH - (_WHO_WIDTH + 1 if who else 0)
-    item_width = left if width < _NARROW else left // 2
-    pieces = [
-        (cells(end, _END_WIDTH), style),
-        _flag(skip.item + skip.reason),
-        (cells(skip.item, item_width), "muted" if skip.expires_at <= now else ""),
-    ]
-    if item_width < left:
-        pieces += [(" ", ""), (cells(skip.reason, left - item_width - 1), "muted")]
-    hits = f"{skip.hits}x" if skip.hits else "-"
-    return [[*pieces, (f"{hits:>{_HITS_WIDTH}}", "muted"), (who, "muted")]]
+def skip_line(skip: Skip, width: int, names: Sequence[str]) -> list[Line]:
+    """Return the row of a skip: whether it hides characters, and its columns."""
+    return [SKIP_COLUMNS.line(skip, width, names, _marks(skip.item + skip.reason))]
 
 
 def format_expiry(end: datetime, now: datetime) -> tuple[str, str]:
@@ -106,6 +82,10 @@ def _flag(text: str) -> tuple[str, str]:
     return ("! " if has_hidden(text) else "  "), "warning"
 
 
+def _marks(text: str) -> Line:
+    return [("!" if has_hidden(text) else " ", "warning")]
+
+
 def _next_action_text(item: WorkingItem) -> str:
     """Return the next action of an item, after its status where that is not ``active``."""
     next_action = _NEXT + item.next_action if item.next_action else ""
@@ -113,6 +93,88 @@ def _next_action_text(item: WorkingItem) -> str:
         return next_action
     return f"[{STATUS_WORDS[item.status]}] {next_action}".rstrip()
 
+
+ITEM_COLUMNS = Columns[WorkingItem](
+    name="work",
+    all={
+        "priority": Column(
+            "prio",
+            "its priority; the highest comes first",
+            fixed(_PRIORITY_WIDTH),
+            lambda item, _: _priority(item)[0],
+            lambda item, _: _priority(item)[1],
+            orders=("priority",),
+        ),
+        "category": Column(
+            "category",
+            "what is done with it",
+            fixed(_CATEGORY_WIDTH),
+            lambda item, _: CATEGORY_SHORT[item.category],
+            orders=("category",),
+            least=_NARROW,
+        ),
+        "title": Column(
+            "title",
+            "its title; always shown",
+            fixed(0),
+            lambda item, _: item.title,
+            lambda item, _: "muted" if item.status != "active" else "",
+        ),
+        "next": Column(
+            "next action",
+            "the next action, behind the status of what is not active",
+            share(0.38, 80),
+            lambda item, _: _next_action_text(item),
+            least=_NARROW,
+        ),
+        "status": Column("status", "its status", fixed(9), lambda item, _: STATUS_WORDS[item.status]),
+        "tags": Column("tags", "its tags", share(0.2, 24), lambda item, _: " ".join(f"#{tag}" for tag in item.tags)),
+        "namespace": Column("namespace", "where it belongs", share(0.2, 20), lambda item, _: item.namespace),
+        "created": age_since("how long ago it was added", lambda item: item.created_at, "created", label="made"),
+        "changed": age_since("how long ago it was changed", lambda item: item.updated_at, "changed"),
+    },
+    first=("priority", "category", "title", "next", "changed"),
+    main="title",
+    staying="changed",
+    marks=2,
+)
+
+SKIP_COLUMNS = Columns[Skip](
+    name="skips",
+    all={
+        "ends": Column(
+            "ends",
+            "when it ends",
+            fixed(_END_WIDTH),
+            lambda skip, now: format_expiry(skip.expires_at, now)[0],
+            lambda skip, now: format_expiry(skip.expires_at, now)[1],
+            orders=("end",),
+        ),
+        "what": Column(
+            "what to skip",
+            "what is not to be done or read; always shown",
+            fixed(0),
+            lambda skip, _: skip.item,
+            lambda skip, now: "muted" if skip.expires_at <= now else "",
+        ),
+        "why": Column("why", "the reason", share(0.36, 80), lambda skip, _: skip.reason, least=_NARROW),
+        "hits": Column(
+            "hits",
+            "how often an agent was about to do it",
+            fixed(_HITS_WIDTH),
+            lambda skip, _: f"{skip.hits}x" if skip.hits else "-",
+            is_number=True,
+            orders=("hits",),
+        ),
+        "by": Column("by", "who made it", fixed(_WHO_WIDTH), lambda skip, _: skip.created_by, least=_WIDE),
+        "namespace": Column("namespace", "where it holds", share(0.2, 20), lambda skip, _: skip.namespace),
+        "created": age_since("how long ago it was made", lambda skip: skip.created_at, "created", label="made"),
+    },
+    first=("ends", "what", "why", "hits", "by"),
+    main="what",
+    staying="ends",
+    marks=2,
+)
 
 _MAX_CHARACTERS = 20_000
 _MOST_VERSIONS = 20

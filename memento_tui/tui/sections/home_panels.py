@@ -27,6 +27,9 @@ _STYLE_OF_MARK = {_PERSON: "$text-accent", _AGENTS: _MUTED, _MAINTENANCE: "dim",
 _COUNT_WIDTH = 7
 _COMMAND_WIDTH = 31
 _WIDE_DAYS = 28
+"""Days of which there has to be room for each to have more than one cell."""
+_MOST_DAY_WIDTH = 4
+"""Cells of a day at most, the gap behind it among them."""
 _FULL_LEGEND_WIDTH = 52
 """Cells from which the legend names maintenance in full, with four-digit numbers."""
 
@@ -56,14 +59,14 @@ class HomeView:
 def panels(view: HomeView) -> list[Panel]:
     """Return the panels in reading order; they show the counts of ``view`` at the time when they are drawn."""
     return [
-        Panel(lambda: _waiting_title(view), lambda w, h: _waiting(view, w, h), 6, 9),
-        Panel(lambda: _since_title(view), lambda w, h: _since_rows(view, w, h), 6, 9),
-        Panel(lambda: [TextPiece("In work", "bold", PanelLink("working"))], lambda w, h: _in_work(view, w, h), 4, 8),
-        Panel(_told_title, lambda w, h: _told(view, w, h), 4, 8),
+        Panel(lambda: _waiting_title(view), lambda w, h: _waiting(view, w, h), 6, 17),
+        Panel(lambda: _since_title(view), lambda w, h: _since_rows(view, w, h), 6, 17),
+        Panel(lambda: [TextPiece("In work", "bold", PanelLink("working"))], lambda w, h: _in_work(view, w, h), 4, 16),
+        Panel(_told_title, lambda w, h: _told(view, w, h), 4, 17),
         Panel(lambda: [TextPiece("Health", "bold", PanelLink("health"))], lambda w, h: _health(view, w, h), 5, 7),
         Panel(lambda: [TextPiece("Ending soon", "bold")], lambda w, h: _expiring_rows(view, w, h), 5, 7),
-        Panel(lambda: [TextPiece("Activity", "bold")], lambda w, h: _activity(view, w, h), 6, 12),
-        Panel(lambda: [TextPiece("Namespaces and tags", "bold")], lambda w, h: _places(view, w, h), 6, 10),
+        Panel(lambda: [TextPiece("Activity", "bold")], lambda w, h: _activity(view, w, h), 6, 14),
+        Panel(lambda: [TextPiece("Namespaces and tags", "bold")], lambda w, h: _places(view, w, h), 6, 14),
     ]
 
 
@@ -203,7 +206,9 @@ def _since_rows(view: HomeView, width: int, height: int) -> list[PanelRow]:
     if totals is None:
         return [[TextPiece(_LOADING_TEXT, "dim")]]
     if not totals.entries:
-        return [[TextPiece("No agent has written anything.", _MUTED)]]
+        latest = [_change_row(row, width) for row in view.agent_changes[: height - 1]]
+        said = "No agent has written since. The last changes:" if latest else "No agent has written anything."
+        return [[TextPiece(said, _MUTED)], *latest]
     many = "more than " if totals.is_capped else ""
     changes = f"{many}{_plural(totals.entries, 'change')}"
     rows: list[PanelRow] = [
@@ -319,8 +324,8 @@ def _told(view: HomeView, width: int, height: int) -> list[PanelRow]:
 def _activity(view: HomeView, width: int, height: int) -> list[PanelRow]:
     if view.days is None:
         return [[TextPiece(_LOADING_TEXT, "dim")]]
-    day_width = 2 if width >= 2 * _WIDE_DAYS else 1
-    # Days of two cells can be told apart; where there is no room for all of them, the first are left out.
+    # Days of two cells or more can be told apart; where there is no room for all of them, the first are left out.
+    day_width = min(max(width // _WIDE_DAYS, 1), _MOST_DAY_WIDTH)
     days = view.days[-(width // day_width) :]
     most = max((day.person + day.agent + day.system for day in days), default=0)
     if not most:

@@ -17,6 +17,8 @@ from memento_tui.model import Crystal
 from memento_tui.tui.commands import bindings
 from memento_tui.tui.edit_conflict import CurrentText, save_with_conflicts
 from memento_tui.tui.sections.identity_text import (
+    CRYSTAL_COLUMNS,
+    CRYSTAL_ORDERS,
     CrystalSource,
     crystal_changes,
     crystal_facts,
@@ -52,6 +54,8 @@ class IdentitySection(ListSection[Crystal]):
     NEEDS_SHOWN_ROW: ClassVar[bool] = True
     SCOPE = "identity"
     FILTER_HINT = "filter: words, is:proposed, is:rejected"
+    ORDERS: ClassVar[Mapping[str, str]] = CRYSTAL_ORDERS
+    COLUMNS = CRYSTAL_COLUMNS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("identity")]
     DEFAULT_CSS = """
     IdentitySection .side-text { max-width: 88; }
@@ -74,12 +78,12 @@ class IdentitySection(ListSection[Crystal]):
 
     def make_source(self) -> CrystalSource:
         """Return the crystals that the filter selects."""
-        self._source = CrystalSource(self.memento.workspace.crystals, self.filter)
+        self._source = CrystalSource(self.memento.workspace.crystals, self.filter, self.order)
         return self._source
 
     def row_lines(self, row: Crystal, width: int) -> Sequence[Line]:
         """Return the row of a crystal; ``c`` marks the one that the others are compared with."""
-        return crystal_line(row, width, is_base=self._base is not None and row.id == self._base.id)
+        return crystal_line(row, width, self.columns.names, is_base=self._base is not None and row.id == self._base.id)
 
     def filter_fields(self) -> Mapping[str, Iterable[tuple[str, str]]]:
         """Return what the timeline can be narrowed to."""

@@ -12,12 +12,15 @@ from memento_tui import clock
 from memento_tui.api import identity
 from memento_tui.api.review import PendingProposal
 from memento_tui.model import Crystal
+from memento_tui.tui.columns import Column, Columns, age_since, fixed
 from memento_tui.tui.display import cells, has_hidden, hidden_characters, literal, more_characters, shown
 from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.text_diff import text_difference
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = [
+    "CRYSTAL_COLUMNS",
+    "CRYSTAL_ORDERS",
     "CrystalSource",
     "crystal_changes",
     "crystal_facts",
@@ -111,10 +114,11 @@ _HEAD_CHARACTERS = 400
 
 
 class CrystalSource(ListSource[Crystal]):
-    """The crystals whose text holds some words or that have some status, newest first."""
+    """The crystals whose text holds some words or that have some status, in one of `CRYSTAL_ORDERS`."""
 
-    def __init__(self, crystals: identity.Crystals, query: str) -> None:
+    def __init__(self, crystals: identity.Crystals, query: str, order: str) -> None:
         self._crystals = crystals
+        self._order = order
         self._words = query.casefold().split()
         self._all: Sequence[Crystal] = ()
         super().__init__(self._read_matching)
@@ -127,33 +131,68 @@ class CrystalSource(ListSource[Crystal]):
 
     def _read_matching(self) -> Sequence[Crystal]:
         self._all = self._crystals.timeline()
-        return [crystal for crystal in self._all if self._is_match(crystal)]
+        found = [crystal for crystal in self._all if self._is_match(crystal)]
+        if self._order == "oldest":
+            return found[::-1]
+        if self._order == "longest":
+            return sorted(found, key=lambda crystal: -len(crystal.content))
+        return sorted(found, key=identity.writer_of) if self._order == "author" else found
 
     def _is_match(self, crystal: Crystal) -> bool:
         text = f"{crystal.id} {crystal.author} {crystal.content}".casefold()
         return all(word == f"is:{crystal.status}" if word.startswith("is:") else word in text for word in self._words)
 
 
-def crystal_line(row: Crystal, width: int, *, is_base: bool) -> list[Line]:
-    """Return the row of a crystal: status, date, author, size, the first words."""
-    glyph, style = _GLYPHS[row.status]
-    flag = "c" if is_base else "!" if _has_hidden(row.content) else " "
-    author = cells(identity.writer_of(row), _AUTHOR_WIDTH)
-    facts = f"{local_time(row.created_at):%Y-%m-%d} {author} {_size(len(row.content)):>{_SIZE_WIDTH}}  "
+def _first_words(row: Crystal) -> str:
     lines = [line for line in row.content[:_HEAD_CHARACTERS].split("\n") if line.strip()]
     # A heading says the same in all of them.
-    words = " ".join(" ".join(line for line in lines if not line.startswith("#")).split()) or " ".join(lines)
-    left = width - 3 - _DATE_WIDTH - _AUTHOR_WIDTH - _SIZE_WIDTH - 4
-    tone = {"current": "strong", "proposed": ""}.get(row.status, "muted")
-    return [
-        [
-            (glyph, style),
-            (flag, "match" if is_base else "warning"),
-            (" ", ""),
-            (facts, "muted"),
-            (cells(words, left), tone),
-        ]
-    ]
+    return " ".join(" ".join(line for line in lines if not line.startswith("#")).split()) or " ".join(lines)
+
+
+CRYSTAL_COLUMNS = Columns[Crystal](
+    name="identity",
+    all={
+        "day": Column(
+            "day",
+            "the day when it was written",
+            fixed(_DATE_WIDTH),
+            lambda row, _: f"{local_time(row.created_at):%Y-%m-%d}",
+            orders=("newest", "oldest"),
+        ),
+        "author": Column(
+            "by", "who wrote it", fixed(_AUTHOR_WIDTH), lambda row, _: identity.writer_of(row), orders=("author",)
+        ),
+        "size": Column(
+            "size",
+            "how many characters it has",
+            fixed(_SIZE_WIDTH),
+            lambda row, _: _size(len(row.content)),
+            is_number=True,
+            orders=("longest",),
+        ),
+        "status": Column("status", "present, past, proposed or rejected", fixed(8), lambda row, _: row.status),
+        "text": Column(
+            "text",
+            "its first words; always shown",
+            fixed(0),
+            lambda row, _: _first_words(row),
+            lambda row, _: {"current": "strong", "proposed": ""}.get(row.status, "muted"),
+        ),
+        "age": age_since("how long ago it was written", lambda row: row.created_at, "newest", "oldest"),
+    },
+    first=("day", "author", "size", "text"),
+    main="text",
+    staying="day",
+)
+
+CRYSTAL_ORDERS = {"newest": "Newest", "oldest": "Oldest", "longest": "Longest", "author": "By author, the newest"}
+"""The orders of the timeline, in words that say what comes first."""
+
+
+def crystal_line(row: Crystal, width: int, names: Sequence[str], *, is_base: bool) -> list[Line]:
+    """Return the row of a crystal: its status, whether the others are compared with it, and its columns."""
+    flag = "c" if is_base else "!" if _has_hidden(row.content) else " "
+    return [CRYSTAL_COLUMNS.line(row, width, names, [_GLYPHS[row.status], (flag, "match" if is_base else "warning")])]
 
 
 def _size(characters: int) -> str:

@@ -17,8 +17,10 @@ from textual.widgets import Input, Static
 from memento_tui.api.line_history import HistoryPlace
 from memento_tui.api.query_completion import Suggestions, complete_filter
 from memento_tui.tui.bulk_runner import MAX_ROWS_NAMED, BulkOutcome, BulkRunner
+from memento_tui.tui.columns import Columns
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, shown
+from memento_tui.tui.list_columns import ListColumns
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.section import ChosenRows, Section
 from memento_tui.tui.selection import Selection
@@ -102,6 +104,8 @@ class ListSection(Section, Generic[RowT]):
     """Whether a key acts only on a row that was on the screen when it was typed, because it decides for others."""
     ORDERS: ClassVar[Mapping[str, str]] = {}
     """The orders of the list by name, in words that say what comes first; the first is in force until one is chosen."""
+    COLUMNS: ClassVar[Columns[Any] | None] = None
+    """The columns of a row; ``None`` where there are none to choose."""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
 
     def __init__(self) -> None:
@@ -121,6 +125,8 @@ class ListSection(Section, Generic[RowT]):
         self.list: RecordList[RowT] = self.make_list()
         self.nothing = Static(classes="nothing")
         """The text of an empty list."""
+        self.columns = ListColumns(self)
+        """The columns of the list."""
         self.rows_pane = VerticalFrame(classes="rows")
         self.side_text = Static(classes="side-text")
         self.side_scroll = ScrollFrame(classes="side-scroll", can_focus=False)
@@ -148,7 +154,24 @@ class ListSection(Section, Generic[RowT]):
         """Whether the list stands in the order that it has until another is chosen."""
         return self.order == next(iter(self.ORDERS), "")
 
+    @property
+    def is_in_chosen_order(self) -> bool:
+        """Whether the rows stand in the order that was chosen, and not in one that their filter makes."""
+        return True
+
+    def can_sort(self) -> bool:
+        """Return whether the rows can be put in another order now; if not, say why in the status line."""
+        return True
+
     # For subclasses
+
+    def column_set(self) -> Columns[Any] | None:
+        """Return the columns of the list that is shown."""
+        return self.COLUMNS
+
+    def row_indent(self) -> int:
+        """Return the cells that stand in front of every row."""
+        return 0
 
     def make_selection(self) -> Selection[Any]:
         """Return the selection of rows that commands are for."""
@@ -208,10 +231,6 @@ class ListSection(Section, Generic[RowT]):
         with self.side_scroll:
             yield self.side_text
 
-    def compose_header(self) -> ComposeResult:
-        """Make what stands above the list, as wide as its rows; by default nothing."""
-        return iter(())
-
     def complete_filter(self, line: str, cursor: int) -> Suggestions:
         """Return what may stand at the cursor of the filter. Called on threads."""
         return complete_filter(line, cursor, self.filter_fields())
@@ -230,7 +249,8 @@ class ListSection(Section, Generic[RowT]):
             yield self.head
         with self._panes:
             with self.rows_pane:
-                yield from self.compose_header()
+                if self.column_set() is not None:
+                    yield self.columns.header
                 yield self.list
                 yield self.nothing
             yield self.divider
@@ -400,8 +420,9 @@ class ListSection(Section, Generic[RowT]):
         return "  ".join(words)
 
     def update_head(self) -> None:
-        """Write the line above the list, and the text of an empty list."""
+        """Write the lines above the list, and the text of an empty list."""
         self.head.update(self.head_text())
+        self.columns.header.refresh()
         empty = self.rows.total == 0
         # The list stays, a line high: a widget that is hidden loses the focus, and the next key would go elsewhere.
         self.rows_pane.set_class(empty, "-empty")
@@ -493,7 +514,9 @@ class ListSection(Section, Generic[RowT]):
 
     def action_filter(self) -> None:
         """Go to the filter box."""
-        # At once: a key typed right behind this one belongs to the box already.
+        # At once: a key typed right behind this one belongs to the box already. A query that was not typed here, such
+        # as a saved one, goes on at its end.
+        self.filter_box.cursor_position = len(self.filter_box.value)
         self.focus_part(self.filter_box)
 
     def action_sort(self) -> None:
@@ -501,8 +524,13 @@ class ListSection(Section, Generic[RowT]):
         orders = list(self.ORDERS)
         if not orders:
             self.memento.show_status("This list has one order.", problem=True)
-            return
-        self.sort_by(orders[(orders.index(self.order) + 1) % len(orders)])
+        elif self.can_sort():
+            self.sort_by(orders[(orders.index(self.order) + 1) % len(orders)])
+
+    @work(exclusive=True, group="columns")
+    async def action_columns(self) -> None:
+        """Let the person choose the columns, and their order."""
+        await self.columns.choose()
 
     def sort_by(self, order: str) -> None:
         """Show the rows in one of the orders, with the cursor on the first, and keep it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -22,7 +21,7 @@ from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import literal, shown
 from memento_tui.tui.edit_conflict import CurrentText, other_writer_name, save_with_conflicts
 from memento_tui.tui.external_editor import edit_in_external_editor, run_in_terminal
-from memento_tui.tui.memory_columns import COLUMNS, chosen_columns, header_pieces, memory_line
+from memento_tui.tui.memory_columns import MEMORY_COLUMNS, memory_line
 from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen, DialogChoice
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
@@ -31,7 +30,6 @@ from memento_tui.tui.sections.memory_search import MemorySearch
 from memento_tui.tui.selection import SeenVersion, Selection
 from memento_tui.tui.views.memory_side import MemorySide, Preview, SideSubject
 from memento_tui.tui.views.view import FilterChanged, MemoryChosen, ViewClosed
-from memento_tui.tui.widgets.column_header import ColumnHeader
 from memento_tui.tui.widgets.paged_rows import RowSource
 from memento_tui.tui.widgets.record_list import Line
 from memento_tui.tui.widgets.text_draft import TextDraft
@@ -61,9 +59,6 @@ if TYPE_CHECKING:
 _FILE_LETTERS = "abcdefghi"
 """The letters that choose one of the files that a memory cites."""
 
-_COLUMNS_SETTING = "app.columns.memories"
-"""The setting that keeps the columns of the list."""
-
 _AGES_SECONDS = 30.0
 """Seconds after which ages are drawn again: the smallest that is shown is a minute."""
 
@@ -80,6 +75,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         "used": "Most used",
         "last_used": "Last used",
     }
+    COLUMNS = MEMORY_COLUMNS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("memories")]
 
     def __init__(self) -> None:
@@ -92,9 +88,6 @@ class MemoriesSection(ListSection[MemorySummary]):
         self._chosen_in_view: str | None = None
         """The memory that the person went to in the view that is open."""
         self._actions = MemoryActions(self)
-        self._header = ColumnHeader(
-            self.list, lambda width: header_pieces(self.columns, width), self._is_sorted_by, self._sort_by_column
-        )
         self._new_fields: FieldsOfSearch | None = None
         """What the memory that is being written takes from the search; ``None`` where it is a text of before."""
 
@@ -137,42 +130,6 @@ class MemoriesSection(ListSection[MemorySummary]):
         """Show the preview beside the list."""
         yield self.side
 
-    # Columns
-
-    @cached_property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns of the list, from left to right, which are kept over restarts."""
-        return chosen_columns(self.memento.workspace.settings.get(_COLUMNS_SETTING))
-
-    def compose_header(self) -> ComposeResult:
-        """Name the columns above the list."""
-        yield self._header
-
-    def _is_sorted_by(self, name: str) -> bool:
-        return not self.search.query.words and COLUMNS[name].order == self.order
-
-    def _sort_by_column(self, name: str) -> None:
-        order = COLUMNS[name].order
-        if not order:
-            self.memento.show_status(f"The list has no order by {name}; , shows those that it has.", problem=True)
-        elif self._can_sort():
-            self.sort_by(order)
-
-    @work(exclusive=True, group="columns")
-    async def action_columns(self) -> None:
-        """Let the person choose the columns, and their order."""
-        from memento_tui.tui.screens.columns import ColumnsScreen  # noqa: PLC0415 - seldom needed
-
-        chosen = await self.app.push_screen_wait(ColumnsScreen(self.columns))
-        if chosen is None or chosen == self.columns:
-            return
-        self.columns = chosen
-        self.rows.refresh()
-        self.update_head()
-        if not self.memento.workspace.is_read_only:
-            self.memento.workspace.settings.set(_COLUMNS_SETTING, " ".join(chosen))
-        self.memento.show_status(f"Columns: {', '.join(chosen)}.")
-
     @property
     def preview(self) -> Preview:
         """The preview."""
@@ -180,7 +137,7 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     def row_lines(self, row: MemorySummary, width: int) -> Sequence[Line]:
         """Return the row of a memory; of a result its evidence too."""
-        lines = memory_line(row, width, self.columns)
+        lines = memory_line(row, width, self.columns.names)
         evidence = self.search.evidence(row.id, width)
         return lines if evidence is None else [*lines, evidence]
 
@@ -198,12 +155,13 @@ class MemoriesSection(ListSection[MemorySummary]):
         """Whether the list stands in the order of changes, or, where words are searched for, in that of scores."""
         return bool(self.search.query.words) or super().is_in_first_order
 
-    def action_sort(self) -> None:
-        """List the memories in the next order."""
-        if self._can_sort():
-            super().action_sort()
+    @property
+    def is_in_chosen_order(self) -> bool:
+        """Whether no words are searched for: results stand in the order of their scores."""
+        return not self.search.query.words
 
-    def _can_sort(self) -> bool:
+    def can_sort(self) -> bool:
+        """Return whether the list can be put in another order: results stand in that of their scores."""
         if self.search.query.words:
             message = "Results stand in the order of their scores; w says how one was made."
             self.memento.show_status(message, problem=True)
@@ -230,7 +188,6 @@ class MemoriesSection(ListSection[MemorySummary]):
     def head_text(self) -> Content:
         """Return how many memories the query finds, and how it searched."""
         words = self.search.head_words(self.counted(), self.rows.total)
-        self._header.refresh()
         if not self.search.query.source:
             self.memento.show_counts(memories=self.rows.total)
         return Content(words)

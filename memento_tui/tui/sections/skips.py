@@ -16,7 +16,7 @@ from memento_tui.model import Skip
 from memento_tui.moments import parse_moment
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.sections.entry_list import EntryListSection, EntryWriter
-from memento_tui.tui.sections.entry_text import skip_details, skip_line
+from memento_tui.tui.sections.entry_text import SKIP_COLUMNS, skip_details, skip_line
 from memento_tui.tui.sections.record_spec import DEFAULT_EXTENSION, EXPIRY_HINT, SKIP_SPEC
 from memento_tui.tui.widgets.record_list import Line
 
@@ -34,6 +34,7 @@ class SkipsSection(EntryListSection[Skip]):
         "created": lambda skip: -skip.created_at.timestamp(),
         "hits": lambda skip: (-skip.hits, skip.expires_at),
     }
+    COLUMNS = SKIP_COLUMNS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("skips")]
 
     DEFAULT_CSS = """
@@ -57,7 +58,7 @@ class SkipsSection(EntryListSection[Skip]):
 
     def row_lines(self, row: Skip, width: int) -> Sequence[Line]:
         """Return the row of a skip."""
-        return skip_line(row, width)
+        return skip_line(row, width, self.columns.names)
 
     def details(self, row: Skip) -> Content:
         """Return the skip in full."""

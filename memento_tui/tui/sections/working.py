@@ -18,7 +18,7 @@ from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.section import WIDE_CELLS
 from memento_tui.tui.sections.entry_list import EntryListSection, EntryWriter
-from memento_tui.tui.sections.entry_text import item_card, item_details, item_line
+from memento_tui.tui.sections.entry_text import ITEM_COLUMNS, item_card, item_details, item_line
 from memento_tui.tui.sections.record_spec import ITEM_SPEC
 from memento_tui.tui.widgets.column_board import ColumnBoard
 from memento_tui.tui.widgets.paged_rows import RowSource
@@ -48,6 +48,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
         "created": lambda item: -item.created_at.timestamp(),
         "category": lambda item: ITEM_CATEGORIES.index(item.category),
     }
+    COLUMNS = ITEM_COLUMNS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("working")]
 
     DEFAULT_CSS = """
@@ -68,7 +69,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
         self.board = ColumnBoard[WorkingItem](
             {name: word.capitalize() for name, word in CATEGORY_WORDS.items()},
             item_card,
-            partial(item_line, with_category=False),
+            partial(item_line, names=[name for name in ITEM_COLUMNS.first if name != "category"]),
             active=ITEM_CATEGORIES[0],
             id="board",
         )
@@ -90,7 +91,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
 
     def row_lines(self, row: WorkingItem, width: int) -> Sequence[Line]:
         """Return the row of an item."""
-        return item_line(row, width)
+        return item_line(row, width, self.columns.names)
 
     def details(self, row: WorkingItem) -> Content:
         """Return the item in full."""

@@ -1,4 +1,4 @@
-"""Containers that paint nothing themselves.
+"""Containers that paint nothing themselves, and the screen that they stand on.
 
 A screen has a dozen containers in one another, and Textual paints each of them over its whole size, only to paint their
 children over it. Where children leave a gap, the screen shows, whose background these containers have. One with a
@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.geometry import Region
+from textual.reactive import Reactive
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
-__all__ = ["Frame", "HorizontalFrame", "ScrollFrame", "SwitcherFrame", "Unpainted", "VerticalFrame"]
+__all__ = ["Frame", "HorizontalFrame", "MainScreen", "ScrollFrame", "SwitcherFrame", "Unpainted", "VerticalFrame"]
 
 
 if TYPE_CHECKING:
@@ -51,3 +53,10 @@ class ScrollFrame(Unpainted, VerticalScroll):
 
 class SwitcherFrame(Unpainted, ContentSwitcher):
     """A container that shows one of its children at a time."""
+
+
+class MainScreen(Screen[None]):
+    """A screen that is not painted anew where the focus moves: the two widgets concerned paint themselves."""
+
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    """The widget that has the focus."""

@@ -55,7 +55,7 @@ class Panel(NamedTuple):
     least: int
     """Rows that it always has, so that later content moves nothing."""
     most: int
-    """Rows that it can use at most."""
+    """Rows that it can use at most; it gets more only where no other panel can use them."""
 
 
 class _LinkPosition(NamedTuple):
@@ -176,23 +176,22 @@ class Board(Widget, can_focus=True):
         self._drawn, self._positions = [], []
         for row in self._head(width):
             self._put([TextPiece(" " * _MARGIN), *row], 0, 0, -1, 0)
-        across = (width - (columns - 1) * _GAP) // columns
         groups = [range(n, min(n + columns, len(self._panels))) for n in range(0, len(self._panels), columns)]
         for group, height in zip(groups, self._heights(groups, room.height), strict=True):
-            self._put_group(group, across, height)
+            self._put_group(group, (width - (len(group) - 1) * _GAP) // len(group), height)
         if self._current is None or all(spot.link != self._current for spot in self._positions):
             self._current = self._nearest_left()
 
     def _heights(self, groups: Sequence[range], room: int) -> list[int]:
-        """Return the height of each row of panels: as high as needed, and more while there is room."""
+        """Return the height of each row of panels: as high as needed, and so much more that they fill the room."""
         heights = [max(self._panels[number].least for number in group) for group in groups]
         most = [max(self._panels[number].most for number in group) for group in groups]
         left = room - len(self._drawn) - sum(heights) - 2 * len(groups)
-        while left > 0 and heights != most:
-            for place, height in enumerate(heights):
-                if left > 0 and height < most[place]:
-                    heights[place] += 1
-                    left -= 1
+        while heights and left > 0:
+            wanting = [place for place, height in enumerate(heights) if height < most[place]]
+            for place in (wanting or range(len(heights)))[:left]:
+                heights[place] += 1
+                left -= 1
         return heights
 
     def _put_group(self, group: range, across: int, height: int) -> None:

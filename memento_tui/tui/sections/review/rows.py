@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.cells import cell_len
 
-from memento_tui import clock
 from memento_tui.api.inbox import InboxItem
-from memento_tui.tui.display import ago, cells, has_hidden
+from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
+from memento_tui.tui.display import cells, has_hidden
 from memento_tui.tui.widgets.record_list import Line
 
-__all__ = ["group_line", "kind_word", "label_of", "waiting_line"]
+__all__ = ["WAITING_COLUMNS", "group_line", "kind_word", "label_of", "waiting_line"]
 
 KIND_LABELS = {
     "orders": ("! orders", "error"),
@@ -34,7 +36,7 @@ KIND_LABELS = {
 """The sign and word of each kind, and the colour by which it is known: red is a risk."""
 
 _ACTION_SIGNS = {"edit": "~", "delete": "-"}
-_SIGN_WIDTH, _AGE_WIDTH, _WHO_WIDTH = 15, 5, 12
+_SIGN_WIDTH, _WHO_WIDTH = 15, 12
 _NARROW = 60
 _FOLD_WIDTH = 2
 
@@ -63,15 +65,36 @@ def group_line(name: str, kinds: str, count: int, width: int, *, is_folded: bool
     return [[*pieces, (number, "strong")]]
 
 
-def waiting_line(row: InboxItem, width: int) -> list[Line]:
-    """Return the row of one item of the queue: its kind, headline, proposer and age."""
-    word, style = label_of(row)
-    who = cells(row.row.who, _WHO_WIDTH) if width >= _NARROW else ""
-    age = f"{ago(row.row.since, clock.now()):>{_AGE_WIDTH}}"
-    left = width - _SIGN_WIDTH - 1 - _AGE_WIDTH - (len(who) + 1 if who else 0)
-    head = row.headline
+WAITING_COLUMNS = Columns[InboxItem](
+    name="review",
+    all={
+        "kind": Column(
+            "kind",
+            "what kind of item it is, the riskiest first",
+            fixed(_SIGN_WIDTH),
+            lambda row, _: label_of(row)[0],
+            lambda row, _: label_of(row)[1],
+            orders=("risk",),
+        ),
+        "what": Column(
+            "what waits", "what it is about; always shown", fixed(0), lambda row, _: row.headline, lambda *_: ""
+        ),
+        "agent": Column(
+            "who", "who proposed it", fixed(_WHO_WIDTH), lambda row, _: row.row.who, orders=("agent",), least=_NARROW
+        ),
+        "session": Column("session", "the session that it was proposed in", fixed(8), lambda row, _: row.row.session),
+        "source": Column("source", "where it is from", share(0.25, 30), lambda row, _: row.row.source),
+        "action": Column("action", "what a decision would do", fixed(7), lambda row, _: row.row.action),
+        "age": age_since("how long it waits", lambda row: row.row.since, "oldest", "newest"),
+    },
+    first=("kind", "what", "agent", "age"),
+    main="what",
+    staying="kind",
+    marks=2,
+)
+
+
+def waiting_line(row: InboxItem, width: int, names: Sequence[str]) -> Line:
+    """Return the row of one item of the queue: whether it needs another look, and its columns."""
     flag = "!" if row.row.state == "needs_review" or has_hidden(row.row.text) else " "
-    pieces = [(f"{word:<{_SIGN_WIDTH}}", style), (flag, "warning"), (cells(head, left), "")]
-    if who:
-        pieces += [(" ", ""), (who, "muted")]
-    return [[*pieces, (age, "muted")]]
+    return WAITING_COLUMNS.line(row, width, names, [(flag, "warning")])

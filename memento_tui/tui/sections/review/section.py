@@ -33,7 +33,7 @@ from memento_tui.tui.sections.review.groups import (
 from memento_tui.tui.sections.review.line_view import LineView, texts_of_change
 from memento_tui.tui.sections.review.proposal_editing import ProposalEditing
 from memento_tui.tui.sections.review.queue_groups import QueueGroups
-from memento_tui.tui.sections.review.rows import group_line, kind_word, waiting_line
+from memento_tui.tui.sections.review.rows import WAITING_COLUMNS, group_line, kind_word, waiting_line
 from memento_tui.tui.selection import Selection
 from memento_tui.tui.views.view import ViewClosed
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, RowSource
@@ -48,6 +48,9 @@ __all__ = ["ReviewSection"]
 
 _FILTER_WIDTH = 24
 """Cells of the filter box, which holds a few words."""
+
+_GROUP_INDENT = 2
+"""Cells that the items of a group stand behind its name."""
 
 _GROUP_COMMANDS = {"review.approve_group", "review.reject_group"}
 _FOLD_COMMANDS = {"review.fold": False, "review.unfold": True}
@@ -77,6 +80,7 @@ class ReviewSection(ListSection[QueueRow]):
         "newest": "Newest",
         "agent": "By agent, the riskiest",
     }
+    COLUMNS = WAITING_COLUMNS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("review")]
 
     def __init__(self) -> None:
@@ -158,9 +162,12 @@ class ReviewSection(ListSection[QueueRow]):
         """Return the row of one item of the queue, or of a group."""
         if isinstance(row, InboxGroup):
             return group_line(row.key, row.kinds, len(row.items), width, is_folded=row.is_folded)
-        if not self.groups.by:
-            return waiting_line(row, width)
-        return [[("  ", ""), *line] for line in waiting_line(row, width - 2)]
+        indent = self.row_indent()
+        return [[(" " * indent, ""), *waiting_line(row, width - indent, self.columns.names)]]
+
+    def row_indent(self) -> int:
+        """Return the cells that an item stands behind the name of its group."""
+        return _GROUP_INDENT if self.groups.by else 0
 
     def head_text(self) -> Content:
         """Return how many of each kind wait, and how many are marked."""

@@ -1,4 +1,4 @@
-"""The columns of the list of memories: which a row has room for, and that the header stands above them."""
+"""The columns of the lists: which a row has room for, and that the header stands above them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,32 @@ from rich.cells import cell_len
 
 from memento_tui import clock
 from memento_tui.api.types import MemorySummary
-from memento_tui.tui.memory_columns import (
-    COLUMNS,
-    DEFAULT_COLUMNS,
-    TITLE,
-    chosen_columns,
-    header_pieces,
-    memory_line,
-)
+from memento_tui.tui.columns import Columns
+from memento_tui.tui.memory_columns import MEMORY_COLUMNS, memory_line
 from memento_tui.tui.row_sources import summary_of
+from memento_tui.tui.sections.activity_rows import ENTRY_COLUMNS, EXPOSURE_COLUMNS
+from memento_tui.tui.sections.entry_text import ITEM_COLUMNS, SKIP_COLUMNS
+from memento_tui.tui.sections.identity import IdentitySection
+from memento_tui.tui.sections.identity_text import CRYSTAL_COLUMNS
+from memento_tui.tui.sections.list_section import ListSection
+from memento_tui.tui.sections.memories import MemoriesSection
+from memento_tui.tui.sections.review.rows import WAITING_COLUMNS
+from memento_tui.tui.sections.review.section import ReviewSection
+from memento_tui.tui.sections.skips import SkipsSection
+from memento_tui.tui.sections.working import WorkingSection
 from tests.made import note
+
+TITLE = MEMORY_COLUMNS.main
+_ALL_LISTS = (
+    MEMORY_COLUMNS,
+    WAITING_COLUMNS,
+    ITEM_COLUMNS,
+    SKIP_COLUMNS,
+    CRYSTAL_COLUMNS,
+    ENTRY_COLUMNS,
+    EXPOSURE_COLUMNS,
+)
+_SORTED = (MemoriesSection, ReviewSection, WorkingSection, SkipsSection, IdentitySection)
 
 
 class _Drawn(NamedTuple):
@@ -48,24 +64,26 @@ def _memory() -> MemorySummary:
     )
 
 
-def _drawn(width: int, names: tuple[str, ...] = DEFAULT_COLUMNS) -> _Drawn:
+def _drawn(width: int, names: tuple[str, ...] = MEMORY_COLUMNS.first) -> _Drawn:
     (pieces,) = memory_line(_memory(), width, names)
-    header = "".join(text for _, text in header_pieces(names, width))
+    header = "".join(text for _, text in MEMORY_COLUMNS.header(names, width))
     return _Drawn("".join(text for text, _ in pieces), header)
 
 
-@pytest.mark.parametrize("names", [DEFAULT_COLUMNS, tuple(COLUMNS), (TITLE,), ("used", "certainty", TITLE)])
+@pytest.mark.parametrize(
+    "names", [MEMORY_COLUMNS.first, tuple(MEMORY_COLUMNS.all), (TITLE,), ("used", "certainty", TITLE)]
+)
 def test_row_and_header_fill_every_width_exactly_and_the_title_keeps_its_room(names: tuple[str, ...]) -> None:
     for width in range(30, 240):
         drawn = _drawn(width, names)
         assert (cell_len(drawn.row), cell_len(drawn.header)) == (width, width)
-        widths = {name: cell_len(text) for name, text in header_pieces(names, width) if name}
+        widths = {name: cell_len(text) for name, text in MEMORY_COLUMNS.header(names, width) if name}
         assert widths[TITLE] >= min(20, width - 10)
 
 
 def test_each_column_begins_where_its_header_does() -> None:
     names = ("kind", TITLE, "namespace", "tags", "agent", "source")
-    pieces = list(header_pieces(names, 150))
+    pieces = list(MEMORY_COLUMNS.header(names, 150))
     starts = dict(
         zip((name for name, _ in pieces), accumulate((cell_len(t) for _, t in pieces), initial=0), strict=False)
     )
@@ -104,11 +122,35 @@ def test_where_the_title_would_have_no_room_the_last_columns_are_left_out_first(
 @pytest.mark.parametrize(
     ("kept", "expected"),
     [
-        (None, DEFAULT_COLUMNS),
-        ("", DEFAULT_COLUMNS),
-        ("used kind", DEFAULT_COLUMNS),
+        (None, MEMORY_COLUMNS.first),
+        ("", MEMORY_COLUMNS.first),
+        ("used kind", MEMORY_COLUMNS.first),
         ("colour title used title", (TITLE, "used")),
     ],
 )
 def test_what_was_kept_is_read_without_what_there_is_not(kept: str | None, expected: tuple[str, ...]) -> None:
-    assert chosen_columns(kept) == expected
+    assert MEMORY_COLUMNS.chosen(kept) == expected
+
+
+@pytest.mark.parametrize("columns", _ALL_LISTS, ids=lambda columns: columns.name)
+def test_the_header_of_every_list_fills_every_width_and_names_the_main_column(columns: Columns[object]) -> None:
+    for names in (columns.first, tuple(columns.all)):
+        for width in range(30, 240, 7):
+            pieces = list(columns.header(names, width))
+            assert sum(cell_len(text) for _, text in pieces) == width
+            assert columns.main in [name for name, _ in pieces]
+
+
+@pytest.mark.parametrize("columns", _ALL_LISTS, ids=lambda columns: columns.name)
+def test_what_a_list_shows_first_are_columns_of_it_with_the_main_one(columns: Columns[object]) -> None:
+    assert set(columns.first) <= set(columns.all)
+    assert columns.main in columns.first
+    assert columns.staying in columns.first
+
+
+@pytest.mark.parametrize("section", _SORTED, ids=lambda section: section.__name__)
+def test_every_order_of_a_column_is_one_of_its_list(section: type[ListSection]) -> None:  # type: ignore[type-arg]
+    assert section.COLUMNS is not None
+    orders = [order for column in section.COLUMNS.all.values() for order in column.orders]
+    assert orders
+    assert set(orders) <= set(section.ORDERS)

@@ -1,0 +1,123 @@
+"""The columns of a list: which there are, how wide each is, and a row or the header drawn with some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from rich.cells import cell_len
+
+from memento_tui import clock
+from memento_tui.tui.display import ago, cells
+from memento_tui.tui.widgets.record_list import Line
+
+__all__ = ["AGE_WIDTH", "Column", "Columns", "age_since", "fixed", "muted", "share"]
+
+RowT = TypeVar("RowT")
+
+AGE_WIDTH = 5
+"""Cells of an age, such as ``12mo``."""
+
+_LEAST_MAIN = 24
+"""Cells that the main column keeps; columns that would take them are left out, the last ones first."""
+
+
+def muted(_row: object, _now: datetime) -> str:
+    """Return the style of what stands beside the main column."""
+    return "muted"
+
+
+@dataclass(frozen=True)
+class Column(Generic[RowT]):
+    """One column: its header, its cells in a row of some width, and its text and style in a row at a moment."""
+
+    label: str
+    about: str
+    """What it shows, in the dialog that chooses the columns."""
+    width: Callable[[int], int]
+    text: Callable[[RowT, datetime], str]
+    style: Callable[[RowT, datetime], str] = muted
+    is_number: bool = False
+    """Whether it stands at the right of its cells."""
+    orders: tuple[str, ...] = ()
+    """The orders of the list that a click on the header takes, one after the other."""
+    least: int = 0
+    """Cells of a row from which on it is shown."""
+
+
+@dataclass(frozen=True)
+class Columns(Generic[RowT]):
+    """The columns of one kind of list."""
+
+    name: str
+    """The records that are listed, such as ``memories``; the choice is kept under this name."""
+    all: Mapping[str, Column[RowT]]
+    """Every column, by its name."""
+    first: tuple[str, ...]
+    """The columns that are shown until others are chosen, from left to right."""
+    main: str
+    """The column that is always shown, and has the room that the others leave."""
+    staying: str = ""
+    """The column that stays where others are left out because a row is narrow; none where it is empty."""
+    marks: int = 3
+    """Cells of the marks in front of every row, and of the space behind them."""
+
+    def chosen(self, kept: str | None) -> tuple[str, ...]:
+        """Return the names of the columns that a setting holds; the first ones where it holds none that are known.
+
+        The main column is among them, whatever was kept.
+        """
+        names = tuple(dict.fromkeys(name for name in (kept or "").split() if name in self.all))
+        return names if self.main in names else self.first
+
+    def line(self, row: RowT, width: int, names: Sequence[str], marks: Line) -> Line:
+        """Return the row of a record: its marks, and the columns of these names that there is room for."""
+        now = clock.now()
+        pieces = list(marks)
+        for name, cells_of in self._laid_out(names, width):
+            column = self.all[name]
+            if pieces:
+                pieces.append((" ", ""))
+            pieces.append((_in_cells(column, column.text(row, now), cells_of), column.style(row, now)))
+        return pieces
+
+    def header(self, names: Sequence[str], width: int) -> Iterator[tuple[str, str]]:
+        """Yield the name of each column that a row has room for, empty for what stands between, with its cells."""
+        if self.marks:
+            yield "", " " * (self.marks - 1)
+        for place, (name, cells_of) in enumerate(self._laid_out(names, width)):
+            if place or self.marks:
+                yield "", " "
+            yield name, _in_cells(self.all[name], self.all[name].label, cells_of)
+
+    def _laid_out(self, names: Sequence[str], width: int) -> list[tuple[str, int]]:
+        """Return the columns that a row has room for, in their order, each with its cells."""
+        shown = {name: self.all[name].width(width) for name in names if width >= self.all[name].least}
+        spaces = 0 if self.marks else -1
+        left = width - self.marks - spaces - sum(cells_of + 1 for name, cells_of in shown.items() if name != self.main)
+        for name in reversed(names):
+            if left < _LEAST_MAIN and name in shown and name not in (self.main, self.staying):
+                left += shown.pop(name) + 1
+        shown[self.main] = max(left, 0)
+        return [(name, shown[name]) for name in names if name in shown]
+
+
+def fixed(width: int) -> Callable[[int], int]:
+    """Return the width of a column that has the same cells in every row."""
+    return lambda _row: width
+
+
+def share(part: float, most: int) -> Callable[[int], int]:
+    """Return the width of a column that has a part of its row, and at most so many cells."""
+    return lambda row: min(most, int(row * part))
+
+
+def age_since(about: str, moment: Callable[[Any], datetime], *orders: str, label: str = "age") -> Column[Any]:
+    """Return the column that shows how long ago something was."""
+    return Column(label, about, fixed(AGE_WIDTH), lambda row, now: ago(moment(row), now), is_number=True, orders=orders)
+
+
+def _in_cells(column: Column[Any], text: str, width: int) -> str:
+    return cells(" " * (width - cell_len(text)) + text if column.is_number else text, width)

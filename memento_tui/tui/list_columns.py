@@ -1,0 +1,87 @@
+"""The columns of one section's list: which are shown, the header above them, and the dialog that chooses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from memento_tui.tui.columns import Columns
+from memento_tui.tui.widgets.column_header import ColumnHeader
+
+if TYPE_CHECKING:
+    from memento_tui.tui.sections.list_section import ListSection
+
+__all__ = ["ListColumns"]
+
+
+class ListColumns:
+    """The columns of the list that a section shows now; some sections show one of two lists.
+
+    What was chosen is kept over restarts, for each kind of list.
+    """
+
+    def __init__(self, section: ListSection[Any]) -> None:
+        self._section = section
+        self._chosen: dict[str, tuple[str, ...]] = {}
+        """The names of the columns that are shown, by the kind of list."""
+        self.header = ColumnHeader(section.list, self._header_pieces, self._is_sorted_by, self._sort_by)
+        """The line above the list that names them."""
+
+    @property
+    def here(self) -> Columns[Any] | None:
+        """The columns of the list that is shown; ``None`` where it has none to choose."""
+        return self._section.column_set()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns that are shown, from left to right."""
+        here = self.here
+        if here is None:
+            return ()
+        if here.name not in self._chosen:
+            self._chosen[here.name] = here.chosen(self._section.memento.workspace.settings.get(_setting(here)))
+        return self._chosen[here.name]
+
+    def _header_pieces(self, width: int) -> Iterator[tuple[str, str]]:
+        here, indent = self.here, self._section.row_indent()
+        if here is not None:
+            if indent:
+                yield "", " " * indent
+            yield from here.header(self.names, width - indent)
+
+    def _orders(self, name: str) -> tuple[str, ...]:
+        return () if self.here is None else self.here.all[name].orders
+
+    def _is_sorted_by(self, name: str) -> bool:
+        return self._section.is_in_chosen_order and self._section.order in self._orders(name)
+
+    def _sort_by(self, name: str) -> None:
+        """Sort by a column; by one that the list is sorted by, in its next order."""
+        section, orders = self._section, self._orders(name)
+        if not orders:
+            section.memento.show_status(f"The list has no order by {name}; , shows those that it has.", problem=True)
+        elif section.can_sort():
+            place = orders.index(section.order) + 1 if self._is_sorted_by(name) else 0
+            section.sort_by(orders[place % len(orders)])
+
+    async def choose(self) -> None:
+        """Let the person choose the columns, and their order; must run in a worker."""
+        from memento_tui.tui.screens.columns import ColumnsScreen  # noqa: PLC0415 - seldom needed
+
+        section, here = self._section, self.here
+        if here is None:
+            section.memento.show_status("This list has no columns to choose.", problem=True)
+            return
+        chosen = await section.app.push_screen_wait(ColumnsScreen(here, self.names))
+        if chosen is None or chosen == self.names:
+            return
+        self._chosen[here.name] = chosen
+        section.rows.refresh()
+        self.header.refresh()
+        if not section.memento.workspace.is_read_only:
+            section.memento.workspace.settings.set(_setting(here), " ".join(chosen))
+        section.memento.show_status(f"Columns: {', '.join(chosen)}.")
+
+
+def _setting(columns: Columns[Any]) -> str:
+    return f"app.columns.{columns.name}"

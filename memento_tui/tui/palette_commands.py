@@ -1,0 +1,60 @@
+"""The commands of the palette, and the guard that each acts on the rows for which the palette was opened."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from textual.app import SystemCommand
+
+from memento_tui.app_sections import SECTIONS
+from memento_tui.tui.commands import COMMANDS, KeyScope, key_names
+from memento_tui.tui.section import ROW_CHANGED
+
+if TYPE_CHECKING:
+    from memento_tui.tui.app import MementoApp
+    from memento_tui.tui.section import ChosenRows
+
+__all__ = ["PaletteCommands"]
+
+
+class PaletteCommands:
+    """The commands that the palette offers at one place of the app."""
+
+    def __init__(self, app: MementoApp) -> None:
+        self._app = app
+        self._meant: ChosenRows | None = None
+        """What was chosen when the palette was opened."""
+
+    def opened(self) -> None:
+        """Take note of the rows that are chosen now: what is chosen in the palette is for them."""
+        self._meant = self._app.section.chosen()
+
+    def commands(self, scopes: Sequence[KeyScope]) -> Iterator[SystemCommand]:
+        """Yield the commands of some scopes, then the sections, then what the person made for themselves."""
+        app = self._app
+        for scope in scopes:
+            for command in COMMANDS:
+                if command.scope == scope and command.action and scope != "rows":
+                    area = "App" if scope == "everywhere" else scope.capitalize()
+                    title, keys = f"{area}: {command.help}", key_names(app.keys.of(command))
+                    act = self._callback(command.action, scope, acts_on_rows=scope != "everywhere")
+                    yield SystemCommand(title, f"key {keys}", act)
+        for tab in SECTIONS:
+            yield SystemCommand(tab.title, f"Go to {tab.subject}", self._callback(f"section('{tab.name}')"))
+        own_keys = app.own.keys()
+        for name, about in app.own.help().items():
+            key = f"key {key_names(own_keys[name])}" if name in own_keys else f":{name}"
+            go = self._callback(f"own('{name}')", acts_on_rows=name in app.own.commands)
+            yield SystemCommand(f"Own: {name}", f"{about}  {key}", go)
+
+    def _callback(
+        self, action: str, scope: KeyScope = "everywhere", *, acts_on_rows: bool = False
+    ) -> Callable[[], Awaitable[None]]:
+        async def act() -> None:
+            if acts_on_rows and self._app.section.chosen() != self._meant:
+                self._app.show_status(ROW_CHANGED, problem=True)
+            else:
+                await self._app.run_command(action, scope)
+
+        return act
