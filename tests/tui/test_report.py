@@ -68,6 +68,17 @@ async def test_why_it_may_be_dropped_stands_beside_it(data_dir: Path, unused: Me
         assert "6 sessions were told it since it was last changed, and none used it." in driver.text(".report-text")
 
 
+async def test_the_share_names_the_sessions_that_it_is_of_where_others_were_not_read(
+    data_dir: Path, unused: Memory
+) -> None:
+    with memento_tui.open(data_dir) as person:
+        tell(person, "unread", [unused], clock.now(), project="projects/site", is_read=False)
+    async with opened(data_dir, start="activity") as driver:
+        await report(driver)
+        heading = driver.text(".view-head")
+        assert "50% was used of the 12 told in sessions that were read; 13 told in 7 sessions" in heading
+
+
 async def test_a_project_is_not_deleted(data_dir: Path, unused: Memory) -> None:
     async with opened(data_dir, start="activity") as driver:
         view = await report(driver)

@@ -244,7 +244,9 @@ def _numbers(period: PeriodUse) -> tuple[int, str, int]:
 def _heading(total: PeriodUse) -> Content:
     """Return the sum of all weeks in a line."""
     spent = f"{total.told:,} told in {_counted(total.sessions, 'session')}, {total.tokens:,} tokens"
-    return literal(f"{_WEEKS} weeks: {_share_words(total)}; {spent}")
+    is_partial = total.share is not None and total.seen < total.told
+    share = f"{total.share:.0%} was used of the {total.seen:,} told in sessions that were read" if is_partial else ""
+    return literal(f"{_WEEKS} weeks: {share or _share_words(total)}; {spent}")
 
 
 def _counted(number: int, noun: str) -> str:
