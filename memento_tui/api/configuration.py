@@ -158,13 +158,17 @@ class SettingsFile:
     def __init__(self, paths: DataPaths, *, read_only: bool = False) -> None:
         self.path = paths.config
         self._read_only = read_only
-        self._changes: list[tuple[str, str]] = []
-        """The texts of the file before and after each change that was made here."""
+        self._changes: list[tuple[bytes, bytes]] = []
+        """What the file held before and after each change that was made here."""
 
     def states(self) -> list[SettingState]:
         """Return every setting as it is now. Raises `InvalidInput` or `DataDirectoryError` like `load_config`."""
         text, present = read_config_text(self.path), load_config(self.path)
         return [_state(setting, text, present) for setting in all_settings()]
+
+    def check_opens(self) -> None:
+        """Raise `InvalidInput` or `DataDirectoryError` where a workspace cannot be opened with the file as it is."""
+        rules_in_force(load_config(self.path).review)
 
     def content(self) -> bytes:
         """Return what the file holds, whatever that is; empty where there is none."""
@@ -196,9 +200,7 @@ class SettingsFile:
             DataDirectoryError: the file cannot be written.
 
         """
-        setting = _find(name)
-        before, after = self._changed(setting, typed)
-        self._write(before, after)
+        self._write(self._changed(_find(name), typed))
         return self.state(name)
 
     def reset(self, name: str) -> SettingState:
@@ -207,9 +209,19 @@ class SettingsFile:
         before = read_config_text(self.path)
         section, key = _present_place(before, setting)
         after = without_value(before, section, key)
-        _check_says(after, self.path, _without(_raw(before), section, key))
-        self._write(before, after)
+        rules_in_force(_check_says(after, self.path, _without(_raw(before), section, key)).review)
+        self._write(after)
         return self.state(name)
+
+    def note_edit(self, before: bytes) -> bool:
+        """Count what the person's editor made of the file as one change made here; return whether it changed it.
+
+        ``before`` is what the file held until then.
+        """
+        after = self.content()
+        if after != before:
+            self._changes.append((before, after))
+        return after != before
 
     def undo(self) -> bool:
         """Put the file back as it was before the last change made here; tell whether there was one.
@@ -221,23 +233,28 @@ class SettingsFile:
         if not self._changes:
             return False
         before, after = self._changes[-1]
-        if read_config_text(self.path) != after:
+        if self.content() != after:
             self._changes.clear()
             raise InvalidInput(f"{self.path} was changed by another program since.", "Change it there.")
-        self._write(after, before)
-        del self._changes[-2:]
+        self._replace(before)
+        del self._changes[-1]
         return True
 
-    def _changed(self, setting: Setting, typed: str) -> tuple[str, str]:
-        """Return the text of the file before and after a change that was found possible."""
+    def _changed(self, setting: Setting, typed: str) -> str:
+        """Return the text of the file after a change that was found possible."""
         value = _value_of(setting, typed)
         before = read_config_text(self.path)
         section, key = _present_place(before, setting)
         after = with_value(before, section, key, toml_value(value))
         rules_in_force(_check_says(after, self.path, _with(_raw(before), section, key, value)).review)
-        return before, after
+        return after
 
-    def _write(self, before: str, after: str) -> None:
+    def _write(self, text: str) -> None:
+        before, after = self.content(), text.encode()
+        self._replace(after)
+        self._changes.append((before, after))
+
+    def _replace(self, content: bytes) -> None:
         if self._read_only:
             raise ReadOnlyMode
         target = self.path.resolve()  # it may be a link into a folder of settings
@@ -246,8 +263,8 @@ class SettingsFile:
             make_private_directory(self.path.parent)
             mode = target.stat().st_mode & 0o777 if target.exists() else PRIVATE_FILE_MODE
             descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-            with open(descriptor, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123 - a descriptor has no path
-                file.write(after)
+            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor has no path
+                file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(target)
@@ -255,7 +272,6 @@ class SettingsFile:
             raise DataDirectoryError(
                 f"{self.path} cannot be written: {error.strerror}.", "Check the directory and its disk."
             ) from error
-        self._changes.append((before, after))
 
 
 def _find(name: str) -> Setting:

@@ -169,6 +169,35 @@ async def test_e_opens_the_file_and_one_that_cannot_be_read_is_left_only_once_it
 
 
 @pytest.mark.usefixtures("workspace")
+async def test_z_takes_back_what_the_editor_wrote_and_then_what_was_changed_before(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = data_dir / "config.toml"
+
+    def edit(_app: object, _command: list[str]) -> int:
+        config.write_text('[review.rules]\nnew_memory = "propose"\nnew_external = "draft"\n')
+        return 0
+
+    monkeypatch.setattr(settings, "run_in_terminal", edit)
+    monkeypatch.setenv("VISUAL", "true")
+    first = config.read_bytes()
+    async with opened(data_dir) as driver:
+        await open_settings(driver)
+        await go_to(driver, "engine.enabled")
+        await driver.press("enter")
+        await driver.until(lambda: "it was false" in said(driver), "it is turned")
+        second = config.read_bytes()
+        await driver.press("e")
+        assert "z undoes all of it" in said(driver)
+        await driver.press("escape")
+        assert "contradicts" in said(driver)  # the app would not begin with it
+        await driver.press("z")
+        assert config.read_bytes() == second
+        await driver.press("z")
+        assert config.read_bytes() == first
+
+
+@pytest.mark.usefixtures("workspace")
 async def test_a_file_that_was_opened_and_not_changed_leaves_the_app_as_it_is(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

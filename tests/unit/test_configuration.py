@@ -176,6 +176,37 @@ def test_changes_are_undone_one_by_one_unless_somebody_else_wrote(file: Settings
     assert text(file) == "# another program\n"
 
 
+def test_what_an_editor_made_of_the_file_is_undone_as_one_change_whatever_it_wrote(file: SettingsFile) -> None:
+    file.set("engine.enabled", "true")
+    before = file.content()
+    assert not file.note_edit(before)
+    file.path.write_bytes(b"[engine\n# \xff\n")
+    assert file.note_edit(before)
+    assert file.undo()
+    assert file.content() == before
+    assert file.undo()
+    assert text(file) == WRITTEN
+    assert not file.undo()
+
+
+def test_a_rule_is_not_put_back_to_its_preset_where_another_rule_contradicts_that(file: SettingsFile) -> None:
+    file.set("review.preset", "open")
+    file.set("review.rules.change_verified", "propose")
+    file.set("review.rules.change_draft", "propose")
+    before = text(file)
+    with pytest.raises(InvalidInput, match="contradicts"):
+        file.reset("review.rules.change_verified")
+    assert text(file) == before
+    file.check_opens()
+
+
+def test_rules_that_contradict_each_other_are_said_of_a_file_that_can_be_read(file: SettingsFile) -> None:
+    file.path.write_text('[review.rules]\nnew_memory = "propose"\nnew_external = "draft"\n')
+    assert file.states()
+    with pytest.raises(InvalidInput, match="contradicts"):
+        file.check_opens()
+
+
 def test_a_link_stays_one_and_permissions_stay(tmp_path: Path) -> None:
     kept = tmp_path / "dotfiles.toml"
     kept.write_text(WRITTEN)

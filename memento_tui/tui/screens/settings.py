@@ -171,15 +171,18 @@ class SettingsScreen(Dialog[bool]):
         except MementoError as error:
             self._say(str(error), problem=True)
             return
-        self._is_changed = self._is_changed or self._file.content() != before
+        is_changed = self._file.note_edit(before)
+        self._is_changed = self._is_changed or is_changed
         self._said.update("")
+        if is_changed:
+            self._say("The file was changed. z undoes all of it.")
         self._read()
 
     def action_leave(self) -> None:
         """Leave, once the file can be read: the app begins again with it."""
         if self._is_changed:
             try:
-                self._file.states()
+                self._file.check_opens()
             except MementoError as error:
                 self._say(f"{error} e opens the file.", problem=True)
                 return
