@@ -11,12 +11,13 @@ from typing import ClassVar
 from rich.console import RenderableType
 from textual import events, on, work
 from textual.actions import ActionParseResult
-from textual.app import App, ComposeResult, SystemCommand
+from textual.app import App, ComposeResult, ScreenError, SystemCommand
 from textual.binding import BindingType
 from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.message_pump import MessagePump
 from textual.screen import Screen
+from textual.theme import ThemeProvider
 from textual.widget import Widget
 
 from memento_tui import clock
@@ -267,9 +268,10 @@ class MementoApp(ErrorBoundary, App[None]):
 
     async def on_event(self, event: events.Event) -> None:
         """Let keys and clicks wait for the one before; handle everything else at once."""
-        if isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded:
+        is_input = isinstance(event, events.InputEvent | events.Paste)
+        if is_input and not event.is_forwarded:
             self._input_order.put(event)
-        else:
+        elif not (is_input and self._input_order.is_closed):  # on its way through the widgets when the app was left
             await super().on_event(event)
 
     async def _carry_out(self, event: events.Event) -> None:
@@ -279,7 +281,8 @@ class MementoApp(ErrorBoundary, App[None]):
         try:
             await super().on_event(event)
         except Exception as error:  # noqa: BLE001 - what Textual does with those of its own handlers
-            self._handle_exception(error)
+            if not (self._input_order.is_closed and isinstance(error, ScreenError)):  # it leaves
+                self._handle_exception(error)
 
     def drop_typed_keys(self) -> None:
         """Carry out no key that was typed until now."""
@@ -422,7 +425,9 @@ class MementoApp(ErrorBoundary, App[None]):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """Carry out an action, unless it changes something and nothing may be changed."""
+        """Carry out an action, unless the app is leaving, or it changes something and nothing may be changed."""
+        if self._input_order.is_closed:
+            return True
         scope = getattr(default_namespace, "SCOPE", "everywhere")
         if self.workspace.is_read_only and isinstance(action, str) and is_writing(action, scope):
             self.show_status(str(ReadOnlyMode()), problem=True)
@@ -521,8 +526,17 @@ class MementoApp(ErrorBoundary, App[None]):
 
     def action_command_palette(self) -> None:
         """Show the palette; what is chosen in it is for the rows that are chosen now."""
+        from memento_tui.tui.screens.command_palette import Palette  # noqa: PLC0415 - when it is first needed
+
         self._palette.opened()
-        super().action_command_palette()
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
+
+    def search_themes(self) -> None:
+        """Show the palette of the themes."""
+        from memento_tui.tui.screens.command_palette import Palette  # noqa: PLC0415 - when it is first needed
+
+        self.push_screen(Palette([ThemeProvider], placeholder="Search for themes ..."))
 
 
 def _read_own(workspace: Workspace, keys: KeyMap) -> OwnEntries:

@@ -49,6 +49,11 @@ class InputOrder:
         self._is_closed = False
         self._dropped_until = 0.0
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the app is leaving."""
+        return self._is_closed
+
     def put(self, event: InputEvent) -> None:
         """Carry out an event after those that wait."""
         if self._is_closed:

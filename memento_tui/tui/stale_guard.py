@@ -36,8 +36,8 @@ class StaleGuard:
         self._reached: tuple[str, int] | None = None
         """The id and the version of the row under the cursor, as it was reported last."""
         self._is_moved_by_person = False
-        self._acted_on = ""
-        """The id of the row that the last key was for that might act."""
+        self._acted_on: frozenset[str] = frozenset()
+        """The ids of the rows that the last key was for that might act."""
         self._was_refused = False
 
     @property
@@ -67,22 +67,25 @@ class StaleGuard:
         """Note that the shown text of the row under the cursor changed by itself."""
         self._blocked_until = self._now() + _IGNORE_KEYS_SECONDS
 
-    def refusal(self, row_id: str, since_same_key: float, *, was_shown: bool = True) -> str:
-        """Return in a sentence why a key may not act on a row now; an empty text where it may.
+    def refusal(
+        self, chosen: frozenset[str], since_same_key: float, *, was_shown: bool = True, is_marked: bool = False
+    ) -> str:
+        """Return in a sentence why a key may not act on the chosen rows now; an empty text where it may.
 
         ``since_same_key`` are the seconds since the same key was pressed with no other key between, ``was_shown`` tells
-        whether the row was on the screen when the key was typed.
+        whether the row was on the screen when the key was typed. Where the rows were marked (``is_marked``), the one
+        under the cursor does not matter.
         """
         held_within = _REPEAT_SECONDS if self._was_refused else _REPEAT_BEGINS_SECONDS
-        is_other_row = self._was_refused or row_id != self._acted_on
+        is_other_row = self._was_refused or chosen != self._acted_on
         reason = ""
         if since_same_key < held_within and is_other_row:
             reason = "A key that is held acts on one row only, and this is the next. Press it again."
-        elif not was_shown:
+        elif not was_shown and not is_marked:
             reason = "This was not on the screen yet when the key was pressed. Press it again."
-        elif self.is_blocking:
+        elif self.is_blocking and not is_marked:
             reason = "This has just come up or changed; the key was ignored. Press it again."
         else:
-            self._acted_on = row_id
+            self._acted_on = chosen
         self._was_refused = bool(reason)
         return reason

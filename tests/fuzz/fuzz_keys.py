@@ -100,7 +100,10 @@ class Fuzzer:
 
     def _fail(self, what: str) -> None:
         keys = "\n".join(f"  {_described(burst)}" for burst in self._last)
-        raise Crash(f"{what} After {self.done:,} bursts, the last of them:\n{keys}\n\n{self._app.last_words[-12_000:]}")
+        report = DataPaths(self._data_dir).crash_report
+        crash = report.read_text(encoding="utf-8") if report.is_file() else ""
+        words = f"{self._app.last_words[-12_000:]}\n{crash}"
+        raise Crash(f"{what} After {self.done:,} bursts, the last of them:\n{keys}\n\n{words}")
 
     def kill_engine(self) -> None:
         """End the engine of the data directory as a crash would, if one runs."""

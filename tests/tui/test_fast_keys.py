@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.command import CommandPalette
 
 import memento_tui
 from memento_tui.api import Workspace
@@ -77,6 +78,30 @@ async def test_keys_typed_into_a_dialog_after_its_answer_are_for_nobody(data: Pa
         await burst(driver, "x\r\raa")
         assert workspace.review.count() == 1
         assert len(driver.app.screen_stack) == 1
+
+
+async def test_a_key_that_is_on_its_way_when_the_app_is_left_is_for_nobody(data: Path) -> None:
+    async with opened(data) as driver:
+        key = events.Key("5", "5")
+        key._set_forwarded()
+        driver.app.post_message(key)
+        driver.app.exit()
+        await driver.app.run_action("section('skips')")
+        assert driver.app.section.SCOPE == "memories"
+
+
+@pytest.mark.parametrize("opens", ["command_palette", "change_theme"])
+async def test_a_palette_is_left_once_however_many_keys_reach_it_before_it_is_gone(data: Path, opens: str) -> None:
+    async with opened(data) as driver:
+        await driver.app.run_action(opens)
+        await driver.until(lambda: isinstance(driver.app.screen, CommandPalette), "the palette is there")
+        palette = driver.app.screen
+        assert isinstance(palette, CommandPalette)
+        for _ in range(2):
+            palette.dismiss()
+        await driver.until(lambda: len(driver.app.screen_stack) == 1, "it is left")
+        await driver.press("j")
+        assert driver.app.is_running
 
 
 async def test_keys_behind_the_one_that_leaves_are_for_nobody(data: Path) -> None:

@@ -88,6 +88,19 @@ async def test_a_held_key_deletes_one_memory(data_dir: Path, workspace: Workspac
         assert app.memories.rows.total == 2
 
 
+async def test_a_key_held_on_a_mark_acts_on_what_was_marked_alone(data_dir: Path, workspace: Workspace) -> None:
+    for name in ("fish", "birds", "stones"):
+        workspace.remember(f"A page about {name} says so.")
+    async with opened(data_dir) as app:
+        await app.until(lambda: app.memories.rows.total == 3, "the memories are read")
+        await app.press("j", "i", "k", "space")  # the row below, which is reached now, was the last that a key was for
+        await app.press("d")
+        await app.until(lambda: app.memories.rows.total == 2, "what was marked is gone")
+        await app.press(*["d"] * _HELD)
+        await _is_refused(app)
+        assert app.memories.rows.total == 2
+
+
 async def test_a_key_may_act_again_and_again_on_one_memory(data_dir: Path, workspace: Workspace) -> None:
     memory = workspace.remember("A page about fish says so.")
     async with opened(data_dir) as app:

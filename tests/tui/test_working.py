@@ -154,6 +154,25 @@ async def test_a_letter_moves_an_item_to_another_category(data: Path, workspace:
         await app.until(lambda: "already" in app.told, "it says that it is there")
 
 
+async def test_an_answer_is_for_the_item_that_was_asked_about_and_not_for_the_one_that_took_its_place(
+    data: Path, workspace: Workspace
+) -> None:
+    async with opened(data, start="working") as app:
+        work = section(app)
+        await app.until(lambda: work.rows.current is not None, "the items are read")
+        asked, total = work.rows.current, work.rows.total
+        assert asked is not None
+        await app.press("c")
+        workspace.items.update(asked.id, base_version=asked.version, status="completed")
+        await app.until(lambda: work.rows.total == total - 1, "it is gone from the list")
+        other = work.rows.current
+        assert other is not None
+        await app.press("s")
+        await app.until(lambda: "changed meanwhile" in app.told, "why nothing was done is said")
+        assert workspace.items.get(other.id).category == other.category
+        assert workspace.items.get(asked.id).category == asked.category
+
+
 async def test_marked_items_are_deleted_after_a_question_and_each_failure_is_told(
     data: Path, workspace: Workspace, agent: Workspace
 ) -> None:

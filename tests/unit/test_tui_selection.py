@@ -117,43 +117,50 @@ def test_keys_are_not_blocked_where_the_person_moved_or_the_row_is_the_same_or_t
     assert guarded.guard.is_blocking
 
 
+def test_keys_are_for_marks_whatever_came_under_the_cursor_and_a_held_one_for_these_alone(guarded: Guarded) -> None:
+    guard, marked = guarded.guard, frozenset("ab")
+    guard.content_changed()
+    assert guard.refusal(marked, inf, was_shown=False, is_marked=True) == ""
+    assert "held" in guard.refusal(frozenset("a"), 0.1)
+
+
 LATER = 1.0
 """Seconds after which the same key is no repetition of a held one."""
 
 
 def test_a_key_acts_again_on_the_same_row_however_fast(guarded: Guarded) -> None:
-    assert [guarded.guard.refusal("a", gap) for gap in (inf, 0.1, 0.03)] == ["", "", ""]
+    assert [guarded.guard.refusal(frozenset("a"), gap) for gap in (inf, 0.1, 0.03)] == ["", "", ""]
 
 
 @pytest.mark.parametrize("delay", [0.25, 0.5, 0.66])
 def test_a_held_key_acts_on_one_row_and_never_on_the_next_however_long_it_is_held(
     guarded: Guarded, delay: float
 ) -> None:
-    assert guarded.guard.refusal("a", inf) == ""
-    refusals = [guarded.guard.refusal("b", gap) for gap in (delay, 0.03, 0.11, *[0.03] * 300)]
+    assert guarded.guard.refusal(frozenset("a"), inf) == ""
+    refusals = [guarded.guard.refusal(frozenset("b"), gap) for gap in (delay, 0.03, 0.11, *[0.03] * 300)]
     assert all("held" in refusal and refusal.endswith("Press it again.") for refusal in refusals)
 
 
 def test_a_key_that_rested_or_another_key_acts_on_the_next_row(guarded: Guarded) -> None:
     guard = guarded.guard
-    assert guard.refusal("a", inf) == ""
-    assert guard.refusal("b", LATER) == ""
-    assert guard.refusal("c", inf) == ""
-    assert "held" in guard.refusal("d", 0.5)
-    assert guard.refusal("d", 0.4) == ""  # pressed again, once the reason was read
+    assert guard.refusal(frozenset("a"), inf) == ""
+    assert guard.refusal(frozenset("b"), LATER) == ""
+    assert guard.refusal(frozenset("c"), inf) == ""
+    assert "held" in guard.refusal(frozenset("d"), 0.5)
+    assert guard.refusal(frozenset("d"), 0.4) == ""  # pressed again, once the reason was read
 
 
 def test_a_key_that_was_held_when_its_row_changed_does_not_act_once_the_row_has_rested(guarded: Guarded) -> None:
     guarded.guard.content_changed()
-    assert "come up or changed" in guarded.guard.refusal("a", inf)
+    assert "come up or changed" in guarded.guard.refusal(frozenset("a"), inf)
     guarded.now += 0.5
-    assert "held" in guarded.guard.refusal("a", 0.03)
-    assert guarded.guard.refusal("a", LATER) == ""
+    assert "held" in guarded.guard.refusal(frozenset("a"), 0.03)
+    assert guarded.guard.refusal(frozenset("a"), LATER) == ""
 
 
 def test_a_key_for_a_row_that_was_not_on_the_screen_is_refused(guarded: Guarded) -> None:
-    assert "not on the screen yet" in guarded.guard.refusal("a", inf, was_shown=False)
-    assert guarded.guard.refusal("a", LATER) == ""
+    assert "not on the screen yet" in guarded.guard.refusal(frozenset("a"), inf, was_shown=False)
+    assert guarded.guard.refusal(frozenset("a"), LATER) == ""
 
 
 def test_the_seconds_between_two_keys_count_for_the_same_key_alone() -> None:

@@ -21,19 +21,26 @@ from memento_tui.tui.commands import key_names
 from memento_tui.tui.display import literal
 from memento_tui.tui.section import ErrorBoundary, app_of
 
-__all__ = ["AskLine", "ChoiceScreen", "Confirm", "Dialog", "DialogButton", "DialogButtons", "DialogChoice"]
+__all__ = [
+    "AnsweredOnce",
+    "AskLine",
+    "ChoiceScreen",
+    "Confirm",
+    "Dialog",
+    "DialogButton",
+    "DialogButtons",
+    "DialogChoice",
+]
 
 
-class Dialog(ErrorBoundary, ModalScreen[ScreenResultType]):
-    """A screen above the app that asks one question.
+class AnsweredOnce(ModalScreen[ScreenResultType]):
+    """A screen above the app that takes one answer.
 
-    Keys that are typed before it has closed are for nobody: a second answer would close the screen below, or act on the
-    list there.
+    Keys that are typed before it has closed are for nobody: a second answer would close the screen below, which ends
+    the app where there is none, or act on the list there.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._is_answered = False
+    _is_answered = False
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         """Close with an answer; every later one is ignored."""
@@ -46,6 +53,10 @@ class Dialog(ErrorBoundary, ModalScreen[ScreenResultType]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Allow no action after the answer."""
         return not self._is_answered and super().check_action(action, parameters)
+
+
+class Dialog(ErrorBoundary, AnsweredOnce[ScreenResultType]):
+    """A screen above the app that asks one question."""
 
 
 class DialogButton(Static):

@@ -56,6 +56,9 @@ class ExposureActions:
 
     async def reject(self) -> None:
         """Ask why, and reject the selected memories: they are recalled no more."""
+        chosen = self._section.choose()
+        if not chosen:
+            return
         question = "Why? An agent that tries it again reads this (may be empty)"
         reason = await self._section.app.push_screen_wait(AskLine(question))
         if reason is None:
@@ -65,7 +68,7 @@ class ExposureActions:
         def reject(exposure_id: str, seen: int | None) -> None:
             workspace.reject(self._memory_of(exposure_id).id, reason, base_version=seen)
 
-        await self._section.run_on_chosen("Reject", "Rejected", reject)
+        await self._section.run_on(chosen, "Reject", "Rejected", reject)
 
     async def skip(self) -> None:
         """Ask for a skip, beginning with the headline of the memory under the cursor, and add it."""

@@ -175,14 +175,22 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
             message = "It was changed meanwhile, and is shown as it is now."
             raise InvalidInput(message, "Do it again if it still fits.") from conflict
 
-    async def run_on_chosen(self, doing: str, done: str, act: Callable[[str, int | None], object]) -> None:
-        """Do something to each selected record as it was seen, and report where one failed; must run in a worker."""
+    async def run_on(
+        self,
+        chosen: Mapping[str, int | None],
+        doing: str,
+        done: str,
+        act: Callable[[str, int | None], object],
+        *,
+        among: str = "marked",
+    ) -> None:
+        """Do something to each chosen record as it was seen, and report where one failed; must run in a worker."""
 
         def act_plainly(row_id: str, seen: int | None) -> None:
             with self.plain_conflicts():
                 act(row_id, seen)
 
-        await super().run_on_chosen(doing, done, act_plainly)
+        await super().run_on(chosen, doing, done, act_plainly, among=among)
 
     def describe_conflict(self, seen: EntryT, conflict: Conflict) -> tuple[EntryT, InvalidInput]:
         """Return a record as it is after another writer was faster, and the error to show to the person.

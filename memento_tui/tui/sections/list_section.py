@@ -435,26 +435,43 @@ class ListSection(Section, Generic[RowT]):
         """Return whether a key may do something to the selected rows; if not, say why in the status line.
 
         Just after the row under the cursor became another or changed by itself, the key was meant for the one before;
-        and a key that is held acts on no second row.
+        and a key that is held acts on nothing but what it was pressed for.
         """
+        reason = self.obstacle() or self._refusal()
+        if reason:
+            self.memento.show_status(reason, problem=True)
+        return not reason
+
+    def obstacle(self) -> str:
+        """Return in a sentence why no key may act here at present, for a section to add to; empty where one may."""
         if self.bulk.is_running:
-            self.memento.show_status("The last action is still running; Escape stops it.", problem=True)
-            return False
-        if self.rows.current is None and not self.rows.marks:
-            self.memento.show_status("Nothing is selected.", problem=True)
-            return False
+            return "The last action is still running; Escape stops it."
+        return "" if self.rows.current is not None or self.rows.marks else "Nothing is selected."
+
+    def _refusal(self) -> str:
+        """Return in a sentence why this key may not act on the selected rows; an open range ends here."""
         if not self.rows.end_range():
-            self.memento.show_status("The range is still being read; press the key again.", problem=True)
-            return False
+            return "The range is still being read; press the key again."
         self.selection.update_marks()
-        if self.rows.current is not None and not self.rows.marks:
-            typed = self.memento.typed
-            was_shown = not self.NEEDS_SHOWN_ROW or typed.was_typed_since(self._shown_at)
-            refusal = self.guard.refusal(self.rows.current.id, typed.seconds_since_same_key, was_shown=was_shown)
-            if refusal:
-                self.memento.show_status(refusal, problem=True)
-                return False
-        return True
+        current, marks, typed = self.rows.current, self.rows.marks, self.memento.typed
+        return self.guard.refusal(
+            marks or frozenset(() if current is None else (current.id,)),
+            typed.seconds_since_same_key,
+            was_shown=not self.NEEDS_SHOWN_ROW or typed.was_typed_since(self._shown_at),
+            is_marked=bool(marks),
+        )
+
+    def choose(self) -> Mapping[str, int | None]:
+        """Return the ids of the rows that a key may act on, each with the version that the person saw.
+
+        Where it may act on none, that is said in the status line. A question about them comes afterwards: what is then
+        answered is for these, whatever stands under the cursor by then.
+        """
+        return self.seen_versions(self.selection.ids()) if self.check_can_act() else {}
+
+    def seen_versions(self, ids: Sequence[str]) -> Mapping[str, int | None]:
+        """Return the versions of some rows that the person saw, by id; ``None`` where that is not known."""
+        return {row_id: self.selection.seen_version(row_id) for row_id in ids}
 
     async def run_on_chosen(self, doing: str, done: str, act: Callable[[str, int | None], object]) -> None:
         """Do something to every selected row, each on its own, and report how many it worked for.
@@ -462,25 +479,25 @@ class ListSection(Section, Generic[RowT]):
         ``act`` is given an id and the version that the person saw, ``None`` where that is not known. ``doing`` and
         ``done`` name the action, such as "Delete" and "Deleted". Must run in a worker.
         """
-        if self.check_can_act():
-            await self.run_on(self.selection.ids(), doing, done, act)
+        if chosen := self.choose():
+            await self.run_on(chosen, doing, done, act)
 
     async def run_on(
         self,
-        ids: Sequence[str],
+        chosen: Mapping[str, int | None],
         doing: str,
         done: str,
         act: Callable[[str, int | None], object],
         *,
         among: str = "marked",
     ) -> None:
-        """Do something to some rows, as `run_on_chosen` does; ``among`` names them in the question before it."""
-        seen = {row_id: self.selection.seen_version(row_id) for row_id in ids}
+        """Do something to rows that were chosen, as `run_on_chosen` does; ``among`` names them in the question."""
+        ids = list(chosen)
         if len(ids) > 1 and not await self.confirm_many(doing, ids, among=among):
             return
         await self.bulk.run(
             ids,
-            lambda row_id: act(row_id, seen[row_id]),
+            lambda row_id: act(row_id, chosen[row_id]),
             doing,
             lambda outcome: self._report_outcome(outcome, done, len(ids)),
         )

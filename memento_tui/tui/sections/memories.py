@@ -330,13 +330,12 @@ class MemoriesSection(ListSection[MemorySummary]):
             return bool(self.rows.marks) and command not in _NEEDS_ONE_MEMORY
         return row.status != "deleted" or command not in _NEEDS_UNDELETED or bool(self.rows.marks)
 
-    def check_can_act(self) -> bool:
-        """Return whether a key may do something to the memory in the list: not while an open view has the focus."""
+    def obstacle(self) -> str:
+        """Return in a sentence why no key may act on the list at present, as while an open view has the focus."""
         view = self.side.view
         if view is not None and view.has_focus_within:
-            self.memento.show_status("That key is for the list; Escape goes back to it.", problem=True)
-            return False
-        return super().check_can_act()
+            return "That key is for the list; Escape goes back to it."
+        return super().obstacle()
 
     def _editable(self) -> Memory | None:
         if not self.check_can_act():

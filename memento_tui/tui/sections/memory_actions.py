@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memento_tui.errors import Conflict
@@ -104,13 +104,12 @@ class MemoryActions:
 
     async def retag(self) -> None:
         """Ask for the tags of one memory, or for those to add to and remove from several."""
-        if not self._section.check_can_act():
-            return
-        rows = self._workspace.summaries(self._section.selection.ids())
+        chosen = self._section.choose()
+        rows = self._workspace.summaries(list(chosen))
         if len(rows) == 1:
             await self._retag_one(rows[0])
-        else:
-            await self._retag_many(len(rows))
+        elif rows:
+            await self._retag_many(chosen)
 
     async def _retag_one(self, row: MemorySummary) -> None:
         hint = "Commas between; +api -old adds and removes. Enter goes on, Escape leaves"
@@ -124,9 +123,9 @@ class MemoryActions:
             lambda: _tags_sentence(workspace.update(row.id, base_version=row.version, tags=tags).memory)
         )
 
-    async def _retag_many(self, count: int) -> None:
+    async def _retag_many(self, chosen: Mapping[str, int | None]) -> None:
         hint = "api, gate or +api +gate adds, -old removes. Enter goes on, Escape leaves"
-        answer = await self._section.app.push_screen_wait(AskLine(f"Tags of {count:,} memories", hint=hint))
+        answer = await self._section.app.push_screen_wait(AskLine(f"Tags of {len(chosen):,} memories", hint=hint))
         if not answer:
             return
         changes, workspace = parse_tag_changes(answer), self._workspace
@@ -139,7 +138,7 @@ class MemoryActions:
             tags = changes.applied_to(memory.tags, listed=False)
             workspace.update(memory_id, base_version=memory.version, tags=tags)
 
-        await self._section.run_on_chosen("Change the tags of", "Changed the tags of", retag)
+        await self._section.run_on(chosen, "Change the tags of", "Changed the tags of", retag)
 
 
 def _tags_sentence(memory: Memory) -> str:

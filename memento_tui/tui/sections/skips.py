@@ -99,11 +99,12 @@ class SkipsSection(EntryListSection[Skip]):
     @work(exclusive=True, group="change")
     async def action_extend(self) -> None:
         """Ask for another end of the selected skips."""
-        if not self.check_can_act():
+        chosen = self.choose()
+        if not chosen:
             return
         hint = f"{EXPIRY_HINT.capitalize()}. Enter extends, Escape leaves"
         if self.rows.marks:
-            await self._extend_marked(hint)
+            await self._extend_marked(chosen, hint)
             return
         seen = self.current_seen()
         if seen is None:
@@ -119,17 +120,18 @@ class SkipsSection(EntryListSection[Skip]):
 
         await self.ask(f"Until when? {self.heading('Extend', seen)}", DEFAULT_EXTENSION, accept, hint=hint)
 
-    async def _extend_marked(self, hint: str) -> None:
+    async def _extend_marked(self, chosen: Mapping[str, int | None], hint: str) -> None:
         ends: list[datetime] = []
 
         def accept(text: str) -> str:
             ends.append(parse_moment(text, "expires_at", clock.now()))
             return ""
 
-        await self.ask(f"Until when? Extend {len(self.rows.marks):,} marked", DEFAULT_EXTENSION, accept, hint=hint)
+        await self.ask(f"Until when? Extend {len(chosen):,} marked", DEFAULT_EXTENSION, accept, hint=hint)
         if ends:
             skips = self.memento.workspace.skips
-            await self.run_on_chosen(
+            await self.run_on(
+                chosen,
                 "Extend",
                 "Extended",
                 lambda skip_id, seen: self.note_written(skips.extend(skip_id, ends[0], base_version=seen)),

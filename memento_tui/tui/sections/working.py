@@ -272,9 +272,10 @@ class WorkingSection(EntryListSection[WorkingItem]):
     @work(exclusive=True, group="change")
     async def action_category(self) -> None:
         """Ask for another category for the selected items."""
-        if not self.check_can_act():
+        chosen = self.choose()
+        if not chosen:
             return
-        ids = self.selection.ids()
+        ids = list(chosen)
         item = self.seen(ids[0])
         several = len(ids) > 1 or item is None
         question = (
@@ -289,7 +290,8 @@ class WorkingSection(EntryListSection[WorkingItem]):
         if all(row is not None and row.category == category for row in map(self.seen, ids)):
             self.memento.show_status(f"{'They are' if several else 'It is'} under {word} already.")
             return
-        await self.run_on_chosen(
+        await self.run_on(
+            chosen,
             f"Move to {word}",
             f"Moved to {word}:" if several else f"Moved to {word}",
             lambda item_id, seen: self.update(item_id, seen, {"category": category}),
@@ -301,12 +303,14 @@ class WorkingSection(EntryListSection[WorkingItem]):
     @work(exclusive=True, group="change")
     async def action_done(self) -> None:
         """Mark the selected items as done; open them again where all are finished."""
-        if not self.check_can_act():
+        chosen = self.choose()
+        if not chosen:
             return
-        items = [self.seen(item_id) for item_id in self.selection.ids()]
+        items = [self.seen(item_id) for item_id in chosen]
         open_again = all(item is not None and item.status in _FINISHED_STATUSES for item in items)
         doing, done, status = ("Open again", "Open again", "active") if open_again else ("Finish", "Done", "completed")
-        await self.run_on_chosen(
+        await self.run_on(
+            chosen,
             doing,
             done,
             lambda item_id, seen: self.update(item_id, seen, {"status": status}),

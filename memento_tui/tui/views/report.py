@@ -182,7 +182,7 @@ class ReportView(View):
         if row is None or row.memory is None:
             self.memento.show_status("Only a memory can be deleted.", problem=True)
             return
-        if refusal := self._guard.refusal(row.id, self.memento.typed.seconds_since_same_key):
+        if refusal := self._guard.refusal(frozenset((row.id,)), self.memento.typed.seconds_since_same_key):
             self.memento.show_status(refusal, problem=True)
             return
         memory = row.memory.memory

@@ -416,15 +416,13 @@ class ReviewSection(ListSection[QueueRow]):
             return row is not None
         return can_decide(command, self.focused, marked=marked)
 
-    def check_can_act(self) -> bool:
-        """Return whether a key may decide; if not, say why in the status line."""
+    def obstacle(self) -> str:
+        """Return in a sentence why no key may decide at present; empty where one may."""
         if self.decisions.is_running:
-            self.memento.show_status("The last decision is still being carried out.", problem=True)
-            return False
+            return "The last decision is still being carried out."
         if self.rows.total == 0 and not self.rows.marks:
-            self.memento.show_status("Nothing waits for a decision.", problem=True)
-            return False
-        return super().check_can_act()
+            return "Nothing waits for a decision."
+        return super().obstacle()
 
     def _focused_to_decide(self) -> FocusedItem | None:
         if not self.check_can_act():
