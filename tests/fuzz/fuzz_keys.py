@@ -86,7 +86,7 @@ class Fuzzer:
             case "engine":
                 self.kill_engine()
             case "leave":
-                return self._app.write("\x1b\x1b\x1bq")
+                return self._app.press_leaving()
         return True
 
     def _came_to_an_end(self, *, asked: bool = False) -> None:

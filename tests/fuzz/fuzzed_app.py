@@ -111,10 +111,13 @@ class FuzzedApp:
         """Leave the app as a person does, and return whether it ended within a minute."""
         ends = monotonic() + _PATIENCE_SECONDS
         while monotonic() < ends:
-            for key in _LEAVING:
-                if not (self.write(key) and self.watch(0.15)):
-                    return True
+            if not self.press_leaving():
+                return True
         return False
+
+    def press_leaving(self) -> bool:
+        """Press the keys that leave, each by itself: Escape and a letter at once are another key; as `write`."""
+        return all(self.write(key) and self.watch(0.15) for key in _LEAVING)
 
     def kill(self) -> None:
         """End the app at once."""
