@@ -155,7 +155,7 @@ class UnsavedTextFile:
             beside.replace(self.path)
         except OSError as error:
             raise DataDirectoryError(
-                f"What you type cannot be kept in {self.path}: {error.strerror}.", "Save it soon; check the disk."
+                f"What you type cannot be kept: {error.strerror} ({self.path}).", "Save it soon; check the disk."
             ) from error
 
     def discard(self) -> None:

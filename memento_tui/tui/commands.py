@@ -87,7 +87,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("list.zoom", "list", "backslash", "zoom", "Show the list alone, then the pane alone, then both"),
     Command("list.scroll_down", "list", "J", "scroll_side(3)", "Scroll the side pane, without leaving the list"),
     Command("list.scroll_up", "list", "K", "scroll_side(-3)", "Scroll it back"),
-    Command("list.clear", "list", "escape", "clear", "Clear the marks, then the search"),
+    Command("list.clear", "list", "escape", "clear", "Clear the marks, close the view beside it, clear the search"),
     Command("search.leave", "search", "escape", "leave", "Clear the search, then leave it", "Clear", first=True),
     Command("search.list", "search", "enter", "to_list", "Go to the list", "To the list", first=True),
     Command("search.take", "search", "tab", "take", "Take the suggestion; without one, to the list", first=True),

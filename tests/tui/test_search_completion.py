@@ -88,6 +88,23 @@ async def test_a_value_that_nothing_has_is_said_and_one_that_is_misspelled_forgi
         assert "kind:zebra cannot be used: it takes fact, decision" in driver.told
 
 
+async def test_a_filter_that_cannot_be_used_finds_nothing_once_it_is_typed_and_says_why(notes: Path) -> None:
+    async with opened(notes) as driver:
+        everything = driver.memories.rows.total
+        await driver.press("slash")
+        await driver.type("certainty:ab")
+        assert driver.memories.rows.total == everything  # it may go on
+        await driver.press("enter")
+        await driver.until(lambda: driver.memories.rows.total == 0, "nothing is found")
+        assert "certainty:ab cannot be used: it takes a number from 1 to 5" in driver.told
+        assert "certainty:ab cannot be used" in str(driver.memories.nothing.render())
+        await driver.press("slash", "escape")
+        await driver.type("kindd:decision")
+        await driver.press("enter")
+        await driver.until(lambda: driver.memories.rows.total == 1, "it is taken as it was meant")
+        assert "There is no field kindd:; showing kind:." in driver.told
+
+
 async def test_earlier_searches_come_back_with_the_arrows_after_a_restart_too(notes: Path) -> None:
     async with opened(notes) as driver:
         for text in ("cold", "warm"):

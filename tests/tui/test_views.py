@@ -282,6 +282,19 @@ async def test_hostile_text_stays_text_in_every_view(filled: Path) -> None:
             await driver.press("escape")
 
 
+async def test_escape_in_the_list_closes_the_view_beside_it_before_it_clears_the_search(filled: Path) -> None:
+    async with opened(filled) as driver:
+        await driver.press("slash", *"is:draft", "enter", "h")
+        await driver.until(lambda: driver.memories.side.view is not None, "the view is there")
+        await driver.press("3", "2")
+        assert driver.memories.rows.has_focus
+        await driver.press("escape")
+        await driver.until(lambda: driver.memories.side.view is None, "it is closed")
+        assert driver.memories.filter == "is:draft"
+        await driver.press("escape")
+        await driver.until(lambda: driver.memories.filter == "", "the search is cleared")
+
+
 async def test_a_saved_search_is_gone_to_renamed_and_removed(filled: Path) -> None:
     with memento_tui.open(filled) as workspace:
         workspace.saved_searches.save("Rules", "tag:rule")

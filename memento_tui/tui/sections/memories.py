@@ -145,7 +145,7 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     def make_source(self) -> RowSource[MemorySummary]:
         """Return the memories that the query's filters select, most recently changed first; none for a wrong query."""
-        if self.search.query.error:
+        if self.search.error:
             return self.memento.workspace.view(AnyOf(()))
         order = None if self.is_in_first_order else cast("MemoryOrder", self.order)
         return self.memento.workspace.view(with_default_statuses(self.search.query.filter), order)
@@ -194,6 +194,8 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     def empty_text(self) -> str:
         """Return a hint for a query that finds nothing, or for an empty list."""
+        if self.search.error:
+            return f"{self.search.error}\n\nEscape in the search box clears it."
         if self.filter:
             return "Nothing found.\n\nFewer words find more; Escape in the search box clears it."
         return (
@@ -256,6 +258,13 @@ class MemoriesSection(ListSection[MemorySummary]):
         self.focus_part(self.rows)
         if self._chosen_in_view is not None:
             self.go_to(self._chosen_in_view)
+
+    def action_clear(self) -> None:
+        """Remove the marks; else close the view that is open beside the list; else clear the search."""
+        if self.side.view is not None and not self.is_working and not self.rows.marks:
+            self.side.view.post_message(ViewClosed())
+        else:
+            super().action_clear()
 
     @on(MemoryChosen)
     def _memory_chosen(self, event: MemoryChosen) -> None:

@@ -39,6 +39,8 @@ class MemorySearch:
         self._section = section
         self.query: Query = parse("")
         """What is searched for, as it was probably meant."""
+        self.error = ""
+        """Why nothing is found by it; empty where it can be used, or is still being typed."""
         self.hits: dict[str, SearchHit] = {}
         """The hits of the present search by id; empty while the list is only filtered."""
         self._forgiven = ForgivenQuery("")
@@ -67,6 +69,8 @@ class MemorySearch:
         """Search for another query: by words at once, and by meaning when the person stops typing."""
         self._forgiven = self._helper.forgive(source, typing=typing)
         self.query = parse(self._forgiven.source, typing=True)
+        # A part that cannot be used may go on while it is typed; afterwards nothing is found by it, and not everything.
+        self.error = parse(self._forgiven.source, typing=typing).error
         self._is_at_best = True
         if self.query.words:
             self._show_answer(self._search("keyword"), to_best=True)
@@ -84,7 +88,8 @@ class MemorySearch:
 
     def leave_box(self, source: str, *, typing: bool) -> None:
         """Report the first problem of the query; count what was still being typed, unless it still is."""
-        if typing or self._helper.forgive(source) == self._forgiven:
+        whole = self._helper.forgive(source)
+        if typing or (whole == self._forgiven and parse(whole.source).error == self.error):
             self._report_problem([self._forgiven.note, *self.query.problems])
         else:
             self._section.filter_changed()
