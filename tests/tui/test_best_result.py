@@ -9,7 +9,7 @@ import pytest
 
 from memento_tui import clock
 from memento_tui.api import Workspace
-from memento_tui.api.search import SearchAnswer
+from memento_tui.api.search import SearchAnswer, SearchMode
 from memento_tui.tui.sections import memory_search
 from tests.tui.app_driver import Driver, opened
 
@@ -65,6 +65,26 @@ async def test_a_cursor_that_the_person_moved_stays_on_its_memory_when_those_by_
         await _found(app, by_meaning=True)
         assert app.current == "The port of one."
         assert app.memories.rows.cursor == 2
+
+
+async def test_that_results_are_incomplete_is_said_once_and_stays_out_of_the_way_of_what_was_done_since(
+    workspace: Workspace, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = workspace.remember("The port of one.")
+    search = memory_search.MemorySearch._search
+
+    def incomplete(own: memory_search.MemorySearch, mode: SearchMode) -> SearchAnswer:
+        answer = search(own, mode)
+        return SearchAnswer(answer.results, answer.total, "off", "Results are incomplete.")
+
+    monkeypatch.setattr(memory_search.MemorySearch, "_search", incomplete)
+    async with opened(data_dir) as app:
+        await app.press("slash", *"port")
+        await app.until(lambda: "Results are incomplete." in app.told, "it is said")
+        await app.press("enter", "i")
+        await app.until(lambda: workspace.get(memory.id).pinned, "it is pinned")
+        await app.until(lambda: bool(app.memories.rows.current and app.memories.rows.current.pinned), "it is shown")
+        assert "Pinned" in app.told
 
 
 async def test_the_list_and_the_preview_tell_the_same_age_however_long_one_looks_at_them(

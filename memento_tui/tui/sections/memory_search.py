@@ -46,6 +46,8 @@ class MemorySearch:
         self._forgiven = ForgivenQuery("")
         self._semantic = ""
         self._reported_problem = ""
+        self._noticed = ""
+        """What was said of how complete the answers to the present query are."""
         self._is_at_best = False
         """Whether the cursor has stood on the best result since the query was typed."""
 
@@ -71,7 +73,7 @@ class MemorySearch:
         self.query = parse(self._forgiven.source, typing=True)
         # A part that cannot be used may go on while it is typed; afterwards nothing is found by it, and not everything.
         self.error = parse(self._forgiven.source, typing=typing).error
-        self._is_at_best = True
+        self._is_at_best, self._noticed = True, ""
         if self.query.words:
             self._show_answer(self._search("keyword"), to_best=True)
             self._run(self.search_by_meaning(self.query.source), "meaning")
@@ -155,8 +157,9 @@ class MemorySearch:
         source = HitSource(listed)
         self.hits = {hit.id: hit for hit in listed}
         rows.row_height = 2
-        if answer.notice:
+        if answer.notice and answer.notice != self._noticed:  # once, or it takes the place of what was done since
             self._section.memento.show_status(answer.notice)
+            self._noticed = answer.notice
         current = rows.current
         if to_best:
             rows.set_rows(source.rows(), source.total(), source)
