@@ -75,7 +75,7 @@ async def test_that_results_are_incomplete_is_said_once_and_stays_out_of_the_way
 
     def incomplete(own: memory_search.MemorySearch, mode: SearchMode) -> SearchAnswer:
         answer = search(own, mode)
-        return SearchAnswer(answer.results, answer.total, "off", "Results are incomplete.")
+        return SearchAnswer(answer.results, answer.total, "off", notice="Results are incomplete.")
 
     monkeypatch.setattr(memory_search.MemorySearch, "_search", incomplete)
     async with opened(data_dir) as app:
