@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from threading import Lock
@@ -231,8 +231,8 @@ class InboxView:
 class InboxListing:
     """The entries of a kind whose texts hold some words, as they were when they were first asked for. Used on threads.
 
-    Which they are is read once, and their rows by page: what comes later is none of them, and what each held then is
-    known by its version.
+    Which they are is read once, and their rows by page: what comes later is none of them, what was decided leaves them
+    once that is found, and what each held then is known by its version.
     """
 
     def __init__(self, store: Store, kind: str, words: Sequence[str], order: InboxOrder, at: datetime) -> None:
@@ -257,10 +257,20 @@ class InboxListing:
         return len(self._versions())
 
     def page(self, start: int, count: int) -> Sequence[InboxItem]:
-        """Return ``count`` of them from index ``start`` as they are now, without what was decided since."""
-        keys = self._part(start, count)
-        rows = {(row.record, row.record_id): InboxItem(row) for row in self._store.inbox.rows(self._at, keys)}
-        return [rows[key] for key in keys if key in rows]
+        """Return ``count`` of them from index ``start`` as they are now, fewer only at the end."""
+        while True:
+            keys = self._part(start, count)
+            rows = {(row.record, row.record_id): InboxItem(row) for row in self._store.inbox.rows(self._at, keys)}
+            if len(rows) == len(keys):
+                return [rows[key] for key in keys]
+            self._leave_out([key for key in keys if key not in rows])
+
+    def _leave_out(self, decided: Iterable[tuple[str, str]]) -> None:
+        with self._lock:
+            found = self._found or {}
+            for key in decided:
+                found.pop(key, None)
+            self._keys = list(found)
 
     def as_listed(self, names: Collection[str]) -> Mapping[str, InboxItem]:
         """Return those of some that wait, by name, each with the version that it was listed with.

@@ -155,7 +155,9 @@ def test_a_listing_stays_as_it_was_first_asked_for_and_reads_only_the_rows_of_a_
     agent.remember("A page that came later.", source_type="external")
     workspace.review.approve("page4")
     assert (listing.total(), workspace.inbox.listing("new").total()) == (6, 6)
-    assert [row.row.text for row in listing.page(0, 3)] == ["A page about 5.", "A page about 3."]
+    assert [row.row.text for row in listing.page(0, 3)] == ["A page about 5.", "A page about 3.", "A page about 2."]
+    assert (listing.total(), len(listing.page(0, 9)), len(listing.page(4, 1)), len(listing.page(5, 1))) == (5, 5, 1, 0)
+    assert [listing.locate(row.id) for row in listing.page(0, 9)] == [0, 1, 2, 3, 4]
 
 
 def test_what_was_listed_is_decided_as_it_was_listed_or_not_at_all(workspace: Workspace, agent: Workspace) -> None:
