@@ -1,0 +1,74 @@
+"""Every dialog: what its keys are is said in it, `?` does nothing behind it, and Escape leaves it without a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import memento_tui
+from memento_tui.api import Workspace
+from memento_tui.model import make_contradiction
+from tests.made import unguarded
+from tests.tui.app_driver import Driver, opened
+
+OPENED_BY = {
+    "home": ("f2", "f4", "ctrl+p", "@", "question_mark", "colon"),
+    "memories": ("t", "c", "y", "|", "s", "space space d", "space space t", "space space a", "/ o enter S"),
+    "review": ("G x", "space space a", "space space x", "space space l", "/ p enter A", "/ p enter X"),
+    "working": ("n", "e", "w", "c", "space space d", "space space c"),
+    "skips": ("n", "e", "plus", "space space x", "space space plus", "space space s"),
+    "identity": ("g x", "G r"),
+    "activity": ("Q",),
+    "health": ("G enter",),
+}
+"""The keys that open each dialog of a section, a space between."""
+
+
+@pytest.fixture
+def everywhere(data_dir: Path, workspace: Workspace, agent: Workspace) -> Iterator[Path]:
+    """Something in every section."""
+    older = workspace.remember("The API listens on port 8080.", tags=["api"]).id
+    newer = workspace.remember("The API listens on port 9090.", tags=["api"]).id
+    with unguarded(workspace._store, workspace.author, "test") as tx:
+        tx.put(make_contradiction({"older": older, "newer": newer, "score": 0.9, "why": "They differ."}), base=0)
+    for number in range(2):
+        workspace.items.create(f"Mend the gate {number}", next_action="begin")
+        workspace.skips.add(f"vendor/{number}", "generated", "30d")
+        workspace.crystals.write(f"I look after the gate, {number}.")
+    workspace.saved_searches.save("api", "tag:api")
+    workspace.backups.make()
+    for subject in ("fish", "birds"):
+        agent.remember(f"A page says that {subject} matter.", source_type="external")
+    agent.crystals.write("I look after nothing.")
+    yield data_dir
+
+
+async def _leave(driver: Driver) -> None:
+    """Press Escape until no dialog is open; one that asks whether to leave takes a second one."""
+    for _ in range(2):
+        if len(driver.app.screen_stack) > 1:
+            await driver.press("escape")
+    await driver.until(lambda: len(driver.app.screen_stack) == 1, "Escape leaves it")
+
+
+@pytest.mark.parametrize("section", OPENED_BY)
+async def test_a_dialog_says_how_it_is_left_and_escape_leaves_it_without_a_change(
+    everywhere: Path, section: str
+) -> None:
+    async with opened(everywhere, start=section) as driver:
+        await driver.until(lambda: driver.app.section.is_attached, "the section is there")
+        with memento_tui.open(everywhere) as before:
+            head = before.activity.head()
+        for keys in OPENED_BY[section]:
+            *first, last = keys.split()
+            await driver.press(*first)
+            await driver.press(last)
+            await driver.until(lambda: len(driver.app.screen_stack) > 1, f"{keys} opens a dialog in {section}")
+            await driver.press("question_mark")
+            assert len(driver.app.screen_stack) == 2, keys
+            await _leave(driver)
+            await driver.press("escape", "escape", "u", "g")
+        with memento_tui.open(everywhere) as after:
+            assert after.activity.head() == head
