@@ -268,11 +268,13 @@ class MementoApp(ErrorBoundary, App[None]):
 
     async def on_event(self, event: events.Event) -> None:
         """Let keys and clicks wait for the one before; handle everything else at once."""
-        is_input = isinstance(event, events.InputEvent | events.Paste)
-        if is_input and not event.is_forwarded:
-            self._input_order.put(event)
-        elif not (is_input and self._input_order.is_closed):  # on its way through the widgets when the app was left
-            await super().on_event(event)
+        if isinstance(event, events.InputEvent | events.Paste):
+            if not event.is_forwarded:
+                self._input_order.put(event)
+                return
+            if self._input_order.is_closed:  # it was on its way through the widgets when the app was left
+                return
+        await super().on_event(event)
 
     async def _carry_out(self, event: events.Event) -> None:
         """Carry out a key or a click; remember when the person acted, before anything else sees the event."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,7 @@ OPENED_BY = {
 
 
 @pytest.fixture
-def everywhere(data_dir: Path, workspace: Workspace, agent: Workspace) -> Iterator[Path]:
+def everywhere(data_dir: Path, workspace: Workspace, agent: Workspace) -> Path:
     """Something in every section."""
     older = workspace.remember("The API listens on port 8080.", tags=["api"]).id
     newer = workspace.remember("The API listens on port 9090.", tags=["api"]).id
@@ -42,7 +41,7 @@ def everywhere(data_dir: Path, workspace: Workspace, agent: Workspace) -> Iterat
     for subject in ("fish", "birds"):
         agent.remember(f"A page says that {subject} matter.", source_type="external")
     agent.crystals.write("I look after nothing.")
-    yield data_dir
+    return data_dir
 
 
 async def _leave(driver: Driver) -> None:

@@ -65,6 +65,17 @@ async def test_the_soonest_to_end_comes_first_with_all_there_is_to_know(data: Pa
         assert "never hit" in app.text(".side-text")
 
 
+async def test_what_is_typed_takes_the_place_of_a_span_that_was_only_proposed(data: Path) -> None:
+    async with opened(data, start="skips") as app:
+        await read(app)
+        await app.press("plus", *"7d")
+        assert app.app.screen.query_one(Input).value == "7d"
+        await app.press("escape", "n")
+        await app.until(lambda: isinstance(app.app.screen, FormScreen), "the form comes")
+        await app.press("tab", "tab", *"90d")
+        assert [field.value for field in app.app.screen.query(Input)][2] == "90d"
+
+
 async def test_a_skip_is_extended_and_a_wrong_end_is_told_in_the_question(data: Path, workspace: Workspace) -> None:
     async with opened(data, start="skips") as app:
         await read(app)

@@ -61,6 +61,17 @@ def test_a_draft_that_cannot_be_written_is_told_of(tmp_path: Path) -> None:
         EditorFile(DataPaths(tmp_path), "a", "one")
 
 
+def test_without_an_editor_of_ones_own_the_first_that_is_installed_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("VISUAL", "EDITOR"):
+        monkeypatch.delenv(name, raising=False)
+    installed = {"vim", "vi"}
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}" if name in installed else None)
+    assert editor_command() == ["vim"]
+    installed.clear()
+    with pytest.raises(InvalidInput, match=r"'nano' was not found.*Set VISUAL or EDITOR"):
+        editor_command()
+
+
 def test_the_editor_is_the_persons_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EDITOR", "none-such-editor")
     monkeypatch.setenv("VISUAL", f"'{sys.executable}' --wait")

@@ -101,18 +101,25 @@ class AskLine(Dialog[str | None]):
     """A dialog that asks for one line: Enter returns it, Escape returns ``None``.
 
     ``check`` raises a `MementoError` for a line that will not do: that is said while it is typed, and the line stays.
+    What is typed takes the place of a value that is only ``proposed``, and is added to any other.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", show=False)]
 
     def __init__(
-        self, question: str, value: str = "", *, hint: str = "", check: Callable[[str], object] = lambda _: None
+        self,
+        question: str,
+        value: str = "",
+        *,
+        hint: str = "",
+        check: Callable[[str], object] = lambda _: None,
+        proposed: bool = False,
     ) -> None:
         super().__init__()
         self._question = question
         self._check = check
         self._problem = Static(classes="dialog-problem")
-        self._input = Input(value, select_on_focus=False)
+        self._input = Input(value, select_on_focus=proposed)
         self._hint = hint
 
     def compose(self) -> ComposeResult:

@@ -27,13 +27,17 @@ _KEEP_SECONDS = 0.4
 
 @dataclass(frozen=True)
 class Field:
-    """One field. ``hint`` is shown while it is empty; a ``multiline`` field may hold line feeds."""
+    """One field. ``hint`` is shown while it is empty; a ``multiline`` field may hold line feeds.
+
+    What is typed into a field takes the place of a value that is only ``proposed``, and is added to any other.
+    """
 
     name: str
     label: str
     value: str = ""
     hint: str = ""
     multiline: bool = False
+    proposed: bool = False
 
 
 class FormScreen(Dialog[bool]):
@@ -91,7 +95,8 @@ class FormScreen(Dialog[bool]):
         name, value = f"field-{field.name}", self._typed.get(field.name, field.value)
         if field.multiline:
             return TextArea(value, id=name, tab_behavior="focus", soft_wrap=True)
-        return Input(value, placeholder=field.hint, id=name, select_on_focus=False)
+        proposed = field.proposed and field.name not in self._typed
+        return Input(value, placeholder=field.hint, id=name, select_on_focus=proposed)
 
     def on_mount(self) -> None:
         """Focus the first field without scrolling, which would hide its label."""

@@ -46,7 +46,7 @@ _WIDE_COLUMNS = 100
 
 async def ask_for_moment(app: App[None], proposed: str) -> None:
     """Ask which moment the person wants to see, and show it."""
-    given = await app.push_screen_wait(AskLine("See the memory as it was", proposed, hint=_HINT))
+    given = await app.push_screen_wait(AskLine("See the memory as it was", proposed, hint=_HINT, proposed=True))
     if given:
         app.push_screen(PastScreen(given))
 
@@ -233,7 +233,9 @@ class PastScreen(Dialog[None]):
     async def action_moment(self) -> None:
         """Ask for another moment."""
         proposed = "" if self.past is None else f"entry {self.past.entry.seq}"
-        given = await self.app.push_screen_wait(AskLine("See the memory as it was", proposed, hint=_HINT))
+        given = await self.app.push_screen_wait(
+            AskLine("See the memory as it was", proposed, hint=_HINT, proposed=True)
+        )
         if given:
             self._go(given)
 

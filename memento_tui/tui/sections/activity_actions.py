@@ -81,7 +81,7 @@ class ExposureActions:
         fields = [
             Field("item", "What to leave alone", headline),
             Field("reason", "Why", hint="the agent reads this"),
-            Field("until", "Until when", _SKIP_SPAN, "a date, or a span such as 30d"),
+            Field("until", "Until when", _SKIP_SPAN, "a date, or a span such as 30d", proposed=True),
         ]
         if await self._section.app.push_screen_wait(FormScreen(Content("Skip this subject"), fields, self._add_skip)):
             self._section.guard.moved_by_person()

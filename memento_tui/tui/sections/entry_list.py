@@ -211,19 +211,22 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
         """Return the title of a question about a record."""
         return Content(f"{word}: {cells(self.SPEC.title_of(row), 50).rstrip()}")
 
-    async def ask(self, question: str, value: str, accept: Callable[[str], str], *, hint: str = "") -> None:
+    async def ask(
+        self, question: str, value: str, accept: Callable[[str], str], *, hint: str = "", proposed: bool = False
+    ) -> None:
         """Ask for a line until ``accept`` takes it; a refused one stays in the line. Must run in a worker.
 
-        ``accept`` returns a sentence for the status line, or raises a `MementoError` that says why not.
+        ``accept`` returns a sentence for the status line, or raises a `MementoError` that says why not. What is typed
+        takes the place of a value that is only ``proposed``.
         """
         while True:
-            answer = await self.app.push_screen_wait(AskLine(question, value, hint=hint))
+            answer = await self.app.push_screen_wait(AskLine(question, value, hint=hint, proposed=proposed))
             if answer is None:
                 return
             try:
                 sentence = accept(answer)
             except MementoError as error:
-                value, hint = answer, shown(f"{self.SPEC.format_error(error)} Escape leaves.")
+                proposed, value, hint = False, answer, shown(f"{self.SPEC.format_error(error)} Escape leaves.")
                 continue
             self.memento.refresh_after_write()
             self.memento.show_status(sentence)

@@ -58,9 +58,9 @@ class FieldSpec:
     format: Callable[[Any], str] = str
     parse: Callable[[str], Any] = str.strip
 
-    def form_field(self, text: str) -> Field:
-        """Return the field of a form that holds a text."""
-        return Field(self.name, self.form_label, text, self.hint, multiline=self.multiline)
+    def form_field(self, text: str, *, proposed: bool = False) -> Field:
+        """Return the field of a form that holds a text, which may be merely proposed."""
+        return Field(self.name, self.form_label, text, self.hint, multiline=self.multiline, proposed=proposed)
 
 
 class RecordRepository(Protocol[RecordT]):
@@ -107,7 +107,9 @@ class RecordSpec(Generic[RecordT]):
     def new_form_fields(self, texts: Mapping[str, str]) -> list[Field]:
         """Return the fields of the form for a new record; ``texts`` replaces initial texts."""
         return [
-            field.form_field(texts.get(field.name, field.initial)) for field in self.fields if field.initial is not None
+            field.form_field(texts.get(field.name, field.initial), proposed=True)
+            for field in self.fields
+            if field.initial is not None
         ]
 
     def parse(self, texts: Mapping[str, str]) -> dict[str, Any]:

@@ -118,7 +118,9 @@ class SkipsSection(EntryListSection[Skip]):
             )
             return f"It holds until {written.expires_at:%Y-%m-%d %H:%M}Z. z undoes."
 
-        await self.ask(f"Until when? {self.heading('Extend', seen)}", DEFAULT_EXTENSION, accept, hint=hint)
+        await self.ask(
+            f"Until when? {self.heading('Extend', seen)}", DEFAULT_EXTENSION, accept, hint=hint, proposed=True
+        )
 
     async def _extend_marked(self, chosen: Mapping[str, int | None], hint: str) -> None:
         ends: list[datetime] = []
@@ -127,7 +129,8 @@ class SkipsSection(EntryListSection[Skip]):
             ends.append(parse_moment(text, "expires_at", clock.now()))
             return ""
 
-        await self.ask(f"Until when? Extend {len(chosen):,} marked", DEFAULT_EXTENSION, accept, hint=hint)
+        question = f"Until when? Extend {len(chosen):,} marked"
+        await self.ask(question, DEFAULT_EXTENSION, accept, hint=hint, proposed=True)
         if ends:
             skips = self.memento.workspace.skips
             await self.run_on(
