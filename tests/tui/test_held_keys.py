@@ -8,6 +8,7 @@ import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.model import make_contradiction
+from memento_tui.tui.sections.list_section import ListSection
 from tests.made import unguarded
 from tests.tui.app_driver import Driver, opened
 
@@ -86,6 +87,24 @@ async def test_a_held_key_deletes_one_memory(data_dir: Path, workspace: Workspac
         await app.press(*["d"] * _HELD)
         await _is_refused(app)
         assert app.memories.rows.total == 2
+
+
+@pytest.mark.parametrize(("section", "key"), [("working", "x"), ("working", "d"), ("skips", "x"), ("skips", "s")])
+async def test_a_key_held_in_a_list_of_entries_acts_on_one(
+    data_dir: Path, workspace: Workspace, section: str, key: str
+) -> None:
+    for name in ("fish", "birds", "stones"):
+        workspace.items.create(f"Mend the {name}")
+        workspace.skips.add(f"vendor/{name}", "generated", "30d")
+    async with opened(data_dir, start=section) as app:
+        shown = app.app.section
+        assert isinstance(shown, ListSection)
+        await app.until(lambda: shown.rows.total == 3, "the entries are read")
+        await app.press(key)
+        await app.until(lambda: shown.rows.total == 2, "one is gone")
+        await app.press(*[key] * _HELD)
+        await _is_refused(app)
+        assert shown.rows.total == 2
 
 
 async def test_a_key_held_on_a_mark_acts_on_what_was_marked_alone(data_dir: Path, workspace: Workspace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.tui.screens.dialogs import Confirm
 from memento_tui.tui.screens.write_problems import ConflictScreen
+from memento_tui.tui.widgets.editor import Editor
 from tests.made import note, put
 from tests.tui.app_driver import opened
 
@@ -61,6 +63,29 @@ async def test_an_edit_in_place_is_saved_and_undone_and_redone(filled: Path, wor
         assert "relLangURL" in app.text("#preview-body")
         await app.press("Z")
     assert workspace.search("absLangURL", mode="keyword").results[0].memory.content == "Use absLangURL for paths."
+
+
+async def test_typing_reads_and_keeps_the_text_at_intervals_and_not_at_each_key(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def looked_through(text: str) -> Counter[str]:
+        read.append(text)
+        return Counter()
+
+    monkeypatch.setattr("memento_tui.tui.widgets.editor._KEEP_SECONDS", 3600.0)
+    monkeypatch.setattr("memento_tui.tui.widgets.editor.hidden_characters", looked_through)
+    async with opened(filled) as driver:
+        await driver.press("e")
+        editor = driver.memories.query_one(Editor)
+        await driver.until(lambda: bool(read), "what was there is known")
+        before = len(read)
+        await driver.press(*"letters")
+        assert len(read) == before
+        editor.keep_typed()
+        assert len(read) == before + 1
+        assert "letters" in read[-1]
 
 
 async def test_leaving_the_editor_with_changes_asks_and_enter_does_not_answer(filled: Path) -> None:

@@ -128,7 +128,7 @@ def _backup_row(backup: Backup) -> HealthRow:
 
 def _first_words(name: str, detail: str) -> str:
     """Return the part of a detail that fits a narrow list, where it means something by itself."""
-    return detail.partition(",")[0].partition(";")[0] if name in _CHECKS_WITH_DETAIL else "in order"
+    return detail.partition(", ")[0].partition("; ")[0] if name in _CHECKS_WITH_DETAIL else "in order"
 
 
 def with_group_headings(rows: Sequence[HealthRow]) -> list[HealthRow]:
