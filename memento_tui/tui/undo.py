@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from memento_tui.errors import MementoError
+from memento_tui.errors import Conflict, MementoError
 from memento_tui.tui.commands import COMMANDS, key_names
 from memento_tui.tui.display import cells
 from memento_tui.tui.sections.catalogue import section_showing
@@ -49,7 +49,8 @@ class UndoRunner:
             async with self._lock:
                 entries = await asyncio.to_thread(act)
         except MementoError as error:
-            app.show_status(str(error), problem=True)
+            way_out = " In Activity, r takes it back." if isinstance(error, Conflict) else ""
+            app.show_status(f"{error}{way_out}", problem=True)
             return
         finally:
             report.stop()

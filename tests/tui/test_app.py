@@ -19,6 +19,7 @@ from memento_tui.tui.screens.write_problems import ConflictScreen
 from memento_tui.tui.widgets.bars import KeyBar, TopBar
 from memento_tui.tui.widgets.editor import Editor
 from memento_tui.tui.widgets.record_list import RecordList
+from tests.made import edit
 from tests.tui.app_driver import Driver, opened
 
 
@@ -198,3 +199,29 @@ async def test_a_form_that_was_open_at_a_crash_is_offered_and_can_be_saved(
         await app.press("ctrl+s")
         await app.until(lambda: workspace.items.get(item.id).next_action == "Read the code", "it is saved")
         await app.until(lambda: find_unsaved_texts(app.app.workspace.paths) == [], "nothing is kept any more")
+
+
+async def test_an_undo_that_a_later_entry_stands_in_the_way_of_says_where_that_is_taken_back(
+    filled: Path, workspace: Workspace, agent: Workspace
+) -> None:
+    mine = workspace.remember("The API lives at /v2.")
+    workspace.update(mine.id, content="The API lives at /v3.")
+    edit(agent, mine.id, content="The API lives at /v4.")
+    async with opened(filled) as app:
+        await app.press("z")
+        await app.until(lambda: "In Activity, r takes it back." in app.told, "the way out is said")
+        assert "Undo entry" in app.told
+
+
+async def test_sections_views_and_dialogs_that_were_left_leave_nothing_behind(filled: Path) -> None:
+    async with opened(filled) as app:
+
+        async def go_round() -> int:
+            for section in "12345678":
+                await app.press(section, "question_mark", "escape", "colon", "escape")
+            await app.press("2", "h", "escape", "l", "escape", "w", "escape", "f", "escape", "e", "escape")
+            await app.until(lambda: app.memories.side.view is None, "the views are closed")
+            return len(app.app._registry)
+
+        await go_round()
+        assert await go_round() == await go_round()
