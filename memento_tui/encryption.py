@@ -26,6 +26,7 @@ __all__ = [
     "directory_mark",
     "forget_key",
     "is_in_clear",
+    "is_unlocked",
     "key_id_of",
     "key_of_directory",
     "key_place",
@@ -122,6 +123,21 @@ def read_key(key_id: str) -> bytes | None:
         if len(key) == KEY_BYTES:
             return key
     return None
+
+
+def is_unlocked(key_id: str) -> bool:
+    """Tell whether a key is unlocked, in a microsecond where it was before; programs ask it each time they read."""
+    place = _known_places.get(key_id)
+    if place is not None and os.path.exists(place):  # noqa: PTH110 - a quarter of the time
+        return True
+    found = key_place(key_id)
+    if found is not None:
+        _known_places[key_id] = os.fspath(found)
+    return found is not None
+
+
+_known_places: dict[str, str] = {}
+"""Where keys were found last."""
 
 
 def key_place(key_id: str) -> Path | None:

@@ -65,7 +65,7 @@ class Rewritten(msgspec.Struct, frozen=True):
 def is_unlocked(paths: DataPaths) -> bool:
     """Tell whether a workspace can be opened without its passphrase: it is not encrypted, or is unlocked."""
     key_id = paths.key_id
-    return not key_id or encryption.read_key(key_id) is not None
+    return not key_id or encryption.is_unlocked(key_id)
 
 
 def encrypt(
@@ -186,7 +186,8 @@ def unlock(paths: DataPaths, passphrase: str, *, key_file: Path | None = None, r
 def lock(paths: DataPaths) -> list[str]:
     """Lock the workspace and its backups: stop the engine, and take the keys and indexes out of memory.
 
-    A program that has it open keeps it until it ends. Return the ids of the keys that were unlocked.
+    A program that has it open can read no more of it, once what it is at has ended. Return the ids of the keys that
+    were unlocked.
 
     Raises:
         EngineUnavailable: the engine does not end.

@@ -64,7 +64,7 @@ def encrypt(*, passphrase_file: str | None, keyring: bool, yes: bool) -> None:
     is_new = not paths.key_id
     if is_new:
         confirm(
-            "Encrypt the workspace? Without the passphrase nobody will ever read it again",
+            "Encrypt the workspace, which nobody will ever read again without the passphrase",
             yes=yes,
             unasked="Encrypting needs a decision.",
             declined="Nothing was changed.",
@@ -201,7 +201,8 @@ def unlock(*, passphrase_file: str | None, keyring: bool, key_file: Path | None)
 def lock(*, keyring: bool) -> None:
     """Take the key and the indexes of the workspace out of memory, and end its engine.
 
-    A program that has it open keeps it until it ends. A key in the system's keyring stays there without --keyring.
+    The app ends, and every program that has it open can read no more of it. A key in the system's keyring stays there
+    without --keyring.
     """
     from memento_tui.api import encryption  # noqa: PLC0415 - as above
 

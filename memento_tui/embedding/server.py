@@ -29,7 +29,8 @@ from filelock import FileLock, Timeout
 from memento_tui.config import Config, load_config
 from memento_tui.embedding.engine_state import EngineState
 from memento_tui.embedding.index_worker import IndexWorker
-from memento_tui.errors import DataDirectoryError, MementoError
+from memento_tui.encryption import is_unlocked
+from memento_tui.errors import DataDirectoryError, LockedWorkspace, MementoError
 from memento_tui.locations import check_socket_folder
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, use_private_umask
@@ -424,6 +425,8 @@ def run_engine(paths: DataPaths, make_hooks: MakeHookResponder) -> int:
     try:
         if not paths.database.exists():
             raise DataDirectoryError(f"There is no memento data in {paths.root}.")
+        if (key_id := paths.key_id) and not is_unlocked(key_id):
+            raise LockedWorkspace(paths.database, key_id)
         lock = FileLock(paths.engine_lock, mode=PRIVATE_FILE_MODE)
         if _is_at_work(paths):
             return 0

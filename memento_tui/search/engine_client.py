@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from memento_tui.encryption import is_unlocked
 from memento_tui.errors import EngineUnavailable
 from memento_tui.meaning import check_installed, is_installed
 from memento_tui.model.filters import Filter
@@ -246,7 +247,10 @@ class SemanticClient:
     def _may_start(self) -> bool:
         if not (self._enabled and self._is_starter and is_installed()):
             return False
-        return not self._closed.is_set() and self._paths.database.exists()
+        if self._closed.is_set() or not self._paths.database.exists():
+            return False
+        key_id = self._paths.key_id
+        return not key_id or is_unlocked(key_id)
 
     def _probe(self) -> EngineStatus:
         status = EngineStatus.of(send_request(self._paths, {"op": "status"}, seconds=_PROBE_SECONDS))

@@ -16,6 +16,7 @@ from typing import Any
 
 import apsw
 
+from memento_tui.encryption import is_unlocked
 from memento_tui.errors import DamagedFile, DataDirectoryError, InvalidInput, LockedWorkspace, LostData, ReadOnlyMode
 from memento_tui.model.validation import fold_tag, new_id
 from memento_tui.private_files import make_private_file
@@ -180,6 +181,11 @@ class _ThreadConnection:
             self.is_closed = True
 
 
+def _was_locked(connection: Connection) -> bool:
+    """Tell whether the person has locked an encrypted database since; a transaction that has begun goes to its end."""
+    return bool(connection.key_id) and not connection.in_transaction and not is_unlocked(connection.key_id)
+
+
 _MIGRATING = "Bringing the database to the present format"
 
 
@@ -294,6 +300,8 @@ class Database:
     def _own(self) -> _ThreadConnection:
         own: _ThreadConnection | None = getattr(self._local, "connection", None)
         if own is not None and own.stands and not own.uses and own.stands != self._standing():
+            own.close()
+        if own is not None and not own.is_closed and _was_locked(own.sqlite):
             own.close()
         if own is None or own.is_closed:
             stands = self._standing() if self.is_read_only else None

@@ -25,7 +25,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.overview import mark_seen
 from memento_tui.app_sections import SECTIONS
 from memento_tui.config import read_config_text
-from memento_tui.errors import MementoError, ReadOnlyMode
+from memento_tui.errors import LockedWorkspace, MementoError, ReadOnlyMode
 from memento_tui.known_workspaces import note_opened
 from memento_tui.model.validation import new_id
 from memento_tui.paths import DataPaths, data_directory
@@ -312,6 +312,9 @@ class MementoApp(ErrorBoundary, App[None]):
 
     def _poll_journal(self) -> None:
         update = self._live.poll()
+        if update.locked:
+            self._leave_locked(update.locked)
+            return
         if update.summary:
             self._status_line.mention(update.summary)
         if update.changed:
@@ -320,6 +323,11 @@ class MementoApp(ErrorBoundary, App[None]):
             except MementoError as error:
                 self.show_status(str(error), problem=True)
         self.show_live_state()
+
+    def _leave_locked(self, sentence: str) -> None:
+        """Take what memories say off the screen, as the workspace was locked elsewhere. What was typed is kept."""
+        self._keep_typed_everywhere()
+        self.exit(return_code=LockedWorkspace.exit_code, message=f"memento has ended: {sentence}")
 
     def refresh_sections(self) -> None:
         """Reload the section that is shown, and the others when the person comes to them."""

@@ -9,7 +9,7 @@ from time import monotonic
 
 from memento_tui.api.activity import ActivityLog
 from memento_tui.api.types import Entry
-from memento_tui.errors import MementoError
+from memento_tui.errors import LockedWorkspace, MementoError
 
 __all__ = ["JournalUpdate", "JournalWatcher"]
 
@@ -26,6 +26,8 @@ class JournalUpdate:
 
     changed: bool = False
     summary: str = ""
+    locked: str = ""
+    """The sentence that says that the workspace was locked; empty where it was not."""
 
 
 class JournalWatcher:
@@ -52,6 +54,8 @@ class JournalWatcher:
                 self._behind = max(head - self._seen, 0)
                 return JournalUpdate()
             entries = self._journal.entries_after(self._seen) if head > self._seen else []
+        except LockedWorkspace as error:
+            return JournalUpdate(locked=str(error))
         except MementoError as error:
             summary, self._problem = ("" if self._problem else str(error)), str(error)
             return JournalUpdate(summary=summary)

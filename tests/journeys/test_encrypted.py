@@ -8,6 +8,9 @@ import pytest
 
 import memento_tui
 from memento_tui.api.encryption import encrypt, lock, unlock
+from memento_tui.embedding.server import run_engine
+from memento_tui.errors import LockedWorkspace
+from memento_tui.hooks.engine_answers import HookAnswers
 from memento_tui.paths import DataPaths
 from tests.encrypted import PASSPHRASE, cheap_passphrases, files_with, use_own_memory
 from tests.journeys.engine_house import EngineHouse, until
@@ -59,3 +62,4 @@ def test_an_engine_keeps_its_vectors_in_memory_and_ends_where_the_workspace_is_l
         lock(paths)
         until(house.has_left, "the engine has left")
         assert [path for path in memory.rglob("*") if path.is_file()] == []
+        assert run_engine(paths, HookAnswers) == LockedWorkspace.exit_code  # nor does another stay

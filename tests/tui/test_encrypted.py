@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from memento_tui.api import Workspace
-from memento_tui.api.encryption import encrypt
+from memento_tui.api.encryption import encrypt, lock
 from memento_tui.encryption import key_place
+from memento_tui.errors import LockedWorkspace
 from memento_tui.paths import DataPaths
 from tests.encrypted import PASSPHRASE, cheap_passphrases, files_with, use_own_memory
 from tests.tui.app_driver import opened
@@ -45,3 +46,18 @@ async def test_health_says_where_the_key_and_the_indexes_are(encrypted: DataPath
         await driver.press("slash")
         await driver.type("encryption")
         await driver.until(lambda: "encrypted, unlocked" in side(driver), "it stands beside the row too")
+
+
+async def test_the_app_ends_when_the_workspace_is_locked_elsewhere_and_keeps_what_was_typed(
+    encrypted: DataPaths,
+) -> None:
+    async with opened(encrypted.root) as driver:
+        await driver.press("n")
+        await driver.type("Aphelion is in July.")
+        lock(encrypted)
+        await driver.until(lambda: driver.app.return_code is not None, "the app ends")
+        assert driver.app.return_code == LockedWorkspace.exit_code
+        assert "memento has ended" in str(driver.app._exit_renderables)
+    assert files_with("aphelion", encrypted.clear) != []
+    assert files_with("perihelion", encrypted.clear) == []  # no index
+    assert files_with("aphelion", encrypted.root) == []

@@ -139,6 +139,36 @@ def test_locked_it_says_so_and_nothing_is_written(paths: DataPaths, memory: Path
     assert lock(paths) == []
 
 
+def test_a_program_that_has_it_open_reads_no_more_once_it_is_locked(paths: DataPaths, memory: Path) -> None:
+    encrypt(paths, PASSPHRASE)
+    with memento_tui.open(paths.root) as workspace:
+        assert _found(workspace)
+        lock(paths)
+        tries: tuple[Callable[[], object], ...] = (
+            lambda: _found(workspace),
+            lambda: workspace.list("port"),
+            lambda: workspace.remember("Nobody keeps this."),
+            workspace.backups.make,
+        )
+        for tried in tries:
+            with pytest.raises(LockedWorkspace, match="is encrypted and locked"):
+                tried()
+        assert [file.parent.name for file in memory.rglob("*") if file.is_file()] == ["drafts"]  # no index again
+        unlock(paths, PASSPHRASE)
+        assert _found(workspace) == [f"{MARKER} is in January."]
+
+
+def test_what_has_begun_when_it_is_locked_comes_to_its_end(paths: DataPaths) -> None:
+    encrypt(paths, PASSPHRASE)
+    with memento_tui.open(paths.root) as workspace:
+        with workspace._store.database.writing() as connection:
+            connection.execute("INSERT INTO setting VALUES ('begun', 'before')")
+            lock(paths)
+            connection.execute("INSERT INTO setting VALUES ('ended', 'after')")
+        unlock(paths, PASSPHRASE)
+        assert workspace.settings.get("ended") == "after"
+
+
 def test_the_passphrase_unlocks_it_and_no_other(paths: DataPaths) -> None:
     before = _state(paths.root)
     encrypt(paths, PASSPHRASE)
