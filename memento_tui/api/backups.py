@@ -256,13 +256,16 @@ def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Pr
 
     Raises:
         NotFound, AmbiguousId: no backup, or several, have that name.
-        NotAllowed: an agent asks, or another backup is under way.
+        NotAllowed: an agent asks, or another backup is under way; or the database was encrypted, and the backup is not.
+        LockedWorkspace: the backup is encrypted, and locked.
         DataDirectoryError: something is wrong with the backup, or a file cannot be moved.
 
     """
     if author.actor != "person":
         raise NotAllowed("Only a person restores a backup.", "Ask the person to do it.")
     folder = BackupFolder(paths)
+    if name == "latest" and (known := paths.key_id) and read_key(known) is None:
+        raise LockedWorkspace(paths.database, known)  # none of its backups can be read
     file = _find_file(folder, name)
     key_id = key_id_of(file)
     if not key_id and (known := _key_of_lost(paths)):

@@ -19,7 +19,7 @@ from memento_tui.api.drafts import EditorFile
 from memento_tui.api.encryption import change_passphrase, decrypt, encrypt, lock, unlock
 from memento_tui.api.encryption_status import clear_files
 from memento_tui.api.key_files import KeyFile, write_key_file
-from memento_tui.errors import DamagedFile, DataDirectoryError, InvalidInput, LostData, NotAllowed
+from memento_tui.errors import DamagedFile, DataDirectoryError, InvalidInput, LockedWorkspace, LostData, NotAllowed
 from memento_tui.formats.import_export import run_export
 from memento_tui.mirror.mirror import Mirror
 from memento_tui.paths import DataPaths
@@ -88,6 +88,18 @@ def test_a_backup_in_clear_takes_no_lost_or_damaged_encrypted_database_s_place(
     assert files_with(MARKER, paths.root) == []
     replace_damaged(paths, PERSON, "latest")
     assert paths.key_id == key_id
+    with memento_tui.open(paths.root) as workspace:
+        assert workspace.count_all() == 1
+
+
+def test_the_latest_backup_of_a_damaged_database_that_is_locked_needs_the_passphrase(paths: DataPaths) -> None:
+    encrypt(paths, PASSPHRASE)
+    _destroy_beginning(paths)
+    lock(paths)
+    with pytest.raises(LockedWorkspace, match="`memento unlock` asks for the passphrase"):
+        replace_damaged(paths, PERSON, "latest")
+    unlock(paths, PASSPHRASE)
+    replace_damaged(paths, PERSON, "latest")
     with memento_tui.open(paths.root) as workspace:
         assert workspace.count_all() == 1
 
