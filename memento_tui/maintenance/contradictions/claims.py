@@ -63,6 +63,8 @@ def speak_of_one_subject(one: Memory, other: Memory) -> bool:
 
 
 def _own_title_words(one: Memory, other: Memory) -> frozenset[str]:
+    if not one.title:
+        return frozenset()
     known = analyze_text(other.content, other.title).stems
     return frozenset(
         token.stem

@@ -180,7 +180,16 @@ def compare_memories(
     Records of events, memories about two things, and what ceased to hold before the other began to, are not compared.
     See `compare_claims` for the rest.
     """
-    if _periods_apart(older, newer) or is_event(older) or is_event(newer) or not speak_of_one_subject(older, newer):
+    if is_event(older) or is_event(newer):
+        return None
+    return _compare_of_one_time(older, newer, similarity, all_denials=all_denials)
+
+
+def _compare_of_one_time(
+    older: Memory, newer: Memory, similarity: float, *, all_denials: bool
+) -> ScoredContradiction | None:
+    """Return the strongest difference of two memories that are no events, if they speak of one subject and time."""
+    if _periods_apart(older, newer) or not speak_of_one_subject(older, newer):
         return None
     return compare_claims(older, newer, similarity, all_denials=all_denials)
 
@@ -339,7 +348,9 @@ class ContradictionFinder:
         their number.
         """
         ids = {*neighbours, *(name for near in neighbours.values() for name, _ in near)}
-        memories = {name: m for name, m in self._store.memories.get_many(sorted(ids)).items() if m.status in _COMPARED}
+        current = self._store.memories.get_many(sorted(ids))
+        # Asked once a memory and not once a pair: it reads the beginning of the text.
+        memories = {name: m for name, m in current.items() if m.status in _COMPARED and not is_event(m)}
         found = [
             FoundContradiction(older, newer, contradiction, similarity)
             for older, newer, similarity in _pairs(neighbours, memories)
@@ -350,7 +361,7 @@ class ContradictionFinder:
         return _disjoint(sorted(new, key=_surest_first))[:most]
 
     def _compare(self, older: Memory, newer: Memory, similarity: float) -> ScoredContradiction | None:
-        return compare_memories(older, newer, similarity, all_denials=self._all_denials)
+        return _compare_of_one_time(older, newer, similarity, all_denials=self._all_denials)
 
     def _weighed(self, found: list[FoundContradiction]) -> list[FoundContradiction]:
         if self._entailment is None or not found:
