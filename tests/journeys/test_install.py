@@ -18,7 +18,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from memento_tui.hosts.registry import HOSTS
-from tests.journeys.cli_shell import MEMENTO, Shell
+from tests.journeys.cli_shell import MEMENTO, Console
 from tests.journeys.hook_host import UNHURRIED_PATH
 from tests.journeys.mcp_agent import NO_ENGINE, Agent
 from tests.journeys.tmux_terminal import Screen, needs_tmux
@@ -42,7 +42,7 @@ class House:
         for folder in (self.home, data_dir):
             folder.mkdir(mode=0o700)
         (data_dir / "config.toml").write_text(NO_ENGINE)
-        self.shell = Shell(data_dir)
+        self.shell = Console(data_dir)
         self.shell.environment["HOME"] = str(self.home)
         self.shell.environment["PATH"] += f"{os.pathsep}{root / 'bin'}"
         for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
