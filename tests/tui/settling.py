@@ -11,12 +11,14 @@ import threading
 from asyncio.base_events import BaseEventLoop
 from collections.abc import Callable
 from concurrent.futures import Executor
+from itertools import zip_longest
 from time import monotonic
 from typing import Any
 
 import pytest
 from textual.app import App
 from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
 
 __all__ = ["hold_back", "settle", "settle_at_once"]
 
@@ -84,9 +86,11 @@ def settle_at_once(patch: pytest.MonkeyPatch) -> None:
     """Let Textual's pilot wait by `settle`."""
 
     async def press(pilot: Pilot[Any], *keys: str) -> None:
-        for key in keys:
+        for key, following in zip_longest(keys, keys[1:], fillvalue=""):
+            is_word = len(key) == len(following) == 1 and isinstance(pilot.app.focused, (Input, TextArea))
             await pilot.app._press_keys([key])
-            await settle(pilot.app)
+            if not is_word:  # a text is typed as people do, who wait for no letter
+                await settle(pilot.app)
 
     async def pause(pilot: Pilot[Any], delay: float | None = None) -> None:
         if delay is not None:
