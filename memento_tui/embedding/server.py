@@ -124,7 +124,7 @@ class HookConversation(Protocol):
 
 
 class HookResponder(Protocol):
-    """What answers the calls of hooks; it is given the paths and the worker."""
+    """The function that answers the calls of hooks; it is given the paths and the worker."""
 
     def __call__(self, host: str, event: str, raw: bytes) -> HookConversation | None:
         """Return the conversation about a call; ``None`` for a call that memento does not answer."""

@@ -47,7 +47,7 @@ class HookCall(NamedTuple):
     event: str
     """The event's name as the host calls it."""
     moment: HookMoment
-    """What the event stands for; see `memento_tui.hooks.moments`."""
+    """The moment of a session that the event marks; see `memento_tui.hooks.moments`."""
     session: str
     cwd: str
     transcript: str

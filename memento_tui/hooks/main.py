@@ -61,7 +61,7 @@ class Arguments:
 
     @property
     def moment(self) -> str:
-        """What the event stands for; empty where none is named, which the input does then."""
+        """The moment of a session that the event marks; empty where the call names no event, and the input does."""
         return MOMENT_OF_EVENT.get(self.event.lower(), "")
 
 

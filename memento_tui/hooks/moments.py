@@ -1,4 +1,4 @@
-"""What the events of all hosts come down to. Imports nothing: memento-hook reads it at every call.
+"""Map the events of all hosts to a few moments of a session. Imports nothing: memento-hook reads it at every call.
 
 A session begins, a person sent a prompt, a file is about to be read, the agent wrote to memento, or a stretch of the
 session is over. `memento_tui.hosts.registry` says the same of each host, and a test compares them.

@@ -59,7 +59,7 @@ class Inbound:
         self._membership = membership
         self._members = members
         self.notes: list[str] = []
-        """What a person is to know, a sentence each."""
+        """Notices for the person, a sentence each."""
         self.cards = 0
         """How many changes wait for a person."""
 
@@ -286,7 +286,7 @@ class _EntryApplied:
             self._hold_new(theirs, refused)
 
     def _hold_new(self, theirs: AnyRecord, refused: NotAllowed) -> None:
-        """Let a new record wait that the gate or the person does not let in."""
+        """Propose a new record that the gate or the person refused, so that it waits in Review."""
         screened = self._gate.screen(theirs) if isinstance(theirs, Memory | Skip | WorkingItem) else None
         if screened is None:
             self.notes.append(f"A {type(theirs).__name__.lower()} of {self._member} was left out: {refused.message}")

@@ -21,7 +21,7 @@ from memento_tui.model.validation import check_namespace, new_id
 __all__ = ["Departure", "Invitation", "MachineHub", "Revocation"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-"""What a member, a workspace and a login may be called; it stands beside agents' names in every list."""
+"""The names that a member, a workspace and a login may have; they stand beside agents' names in every list."""
 
 
 _MOST_COUNTED = 1_000

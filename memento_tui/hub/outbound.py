@@ -37,7 +37,7 @@ _Pair = tuple[Change, AnyRecord | None]
 
 
 class Batch(NamedTuple):
-    """What is to be appended in one transaction."""
+    """The entries that are to be appended in one transaction."""
 
     entries: list[dict[str, Any]]
     sent: list[tuple[str, int]]

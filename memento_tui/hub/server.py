@@ -28,7 +28,7 @@ ROLES: dict[str, str] = {
     "reviewer": "gives everything, decisions too",
     "owner": "a reviewer who also invites and revokes members",
 }
-"""What each role of a login may do, in words."""
+"""The rights of each role of a login, in words."""
 
 _ENTRIES: LiteralString = (
     "SELECT seq, id, member, role, format, origin, at, actor, agent, session, channel, action, note, content,"

@@ -40,7 +40,7 @@ class HubAltered(NotAllowed):
 
 
 class RoundReport(msgspec.Struct):
-    """What one round did."""
+    """The outcome of one round."""
 
     pulled: int = 0
     """Entries of other members that were taken in."""
@@ -49,7 +49,7 @@ class RoundReport(msgspec.Struct):
     cards: int = 0
     """Changes that wait for a person since."""
     notes: list[str] = msgspec.field(default_factory=list)
-    """What the person is to know, a sentence each."""
+    """Notices for the person, a sentence each."""
 
 
 _KEPT_PURGE = (

@@ -111,7 +111,7 @@ class MaintenanceContext:
     backup_problem: str = ""
     """Why it could make none that was due, as a sentence."""
     asked: frozenset[str] = frozenset()
-    """What the person asked for beyond what runs by itself; see `ON_REQUEST`."""
+    """The steps that the person asked for beyond those that run by themselves; see `ON_REQUEST`."""
     _most_proposals: int | None = None
     merging: set[str] = field(default_factory=set)
     """The ids of the memories in a merge that waits for a decision, or that this run proposes."""

@@ -39,7 +39,7 @@ _LASTING_KINDS = ("decision", "instruction", "preference", "pattern", "anti_patt
 """The kinds of knowledge that outlast the work that taught them."""
 
 _SHORT_LIFE = timedelta(days=30)
-"""What ends within this time of being written is not kept long."""
+"""A memory that ends within this time of being written is not kept long."""
 
 
 def with_inferred_trust(memory: Memory, given: Container[str], *, writer_confidence: float) -> Memory:

@@ -76,7 +76,7 @@ class StoreOutcome:
 
     @property
     def hint(self) -> str:
-        """What the agent is told who stored a log as if it were knowledge; empty for any other text."""
+        """The advice for an agent that stored a log as if it were knowledge; empty for any other text."""
         memory = self.memory
         is_new = memory.status == "active" and not self.is_known
         return LOG_HINT if is_new and memory.kind != "daily" and is_log(memory.content, memory.title) else ""
@@ -88,7 +88,7 @@ class StoreOutcome:
 
     @property
     def remark(self) -> str:
-        """What the agent is told beyond the outcome: why the memory waits, or what is missing from it."""
+        """The sentences for the agent beyond the outcome: why the memory waits, or what is missing from it."""
         return self.pending_sentence or self.hint
 
     def accepted(self) -> StoreOutcome:

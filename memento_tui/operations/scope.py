@@ -41,7 +41,7 @@ class SearchScope(NamedTuple):
     project: str = ""
     """The namespace of the project whose memories, and those of no project, are searched; empty for no such limit."""
     prefix: str = ""
-    """What stands before the query."""
+    """The text that is put before the query."""
     among: Filter = AllOf()
 
 

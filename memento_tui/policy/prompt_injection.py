@@ -35,7 +35,7 @@ _NEARBY_CHARACTERS = 2_000
 _MAX_MATCHES = 200
 """Matches of one rule that are read in one text."""
 _MAX_DEPTH = 3
-"""Times that an order may be encoded over and over."""
+"""Layers of encoding, one within the other, that are decoded."""
 _DISGUISE_WEIGHT = 0.3
 """The score, from 0 to 1, that an order gains which was found only by undoing a disguise that no honest text has."""
 
@@ -83,7 +83,7 @@ def suspicion_across(first: str, second: str) -> Suspicion:
 
 
 class _Half(NamedTuple):
-    """What is known of a text before it is read after or before another."""
+    """The findings of one text alone, before it is read after or before another."""
 
     folded: str
     rules: frozenset[int]

@@ -35,7 +35,7 @@ __all__ = [
 
 
 def as_verified(memory: Memory, author: Author, now: datetime) -> Memory:
-    """Return the memory as a person leaves it who has read and accepted it, with what it claimed of itself."""
+    """Return the memory as verified by ``author`` at ``now``, with the trust that it claimed for itself."""
     memory = adopt_claims(memory)
     stability = "verified" if memory.stability == "draft" else memory.stability
     return msgspec.structs.replace(memory, stability=stability, verified_at=now, verified_by=author.name)

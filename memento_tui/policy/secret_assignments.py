@@ -168,7 +168,7 @@ _OPEN_BEFORE = re.compile(
     r"(?:(?:api|project|client)[ _-])?$",
     re.ASCII,
 )
-"""What stands before the word for a key or a token that everybody may see."""
+"""The words before ``key`` or ``token`` that say that everybody may see it, such as ``public``."""
 
 
 def _is_open(read: str, word: re.Match[str]) -> bool:

@@ -55,14 +55,14 @@ _LEADS_TO = re.compile(
         ) | は | を | 是 | [：] ) \s{0,3} ["'`«„“]? $""",
     re.ASCII,
 )
-"""What stands directly before a value that belongs to the words before it."""
+"""The signs directly before a value by which it belongs to the words before it."""
 _CALLED = re.compile(
     r"""(?x) ["'`»”)]{0,2} [,;]? \s{0,2} (?: \( | as \b | is \b | = | - | – | — | ist \b | als \b | est \b | comme \b | es \b | como \b | for \b ) [^.\n]{0,24}?
     (?<![a-z]) (?: key | token | secret | credential | bearer | pat | schlüssel | clé | clave | chave | nyckel | ключ | токен ) (?![a-z])
     (?! [ ] (?: id | name | hash ) )""",
     re.ASCII,
 )
-"""What calls a value a key afterwards."""
+"""The words behind a value that call it a key."""
 _SERVICE = re.compile(
     r"""(?x) (?<![a-z]) (?: openai | anthropic | mistral | cohere | gemini | groq | replicate | stability | deepgram | assemblyai | elevenlabs
     | perplexity | openrouter | together | fireworks | huggingface | wandb | langsmith | langfuse | pinecone | weaviate | qdrant
@@ -152,7 +152,7 @@ def _opens_nothing(words: list[re.Match[str]]) -> bool:
 
 
 _SIGN = re.compile(r"(?: [:=>→(«„“\"'`] | \b(?:is|was|with|has|uses?) ) \s? [\"'`]? $", re.ASCII | re.VERBOSE)
-"""What stands before a value in a line that speaks of a service, and of no key."""
+"""The words before a value in a line that speaks of a service, and of no key."""
 _MAX_COMPOUND_GAP = 3
 """Characters between the words of a compound: ``primary key``, ``public_key``, ``pubkey``."""
 _AFTER_SERVICE = re.compile(

@@ -87,7 +87,7 @@ _MOST_WORDS = 600
 
 
 class Weights(NamedTuple):
-    """What was learned."""
+    """The weights that were fitted."""
 
     features: Mapping[str, float]
     common: frozenset[str]
@@ -159,7 +159,7 @@ def _word(start: int, text: str) -> Word:
 
 
 class Candidate(NamedTuple):
-    """What may be a secret: a word of a text, or a phrase of several."""
+    """A candidate for a secret: a word of a text, or a phrase of several."""
 
     first: int
     last: int

@@ -191,11 +191,11 @@ _TOLD = re.compile(
         | הוא | है | هي | คือ | jetzt | ahora | maintenant | nu | teraz | typed | entered | είν | este | van | için | at | uses? | capital | lowercase | exactly | probably | remains | becomes? ) \s | คือ | は | を | 是 | 은 | 는 | \uff1a ) \s{0,3} ["'`«„“*]{0,3} $""",
     re.ASCII,
 )
-"""What leads from the word for a password to the password."""
+"""The signs and words between the word for a password and the password."""
 _PURPOSE = re.compile(
     r"\s(?:of|for|on|to|at|in|for|für|fürs|zum|zur|vom|am|im|der|des|de|del|da|do|du|pour|para|per|di|della|för|till|til|for|voor|van|do|na|k|от|для|к)(?:\s\S{1,20}){1,4}\s"
 )
-"""What a password is for, in a few words."""
+"""The thing that a password is for, in a few words."""
 _MAX_GAP = 72
 """Characters between the word and the password."""
 
@@ -232,7 +232,7 @@ def _after_words(text: str, read: str) -> Iterator[SecretSpan]:
 _TYPED = re.compile(
     r"""(?i)\b(?:enter|type|typed|entered|use|used|fill in|put|give|eingeben|gib|saisir|tape)\b[^\n"'`]{0,16}["'`](?P<value>[^\s"'`]{6,64})["'`]"""
 )
-"""What somebody types, in quotes, before the word for a password."""
+"""A text that somebody types, in quotes, before the word for a password."""
 
 
 def _before_word(text: str, place: int) -> Iterator[SecretSpan]:

@@ -29,7 +29,7 @@ SPOKEN = Literals()
 """The words by which a text in lower case may speak of a secret; each module adds those that its own matches need."""
 
 MARKER = re.compile(r"\[secret removed: [^\[\]\n]{1,60}\]")
-"""What stands in the place of a secret that was removed."""
+"""The mark that is put in the place of a secret."""
 
 _FILLER = re.compile(r"(?i)x{3,}|\*{2,}|\.{2,}|…|_{3,}|#{3,}|•{2,}|n/a|-+|[$€£]\d[\d.,]*(?:/\w+)?", re.ASCII)
 """Whole values that are placeholders."""

@@ -80,7 +80,7 @@ _CALLED = re.compile(
     | (?<![a-z]) (?: als | ist ) \ (?: (?: das | neues ) \ )? | comme\ | est\ le\ | como\ | es\ la\ | é\ a\ ) $""",
     re.ASCII,
 )
-"""What stands between a value and the word for it that comes after."""
+"""The words between a value and the word for it that comes after."""
 _IN_BRACKETS = re.compile(r"passw(?:or[dt])?\s\((?P<value>[^\s()]{6,64})\)", re.ASCII)
 _PLAIN_NOTE = re.compile(r"[A-Za-z]+[-_.]?v?\d{1,4}|v?\d[\w.-]*", re.ASCII)
 """A short name with a number, or a version: no password."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def largest_share(limit: int) -> int:
-    """Return how many of a number of places one writer may fill, where others could."""
+    """Return how many of ``limit`` places one writer may fill while others have something for the rest."""
     return max(1, int(LARGEST_SHARE_OF_A_WRITER * limit))
 
 

@@ -116,7 +116,7 @@ _MOST_SEGMENTS = 24
 """Segments after a commit above which Tantivy's merging is waited for: each makes every query slower."""
 
 _NO_ID = ""
-"""What no document has for an id."""
+"""An id that no document has."""
 
 _LOCK_SECONDS = 30.0
 """How long another process that is indexing is waited for."""

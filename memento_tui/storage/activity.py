@@ -90,7 +90,7 @@ class ChangedRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def missing(self) -> str:
-        """What became of its text, in words; empty where it is there."""
+        """The reason why its text is gone, in words; empty where it is there."""
         return missing_text(purged=self.purged, let_go=self.let_go)
 
 

@@ -98,7 +98,7 @@ class Backup(msgspec.Struct, frozen=True):
     """The newest journal entry in it."""
     memories: int
     why: Reason = ""
-    """What it was made by itself for; empty where the person asked for it."""
+    """The occasion on which it was made by itself; empty where the person asked for it."""
     problem: str = ""
     """The reason why it cannot be restored, from a quick check, or from the last full one."""
     verified_at: datetime | None = None
@@ -111,7 +111,7 @@ class Backup(msgspec.Struct, frozen=True):
 
 
 class _Check(msgspec.Struct, frozen=True):
-    """What reading the whole of one file found, and the file by which it is known to be the same."""
+    """The result of reading one file whole, and the facts by which the file is known to be the same."""
 
     at: datetime
     size: int
@@ -120,7 +120,7 @@ class _Check(msgspec.Struct, frozen=True):
 
 
 class PurgedBackups(NamedTuple):
-    """What a purge came to in the backups, by their names."""
+    """The outcome of a purge in the backups, by their names."""
 
     purged: list[str]
     left: list[str]

@@ -52,7 +52,7 @@ Rows of a table are long and may go on in pages of their own, so more is left un
 
 
 class Compaction(msgspec.Struct, frozen=True):
-    """What making a database smaller came to."""
+    """The outcome of making a database smaller."""
 
     before: int
     """Bytes of the database and its log."""

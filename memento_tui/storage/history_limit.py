@@ -42,7 +42,7 @@ class HistoryLimit(NamedTuple):
 
 
 class LetGo(NamedTuple):
-    """What a limit came to."""
+    """The outcome of a limit."""
 
     versions: int
     """Versions whose texts were let go."""

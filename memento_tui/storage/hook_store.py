@@ -150,7 +150,7 @@ _UNVERIFIED = "coalesce(json_extract(extra, '$.unverified'), 0)"
 
 
 class LessonRow(NamedTuple):
-    """What a transcript taught and a person has not decided on: what it would be, and its text."""
+    """A lesson of a transcript that a person has not decided on: the kind of record it would be, and its text."""
 
     kind: str
     text: str

@@ -41,7 +41,7 @@ class KnownEntry(msgspec.Struct, frozen=True):
 
 
 class HubState:
-    """What one database knows of its hub. Reads within a running transaction see what that wrote."""
+    """The knowledge that one database has of its hub. Reads within a running transaction see its writes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -40,7 +40,7 @@ class Revision(msgspec.Struct, Generic[RecordT], frozen=True):
 
     @property
     def missing(self) -> str:
-        """What became of its text, in words; empty where it is there, or nothing was left of the record."""
+        """The reason why its text is gone, in words; empty where it is there, or nothing was left of the record."""
         return missing_text(purged=self.purged, let_go=self.let_go)
 
 

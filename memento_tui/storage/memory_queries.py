@@ -78,7 +78,7 @@ class Page(msgspec.Struct, Generic[RowT], frozen=True):
 
 
 class SessionContext(NamedTuple):
-    """What a session wrote just before one of its memories."""
+    """The texts that a session wrote just before one of its memories."""
 
     text: str
     """The end of it, at most as many characters as were asked for, from the beginning of a word on."""

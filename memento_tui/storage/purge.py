@@ -253,7 +253,7 @@ class _Replacement:
         self._new = new
         self._within = within
         self.written = msgspec.json.encode(old).decode()[1:-1]
-        """What is replaced, as it stands within a text in JSON."""
+        """The text that is replaced, as it stands within a text in JSON."""
         self._word = re.compile(rf"(?<![\w-]){re.escape(old)}(?![\w-])")
 
     def of_text(self, text: str) -> str:

@@ -36,7 +36,7 @@ class RowFault(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What is wrong, in words."""
+        """The fault, in words."""
         said = {"missing": "is missing", "unknown": "is not in the journal"}
         changed = f"was changed outside of the journal ({', '.join(self.columns)})"
         return f"{self.record} {self.record_id} {said.get(self.kind, changed)}"

@@ -292,7 +292,7 @@ INBOX_ORDERS = {
     "newest": f"since DESC, {_INBOX_ORDER}",
     "agent": f"who, {_INBOX_ORDER}",
 }
-"""What the inbox can be listed by."""
+"""The orders in which the inbox can be listed."""
 
 _INBOX_COLUMNS = _INBOX_ORDER.split(", ")
 _PLACE = ", ".join(f":{column}" for column in _INBOX_COLUMNS)

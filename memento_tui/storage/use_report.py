@@ -35,7 +35,7 @@ _SUMS = (
 
 
 class PeriodUse(msgspec.Struct, frozen=True, kw_only=True):
-    """What sessions of one project were told in one week, or in all."""
+    """The memories told to sessions of one project in one week, or in all, as counts."""
 
     week: date | None
     """The Monday with which it begins, by UTC; ``None`` for the sum of all weeks."""
@@ -97,7 +97,7 @@ class UseQueries:
         return self._sums(query, since)
 
     def total(self, since: datetime) -> PeriodUse:
-        """Return the sum of all."""
+        """Return the sums over all projects and weeks since a moment."""
         return self._sums(f"WITH {_TOLD} SELECT NULL, '', {_SUMS} FROM told", since)[0]
 
     def _sums(self, query: str, since: datetime) -> list[PeriodUse]:

@@ -14,7 +14,7 @@ LOG_HINT = (
     "It reads like a log. What should the next session do because of this? Say that instead: agents are not told"
     " logs, only searches find them."
 )
-"""What an agent is answered that stores a log."""
+"""The answer to an agent that stores a log."""
 
 _MOST_CHARACTERS = 600
 """Characters of a text that is judged; a longer one says more than what was done."""

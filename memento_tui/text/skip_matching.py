@@ -54,7 +54,7 @@ _MARKS = EDGE_PUNCTUATION + "…"
 
 
 class Mentions(NamedTuple):
-    """What a text mentions, in the forms in which the words of an item are looked for."""
+    """The words of a text, in the forms in which those of a skip's item are looked for."""
 
     stems: frozenset[str]
     """Its plain words, stemmed."""

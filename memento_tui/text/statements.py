@@ -25,7 +25,7 @@ _WORDS = re.compile(r"\w")
 _UNMARKED = re.compile(r"[^\s`]+")
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
 _BEFORE_A_COMMAND = re.compile(r"^[^\w$./~-]+")
-"""What stands before the words of a line of code: spaces, and the lines that draw a tree."""
+"""The signs before the words of a line of code: spaces, and the lines that draw a tree."""
 
 
 class TextStatement(msgspec.Struct, frozen=True):

@@ -22,7 +22,7 @@ _INLINE = re.compile(
     r"|(?<![\w*])\*(?P<emphasis>[^*\s][^*\n]*)\*(?![\w*])"
     r"|\[(?P<label>[^\[\]\n]+)\]\((?P<target>[^()\s]+)\)"
 )
-"""What stands out within a line: code, strong and emphasised words, and links."""
+"""The parts that stand out within a line: code, strong and emphasised words, and links."""
 
 _BAR = "\N{BOX DRAWINGS LIGHT VERTICAL} "
 _DOT = "\N{BULLET} "

@@ -47,7 +47,7 @@ ROW_CHANGED = "The row under the cursor changed while you typed; nothing was don
 
 
 class ChosenRows(NamedTuple):
-    """What a command is meant for: the row under the cursor, empty where there is none, and the marked ones."""
+    """The target of a command: the row under the cursor, empty where there is none, and the marked ones."""
 
     id: str
     version: int

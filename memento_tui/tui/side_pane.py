@@ -131,5 +131,5 @@ class Divider(Widget):
             self._dragged(event.screen_x, event.screen_y)
 
     def on_mouse_up(self) -> None:
-        """Stay where the mouse was let go."""
+        """End the drag: the pane keeps the width that it has."""
         self.release_mouse()

@@ -1,4 +1,4 @@
-"""What the ``:`` line does: it asks for a command, for the rows that it is for, and carries it out."""
+"""The ``:`` line: ask for a command and for the rows that it is for, and carry it out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the person typed last, and when: by it the parts of the app know whom a key was meant for."""
+"""The person's last input, and its time: by it the parts of the app know whom a key was meant for."""
 
 from __future__ import annotations
 

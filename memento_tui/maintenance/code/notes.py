@@ -22,7 +22,7 @@ _FORMAT = 1
 
 
 class CodeNote(NamedTuple):
-    """What is to be said when one version of a memory is told."""
+    """The note that goes with one version of a memory when an agent is told it."""
 
     version: int
     is_gone: bool

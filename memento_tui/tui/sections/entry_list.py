@@ -39,7 +39,7 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
     SPEC: ClassVar[RecordSpec[Any]]
     """The fields of the records."""
     ORDER_KEYS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
-    """What the records are sorted by, for each of `ORDERS` but the first, which is that of `select`."""
+    """The sort keys of the records, for each of `ORDERS` but the first, which is that of `select`."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -38,7 +38,7 @@ class MemorySearch:
     def __init__(self, section: MemoriesSection) -> None:
         self._section = section
         self.query: Query = parse("")
-        """What is searched for, as it was probably meant."""
+        """The query as it was probably meant."""
         self.error = ""
         """Why nothing is found by it; empty where it can be used, or is still being typed."""
         self.hits: dict[str, SearchHit] = {}

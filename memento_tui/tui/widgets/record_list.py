@@ -136,7 +136,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         """Whether digits before a key that moves say how often, as in ``5j`` and ``12G``."""
         self._typed_count = ""
         self._count = 0
-        """What was typed before the key that is being carried out; 0 for nothing."""
+        """The count typed before the key that is being carried out; 0 for none."""
 
     @property
     def typed_count(self) -> str:

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 Grouping = Literal["", "kind", "agent", "session", "source"]
-"""What items of one group have in common; empty where there are no groups."""
+"""The property that items of one group have in common; empty where there are no groups."""
 
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
 

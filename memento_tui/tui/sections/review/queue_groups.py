@@ -20,7 +20,7 @@ class QueueGroups:
     def __init__(self, rows: RecordList[QueueRow]) -> None:
         self._rows = rows
         self.by: Grouping = ""
-        """What items of one group have in common; empty where there are no groups."""
+        """The property that items of one group have in common; empty where there are no groups."""
         self._folded: set[str] = set()
         """The ids of the groups that are folded."""
 
