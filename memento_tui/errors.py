@@ -80,9 +80,13 @@ class AmbiguousId(NotFound):
 
     code = "ambiguous_id"
 
-    def __init__(self, prefix: str, candidates: list[str], *, what: str = "id") -> None:
+    def __init__(self, prefix: str, candidates: list[str], *, what: str = "id", waiting: bool = False) -> None:
+        """Say which records are meant; ``waiting`` where they are proposals about the one record that was named."""
         shown = ", ".join(candidates[:5]) + (", ..." if len(candidates) > 5 else "")  # noqa: PLR2004 - a line's worth
-        super().__init__(f"Several {what}s begin with {prefix!r}: {shown}.", f"Type more of the {what}.")
+        if waiting:
+            super().__init__(f"Several proposals wait about {prefix!r}: {shown}.", "Name the one that you mean.")
+        else:
+            super().__init__(f"Several {what}s begin with {prefix!r}: {shown}.", f"Type more of the {what}.")
         self.candidates = candidates
 
     def as_dict(self) -> dict[str, object]:

@@ -16,8 +16,8 @@ from memento_tui.paths import DataPaths
 from memento_tui.policy.gate import Gate
 from memento_tui.private_files import PRIVATE_FILE_MODE
 from memento_tui.storage.database import Database
-from memento_tui.storage.hub_state import HUB_CHANNEL, HubState
-from memento_tui.storage.journal import Author
+from memento_tui.storage.hub_state import HubState
+from memento_tui.storage.journal import HUB_CHANNEL, Author
 from memento_tui.storage.journal_queries import JournalQueries
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.tables import TABLES

@@ -149,12 +149,18 @@ class ProposalQueue:
         return self._pending(found, self._store.find(Memory, memory_id))
 
     def _about(self, given: str) -> Proposal | None:
-        """Return the newest open proposal about the record whose id is, or alone begins with, what was given."""
+        """Return the one open proposal about the record whose id is, or alone begins with, what was given.
+
+        Raises `AmbiguousId` for several: an agent may have added one since the person looked.
+        """
         found = self._store.proposals.open_about(given) if given else []
         targets = {given} & {proposal.target_id for proposal in found} or {proposal.target_id for proposal in found}
         if len(targets) > 1:
             raise AmbiguousId(given, sorted(targets))
-        return next((proposal for proposal in found if proposal.target_id in targets), None)
+        about = [proposal for proposal in found if proposal.target_id in targets]
+        if len(about) > 1:
+            raise AmbiguousId(given, [proposal.id for proposal in about], waiting=True)
+        return about[0] if about else None
 
     def why(self, memory_id: str) -> Sequence[str]:
         """Return in words why a memory waits; nothing where no proposal about it does."""

@@ -32,6 +32,7 @@ from memento_tui.model.validation import to_plain
 from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import REASONS, Verdict
 from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
+from memento_tui.text.agent_names import honest_agent_name
 
 __all__ = ["Inbound", "author_of", "raise_card", "record_if_readable", "stated_record"]
 
@@ -47,7 +48,7 @@ _ODD = (InvalidInput, NotAllowed, NotFound, Conflict, msgspec.MsgspecError, Valu
 def author_of(entry: HubEntry, member: HubMember) -> Author:
     """Return the author of an entry as this machine names it; an agent's login speaks for agents alone."""
     actor: Any = "agent" if entry.role == "agent" else entry.actor
-    who = f"{entry.agent}@{member.name}" if entry.agent and actor == "agent" else member.name
+    who = f"{honest_agent_name(entry.agent)}@{member.name}" if entry.agent and actor == "agent" else member.name
     return Author(actor, HUB_CHANNEL, who, entry.session)
 
 

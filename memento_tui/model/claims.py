@@ -20,6 +20,7 @@ from memento_tui.model.memory import CLAIMS_KEY, Memory
 from memento_tui.model.memory_fields import FIELDS_BY_NAME, SOURCE_TYPES, STABILITIES
 from memento_tui.model.texts import texts_image
 from memento_tui.moments import format_moment, parse_moment
+from memento_tui.text.agent_names import is_persons_name
 
 __all__ = [
     "HIGHEST_CERTAINTY",
@@ -29,6 +30,7 @@ __all__ = [
     "claims_of",
     "with_authorship",
     "without_decisions",
+    "without_persons_name",
 ]
 
 HIGHEST_CLAIMED_CERTAINTY = 3
@@ -183,13 +185,20 @@ def with_authorship(before: EntryT | None, after: EntryT, *, by_person: bool) ->
     if (is_written and not by_person) or (was_unverified and not is_written):
         extra[UNVERIFIED_KEY] = True
     admitted = after if extra == after.extra else msgspec.structs.replace(after, extra=extra)
-    if isinstance(admitted, Skip) and before is None and not by_person and admitted.created_by == _PERSON:
+    if before is not None or by_person:
+        return admitted
+    if isinstance(admitted, Skip) and is_persons_name(admitted.created_by):
         admitted = msgspec.structs.replace(admitted, created_by="")
+    elif isinstance(admitted, Crystal) and is_persons_name(admitted.author):
+        admitted = msgspec.structs.replace(admitted, author="")
     return admitted
 
 
-_PERSON = "person"
-"""The name that stands for the person as the maker of a record."""
+def without_persons_name(memory: Memory) -> Memory:
+    """Return a memory that no person wrote, without a name of its agent that reads as the person's."""
+    if not memory.source.agent or not is_persons_name(memory.source.agent):
+        return memory
+    return msgspec.structs.replace(memory, source=msgspec.structs.replace(memory.source, agent=""))
 
 
 def _texts(record: Skip | WorkingItem | Crystal) -> bytes:

@@ -12,7 +12,7 @@ import msgspec
 
 from memento_tui.errors import NotAllowed
 from memento_tui.model import AnyRecord, Contradiction, Crystal, Memory, Proposal, Relation, Skip, WorkingItem
-from memento_tui.model.claims import with_authorship, without_decisions
+from memento_tui.model.claims import with_authorship, without_decisions, without_persons_name
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.memory_fields import SENSITIVITIES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
@@ -22,8 +22,7 @@ from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record
 from memento_tui.policy.set_rules import SetRules
-from memento_tui.storage.hub_state import HUB_CHANNEL
-from memento_tui.storage.journal import Author
+from memento_tui.storage.journal import HUB_CHANNEL, Author
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import TABLES, RecordT, record_name
 from memento_tui.storage.transaction import Transaction
@@ -166,7 +165,7 @@ class Admission:
     # Memories
 
     def _memory(self, before: Memory | None, after: Memory, screened: Screened) -> Memory:
-        admitted = without_decisions(before, after)
+        admitted = without_decisions(before, without_persons_name(after))
         if before is None:
             if admitted.status in RECALLED_STATUSES:
                 self._require_free(_creation(admitted, screened))

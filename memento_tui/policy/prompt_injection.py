@@ -17,10 +17,10 @@ from typing import NamedTuple
 import msgspec
 
 from memento_tui.policy.prompt_injection_languages import candidate_rules, parts_held, rules_of_parts, word_prefixes
-from memento_tui.policy.prompt_injection_lookalikes import LATIN_LOOKALIKES
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, InjectionRule
 from memento_tui.policy.text_views import TextView, encoded_blocks, fold, unescape
 from memento_tui.text.literals import Literals
+from memento_tui.text.lookalikes import LATIN_LOOKALIKES
 
 __all__ = ["SUSPICIOUS_SCORE", "fold_text", "suspicion_across", "suspicion_of"]
 

@@ -9,15 +9,13 @@ import msgspec
 from memento_tui.model import AnyRecord, Proposal
 from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
-from memento_tui.storage.journal import REWRITTEN_ENTRY, Change, Entry, select_entries
+from memento_tui.storage.journal import HUB_CHANNEL, REWRITTEN_ENTRY, Change, Entry, select_entries
 from memento_tui.storage.purge import purged_ids
 from memento_tui.storage.tables import TABLES, record_name, select_records
 from memento_tui.storage.transaction import Transaction
 
-__all__ = ["CARD_KEY", "HUB_CHANNEL", "HubRecord", "HubState", "KnownEntry"]
+__all__ = ["CARD_KEY", "HubRecord", "HubState", "KnownEntry"]
 
-HUB_CHANNEL = "hub"
-"""The channel of entries that came from the hub."""
 
 CARD_KEY = "hub"
 """The evidence of a proposal that holds what the hub has: it is about this machine, and is not shared."""

@@ -13,8 +13,10 @@ from memento_tui.storage.connection import Connection
 from memento_tui.storage.packing import pack
 from memento_tui.storage.statements import NEWEST_ENTRY
 from memento_tui.storage.tables import TABLES
+from memento_tui.text.agent_names import honest_agent_name
 
 __all__ = [
+    "HUB_CHANNEL",
     "LIMITED_HISTORY",
     "REWRITTEN_ENTRY",
     "Actor",
@@ -33,17 +35,30 @@ __all__ = [
 
 Actor = Literal["person", "agent", "system"]
 
+HUB_CHANNEL = "hub"
+"""The channel of entries that came from the hub."""
+
 _GENESIS_HASH = b"\x00" * 32
 _encode_json = msgspec.json.Encoder().encode
 
 
 class Author(msgspec.Struct, frozen=True):
-    """The writer of an entry, and the channel: ``cli``, ``tui``, ``mcp``, ``api``, ``import``, ``engine``."""
+    """The writer of an entry, and the channel: ``cli``, ``tui``, ``mcp``, ``api``, ``import``, ``engine``.
+
+    An agent names itself; where it takes the person's name or memento's, it has none.
+    """
 
     actor: Actor = "person"
     channel: str = "api"
     agent: str = ""
     session: str = ""
+
+    def __post_init__(self) -> None:
+        if self.actor == "person" or self.channel == HUB_CHANNEL:
+            return  # the hub's names end with that of a member, which a person gave
+        name = honest_agent_name(self.agent, is_program=self.actor == "system")
+        if name != self.agent:
+            msgspec.structs.force_setattr(self, "agent", name)
 
     @property
     def name(self) -> str:

@@ -10,8 +10,7 @@ import msgspec
 from memento_tui.model import AnyRecord
 from memento_tui.moments import format_moment
 from memento_tui.storage.database import Database
-from memento_tui.storage.hub_state import HUB_CHANNEL
-from memento_tui.storage.journal import Author
+from memento_tui.storage.journal import HUB_CHANNEL, Author
 from memento_tui.storage.statements import SELECT_WRITERS, last_writers
 from memento_tui.storage.tables import TABLES
 from memento_tui.storage.undo import IS_UNDONE

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from memento_tui.branches import branch_of
 from memento_tui.named_tuple import NamedTuple
+from memento_tui.text.agent_names import is_persons_name
 from memento_tui.text.fence import quoted_id, visible_line
 
 __all__ = [
@@ -194,7 +195,8 @@ def _source_labels(memory: LabelledMemory) -> list[str]:
         host = host_of(memory.source.url)
         return [f"from {host}"] if host else []
     agent = memory.source.agent
-    return [f"by {agent}"] if memory.source_type != "user" and agent and _AGENT_NAME.fullmatch(agent) else []
+    is_told = memory.source_type != "user" and _AGENT_NAME.fullmatch(agent) and not is_persons_name(agent)
+    return [f"by {agent}"] if is_told else []
 
 
 def host_of(address: str) -> str:

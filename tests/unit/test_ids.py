@@ -118,6 +118,22 @@ def test_a_beginning_that_several_waiting_records_have_is_ambiguous(workspace: W
         workspace.review.get("")
 
 
+def test_the_id_of_a_memory_names_no_proposal_where_several_wait_about_it(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    """Else a change that an agent proposes after the person looked would take the decision about the one before."""
+    memory = workspace.remember("The port is 8080.", stability="verified")
+    agent.update(memory.id, base_version=memory.version, content="The port is 8081.")
+    seen = workspace.review.get(memory.id).proposal
+    agent.update(memory.id, base_version=memory.version, content="The port is 6666.")
+    for decide in (workspace.review.get, workspace.review.approve, workspace.review.reject, workspace.inbox.find):
+        with pytest.raises(AmbiguousId, match=f"Several proposals wait about '{memory.id}'.*{seen.id}"):
+            decide(memory.id)
+    assert workspace.get(memory.id).content == "The port is 8080."
+    workspace.review.approve(seen.id)
+    assert workspace.get(memory.id).content == "The port is 8081."
+
+
 def test_a_memory_that_had_such_an_id_before_the_rule_can_be_changed_and_restored(workspace: Workspace) -> None:
     made = workspace.remember("An old name.")
     insert_as_before(workspace._store, msgspec.structs.replace(made, id="p-old"))
