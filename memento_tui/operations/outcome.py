@@ -206,7 +206,13 @@ def proposals_of_agent(
     return [ProposalSummary(pending.proposal, _subject_of(pending)) for pending in proposals], next_cursor
 
 
+_UNTOLD_REASONS = frozenset(("injection_suspected", "joined_orders", "quarantined"))
+"""The reasons for which a text is quoted to no agent until it is let in: another session may have the same name."""
+
+
 def _subject_of(pending: PendingProposal) -> str:
+    if pending.proposal.state != "approved" and not _UNTOLD_REASONS.isdisjoint(pending.proposal.reasons):
+        return ""
     match target := pending.target:
         case Memory():
             return _subject_of_memory(target)

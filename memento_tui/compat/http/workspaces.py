@@ -18,6 +18,8 @@ from memento_tui.model.filters import AllOf, OneOf, Under
 from memento_tui.model.validation import account_of
 from memento_tui.moments import format_moment
 from memento_tui.operations.memories import count_memories, format_time
+from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, suspicion_of
+from memento_tui.policy.secrets import redact_text
 from memento_tui.text.labels import entry_labels
 
 __all__ = [
@@ -55,6 +57,7 @@ def _workspaces_by_name(request: ApiRequest) -> dict[str, str]:
 def create_workspace(request: ApiRequest) -> Response:
     """Begin a workspace; the request's own one exists already, by being named."""
     name = request.read_body(_NewWorkspace).name.strip() or _DEFAULT_WORKSPACE
+    _check_name(name)
     namespace = request.caller.namespace_of(name)
     if name in _workspaces_by_name(request) or namespace == request.scope.namespace:
         return text_response(f'Workspace "{name}" already exists (id: {name}).', id=name)
@@ -67,6 +70,14 @@ def create_workspace(request: ApiRequest) -> Response:
 
     request.workspace.settings.change(_WORKSPACES_KEY, add)
     return text_response(f'Workspace "{name}" created (id: {name}).', 201, id=name)
+
+
+def _check_name(name: str) -> None:
+    """Raise `NotAllowed` for a name that no agent is to read: it waits for nobody, so it is refused."""
+    if redact_text(name)[1]:
+        raise NotAllowed("The name of this workspace holds a secret.", "Choose another name.")
+    if suspicion_of(name).score >= SUSPICIOUS_SCORE:
+        raise NotAllowed("The name of this workspace reads like orders for a model.", "Choose another name.")
 
 
 def list_workspaces(request: ApiRequest) -> Response:
