@@ -6,6 +6,7 @@ the policy wants a person to see is refused unless it waits.
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 
 import msgspec
@@ -34,6 +35,9 @@ Origin = Literal["person", "member", "agent", "file", "maintenance"]
 
 _FILE_CHANNELS = ("import", "mirror")
 _TRANSCRIPT_CHANNEL = "distill"
+
+_CLOCK_DIFFERENCE = timedelta(days=1)
+"""How far the clock of another machine may be ahead."""
 
 _MEANING_FIELDS = ("content", "title", "kind", "namespace", "tags", "validity_context", "source_type", "source")
 _STANDING_FIELDS = ("certainty", "sensitivity", "expires_at", "valid_from", "valid_to", "extra")
@@ -114,6 +118,8 @@ class Admission:
 
     def _by_others(self, tx: Transaction, before: AnyRecord | None, screened: Screened) -> AnyRecord:
         clean: AnyRecord = screened.record
+        if before is None:
+            clean = _not_of_the_future(clean, tx.now)
         if _takes_effect(before, clean):
             self._require_alone(tx, clean)
         match clean:
@@ -260,6 +266,14 @@ class Admission:
                     "Remember what is new; the person decides about the old.",
                 )
         return relation
+
+
+def _not_of_the_future(new: AnyRecord, now: datetime) -> AnyRecord:
+    """Return a new record that is no younger than now: one of the next century would be the newest for ever."""
+    latest = now + _CLOCK_DIFFERENCE
+    fields = new.__struct_fields__
+    late = [name for name in ("created_at", "updated_at") if name in fields and getattr(new, name) > latest]
+    return cast("AnyRecord", msgspec.structs.replace(new, **dict.fromkeys(late, now))) if late else new
 
 
 def _takes_effect(before: AnyRecord | None, after: AnyRecord) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.formats.memento_jsonl import HEADER_FORMAT
@@ -100,6 +101,23 @@ def test_a_file_gives_no_record_the_trust_that_it_claims(record: str, preset: st
             assert memory.source_type != "user"
         assert workspace.crystals.current() is None
         assert [skip.created_by for skip in workspace.skips.list() if skip.created_by == "person"] == []
+
+
+def test_what_a_file_dates_in_the_future_is_no_younger_than_its_import(workspace: Workspace, tmp_path: Path) -> None:
+    """Else it would be the newest of every list and never age."""
+    moments = {"created_at": "2099-01-01T00:00:00Z", "updated_at": "2099-01-01T00:00:00Z"}
+    path = lines(
+        tmp_path / "given.jsonl",
+        {"record": "memory", "id": "abcdefgh2345", "content": "Pay the partner.", **moments},
+        {"record": "item", "id": "abcdefgh2346", "title": "Pay the partner", **moments},
+        {"record": "memory", "id": "abcdefgh2347", "content": "An old one.", "created_at": "2020-01-01T00:00:00Z"},
+    )
+    before = clock.now()
+    run_import(workspace, "memento", path)
+    for record in (workspace.get("abcdefgh2345"), workspace.items.get("abcdefgh2346")):
+        assert before <= record.created_at <= clock.now()
+        assert before <= record.updated_at <= clock.now()
+    assert workspace.get("abcdefgh2347").created_at.year == 2020
 
 
 def test_a_file_does_not_replace_the_identity_that_a_person_wrote(workspace: Workspace, tmp_path: Path) -> None:
