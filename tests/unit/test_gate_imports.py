@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -148,19 +149,24 @@ def test_what_a_file_claims_is_shown_to_the_person_who_decides(tmp_path: Path) -
 
 
 def test_an_export_of_this_workspace_comes_back_with_its_trust_and_an_altered_line_does_not(
-    workspace: Workspace, tmp_path: Path
+    data_dir: Path, tmp_path: Path
 ) -> None:
-    kept = workspace.verify(workspace.remember("Releases are signed.").id)
-    other = workspace.verify(workspace.remember("Backups run at night.").id)
+    earlier = tmp_path / "earlier"
+    with Workspace(data_dir) as workspace:
+        workspace.remember("The first.")
+        run_export(workspace, tmp_path / "first.jsonl")  # makes the key
+    shutil.copytree(data_dir, earlier)
     path = tmp_path / "export.jsonl"
-    run_export(workspace, path)
+    with Workspace(data_dir) as workspace:
+        kept = workspace.verify(workspace.remember("Releases are signed.").id)
+        other = workspace.verify(workspace.remember("Backups run at night.").id)
+        run_export(workspace, path)
     path.write_text(path.read_text().replace("Backups run at night.", "Backups are off."))
     with Workspace(without_engine(tmp_path / "stranger")) as stranger:
         run_import(stranger, "memento", path)
         assert not any(has_trust(memory) for memory in stranger.list("").items)
-    for memory in (kept, other):
-        workspace.forget(memory.id)
-        workspace.purge(memory.id, "to import it again")
-    run_import(workspace, "memento", path)
-    found = {memory.content: memory for memory in [*workspace.list("").items, *waiting(workspace)]}
-    assert not has_trust(found["Backups are off."]) if "Backups are off." in found else True
+    with Workspace(earlier) as workspace:
+        run_import(workspace, "memento", path)
+        assert has_trust(workspace.get(kept.id))
+        altered = workspace.get(other.id)
+        assert (altered.content, has_trust(altered)) == ("Backups are off.", False)
