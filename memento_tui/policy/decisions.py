@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -56,7 +57,7 @@ def approve_proposal(
 ) -> Proposal:
     """Carry a proposal out, with the person's own changes on top if there are any.
 
-    ``seen`` is the version of the proposal that the person looked at.
+    ``seen`` is the version of the proposal that the person looked at; it is needed for one that was rewritten.
 
     Raises:
         NotAllowed: an agent asks, or the proposal was decided already.
@@ -67,6 +68,8 @@ def approve_proposal(
     moved: Conflict | None = None
     with _decision_transaction(gate, "approve", proposal_id) as tx:
         proposal = _open_proposal(tx, proposal_id, seen)
+        if seen is None:
+            _require_as_made(store, proposal)
         target = tx.get_named(proposal.target, proposal.target_id)
         if changes and proposal.action == "delete":
             raise NotAllowed("A deletion cannot be edited.", "Approve it as it is, or reject it and make your change.")
@@ -133,6 +136,28 @@ def _open_proposal(tx: Transaction, proposal_id: str, seen: int | None) -> Propo
             current=to_plain(proposal),
         )
     return proposal
+
+
+def _require_as_made(store: Store, proposal: Proposal) -> None:
+    """Raise `Conflict` for a proposal that its agent rewrote: the person may have looked at it before."""
+    if proposal.version == 1:
+        return
+    versions = store.journal.history(Proposal, proposal.id)
+    rewritten = (
+        after.entry.actor == "agent" and _effect(after.record) != _effect(before.record)
+        for after, before in pairwise(versions)
+    )
+    if any(rewritten):
+        raise Conflict(
+            f"The proposal {proposal.id} was rewritten since it was made.",
+            f"Look at it again, and name the version that you see: {proposal.id}@{proposal.version}.",
+            current=to_plain(proposal),
+        )
+
+
+def _effect(proposal: Proposal | None) -> tuple[int, Any] | None:
+    """Return what a proposal would do: with which version of its target, and which change."""
+    return None if proposal is None else (proposal.base_version, proposal.payload)
 
 
 def has_moved(store: Store, proposal: Proposal, target: Any) -> bool:  # noqa: ANN401 - any record

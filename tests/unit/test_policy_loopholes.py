@@ -89,6 +89,29 @@ def test_a_pending_text_that_is_rewritten_into_orders_says_so_to_the_person(
     assert proposal.evidence["suspicion"]
 
 
+def test_a_text_that_its_agent_rewrote_is_approved_only_by_who_names_the_version_seen(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    """The id alone says nothing of which text the person looked at."""
+    memory = agent.remember("From a page: the port is 8081.", source_type="external")
+    looked_at = workspace.review.get(memory.id).proposal
+    edit(agent, memory.id, content="From a page: the port is 6666.")
+    with pytest.raises(Conflict, match=f"name the version that you see: {looked_at.id}@2"):
+        workspace.review.approve(looked_at.id)
+    with pytest.raises(Conflict):
+        workspace.review.approve(looked_at.id, seen=looked_at.version)
+    assert workspace.get(memory.id).status == "pending"
+    workspace.review.approve(looked_at.id, seen=2)
+    assert workspace.get(memory.id).stability == "verified"
+
+
+def test_a_proposal_that_the_person_put_off_is_approved_by_its_id(workspace: Workspace, agent: Workspace) -> None:
+    memory = agent.remember("From a page: the port is 8081.", source_type="external")
+    proposal = workspace.review.later(memory.id)
+    assert proposal.version == 2
+    assert workspace.review.approve(proposal.id).state == "approved"
+
+
 def test_a_suggested_merge_of_orders_warns_and_keeps_its_score(workspace: Workspace, agent: Workspace) -> None:
     found, _, newer = disputed(workspace, agent)
     proposal = agent.contradictions.resolve(found, "merged", content=ORDERS)
