@@ -273,7 +273,7 @@ def _not_of_the_future(new: AnyRecord, now: datetime) -> AnyRecord:
     latest = now + _CLOCK_DIFFERENCE
     fields = new.__struct_fields__
     late = [name for name in ("created_at", "updated_at") if name in fields and getattr(new, name) > latest]
-    return cast("AnyRecord", msgspec.structs.replace(new, **dict.fromkeys(late, now))) if late else new
+    return msgspec.structs.replace(new, **dict.fromkeys(late, now)) if late else new
 
 
 def _takes_effect(before: AnyRecord | None, after: AnyRecord) -> bool:
