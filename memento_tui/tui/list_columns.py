@@ -36,11 +36,17 @@ class ListColumns:
     def names(self) -> tuple[str, ...]:
         """The names of the columns that are shown, from left to right."""
         here = self.here
-        if here is None:
-            return ()
-        if here.name not in self._chosen:
-            self._chosen[here.name] = here.chosen(self._section.memento.workspace.settings.get(_setting(here)))
-        return self._chosen[here.name]
+        return () if here is None else self.names_of(here)
+
+    def names_of(self, columns: Columns[Any]) -> tuple[str, ...]:
+        """Return the names of the columns that are shown of one kind of list, which need not be the one here.
+
+        A row is drawn by its own kind: rows of the list before stay on the screen until the other list is read.
+        """
+        if columns.name not in self._chosen:
+            kept = self._section.memento.workspace.settings.get(_setting(columns))
+            self._chosen[columns.name] = columns.chosen(kept)
+        return self._chosen[columns.name]
 
     def _header_pieces(self, width: int) -> Iterator[tuple[str, str]]:
         here, indent = self.here, self._section.row_indent()

@@ -267,6 +267,18 @@ async def test_what_was_shown_is_demoted_skipped_and_rejected(data_dir: Path) ->
             await told(driver, "is rejected")
 
 
+async def test_rows_of_the_journal_are_drawn_until_the_exposures_are_read(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        agent.remember("The port is 8080.")
+    async with opened(data_dir, start="activity") as driver:
+        shown = section(driver)
+        await driver.until(lambda: shown.rows.current is not None, "the journal is read")
+        entry = shown.rows.current
+        assert entry is not None
+        shown._switch()
+        assert shown.row_lines(entry, 80)
+
+
 async def test_keys_on_an_empty_list_say_why_nothing_happens(data_dir: Path) -> None:
     async with opened(data_dir, start="activity") as driver:
         assert "Nothing has happened yet." in driver.text("#activity .nothing")

@@ -181,8 +181,8 @@ class ActivitySection(ListSection[ActivityListRow]):
     def row_lines(self, row: ActivityListRow, width: int) -> Sequence[Line]:
         """Return the line of a row."""
         if isinstance(row, ExposureRow):
-            return exposure_line(row, width, self.columns.names)
-        return entry_line(row, width, self.columns.names, self._last_seen)
+            return exposure_line(row, width, self.columns.names_of(EXPOSURE_COLUMNS))
+        return entry_line(row, width, self.columns.names_of(ENTRY_COLUMNS), self._last_seen)
 
     def head_text(self) -> Content:
         """Return the name and length of the list, for the exposures with their own keys."""
