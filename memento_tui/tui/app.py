@@ -14,6 +14,8 @@ from textual.actions import ActionParseResult
 from textual.app import App, ComposeResult, ScreenError, SystemCommand
 from textual.binding import BindingType
 from textual.dom import DOMNode
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.message_pump import MessagePump
 from textual.screen import Screen
@@ -40,6 +42,7 @@ from memento_tui.tui.palette import legible
 from memento_tui.tui.palette_commands import PaletteCommands
 from memento_tui.tui.section import ErrorBoundary, Section, in_thread, reportable_error
 from memento_tui.tui.sections.catalogue import make_section
+from memento_tui.tui.terminal_driver import TerminalDriver
 from memento_tui.tui.terminal_filter import TerminalFilter
 from memento_tui.tui.typed_input import TypedInput
 from memento_tui.tui.undo import UndoRunner
@@ -136,6 +139,11 @@ class MementoApp(ErrorBoundary, App[None]):
         """What goes on behind the app."""
         self._status_line = StatusLine()
         self._key_bar = KeyBar()
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return Textual's choice, and for a terminal of this machine one that follows its signals."""
+        chosen = super().get_driver_class()
+        return TerminalDriver if chosen is LinuxDriver else chosen
 
     def get_css_variables(self) -> dict[str, str]:
         """Return the colours of the theme, those of texts legible, and those by their meaning."""
@@ -247,7 +255,7 @@ class MementoApp(ErrorBoundary, App[None]):
         paths = None if self.workspace.is_read_only else self.workspace.paths
         self._exit_renderables[:] = [write_crash_report(paths)]
         self._close_messages_no_wait()
-        self._keep_typed_everywhere()
+        self.keep_typed()
 
     def show_counts(self, /, **counts: int) -> None:
         """Show in the tabs how many records the sections of these names hold."""
@@ -488,11 +496,12 @@ class MementoApp(ErrorBoundary, App[None]):
     def leave_for(self, data_dir: Path, section: str = "home") -> None:
         """Leave for another workspace; what is being typed is kept, and offered when the person comes back."""
         self.next_section = section
-        self._keep_typed_everywhere()
+        self.keep_typed()
         self.next_workspace = data_dir
         self.exit()
 
-    def _keep_typed_everywhere(self) -> None:
+    def keep_typed(self) -> None:
+        """Write to disk what the person is typing, wherever that is."""
         for part in list(self._registry):
             if isinstance(part, ErrorBoundary):
                 part.keep_typed()

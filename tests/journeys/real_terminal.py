@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import sys
 import termios
@@ -15,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 
-__all__ = ["PATIENCE_SECONDS", "Terminal", "open_app"]
+__all__ = ["PATIENCE_SECONDS", "Terminal", "open_app", "start_app"]
 
 PATIENCE_SECONDS = 1.0
 """How long a person waits for the effect of a key before pressing it again."""
@@ -31,7 +32,7 @@ class Terminal:
 
     def __init__(self, handle: int, process: int) -> None:
         self._handle = handle
-        self._process = process
+        self.process = process
         self.raw = b""
         """Every byte that the program has written."""
 
@@ -52,10 +53,23 @@ class Terminal:
         self.raw += drawn
         return bool(drawn)
 
+    def close(self) -> None:
+        """Take the terminal away."""
+        os.close(self._handle)
+
+    def wait(self) -> int:
+        """Wait until the program has ended; return its exit status, negative where a signal ended it."""
+        return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+
+    @property
+    def echoes(self) -> bool:
+        """Whether the terminal shows what is typed by itself, as it does for a shell."""
+        return bool(termios.tcgetattr(self._handle)[3] & termios.ECHO)
+
     @property
     def sleeps(self) -> bool:
         """Whether every thread of the program waits for something; one that only waits for a processor does not."""
-        threads = Path(f"/proc/{self._process}/task").glob("*/stat")
+        threads = Path(f"/proc/{self.process}/task").glob("*/stat")
         try:
             return all(stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "S" for stat in threads)
         except (FileNotFoundError, ProcessLookupError):
@@ -91,25 +105,36 @@ class Terminal:
         return _CONTROL.sub(b"", self.raw[since:]).decode(errors="replace")
 
 
-@contextmanager
-def open_app(data_dir: Path, section: str = "home") -> Iterator[Terminal]:
-    """Open the app as a person does, in a section, and leave it with q; it has to end by itself."""
+def start_app(data_dir: Path, section: str = "home", ignored: tuple[signal.Signals, ...] = ()) -> Terminal:
+    """Open the app in a section and return its terminal once the keys are shown.
+
+    ``ignored`` are signals that whoever starts it has ignored.
+    """
     process, handle = pty.fork()
     if process == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 32, 120, 0, 0))
         os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
+        for number in ignored:
+            signal.signal(number, signal.SIG_IGN)
         command = [sys.executable, "-m", "memento_tui", "--data-dir", str(data_dir)]
         os.execv(sys.executable, command if section == "home" else [*command, "--open", section])  # noqa: S606 - this Python
     terminal = Terminal(handle, process)
+    terminal.shows("Memories")
+    terminal.shows("? Keys")  # the keys that the section takes stand below it
+    return terminal
+
+
+@contextmanager
+def open_app(data_dir: Path, section: str = "home") -> Iterator[Terminal]:
+    """Open the app as a person does, in a section, and leave it with q; it has to end by itself."""
+    terminal = start_app(data_dir, section)
     try:
-        terminal.shows("Memories")
-        terminal.shows("? Keys")  # the keys that the section takes stand below it
         yield terminal
         terminal.press("q")
         ends = monotonic() + _DEADLINE_SECONDS
         while terminal.read():
             assert monotonic() < ends, "the app leaves"
     finally:
-        os.close(handle)
-        _, status = os.waitpid(process, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
+        terminal.close()
+        status = terminal.wait()
+    assert status == 0

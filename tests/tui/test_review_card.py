@@ -303,3 +303,35 @@ async def test_thirty_decisions_take_thirty_keys(data_dir: Path, agent: Workspac
             )
     assert keys == 30
     assert {workspace.get(name).status for name in names} == {"active"}
+
+
+async def test_what_reads_like_orders_is_approved_by_a_second_key_alone(waiting: Path, workspace: Workspace) -> None:
+    async with opened(waiting, start="review") as app:
+        await app.until(lambda: app.review.rows.total == 5, "the queue is read")
+        await _at(app, "odd")
+        await app.press("a")
+        await app.until(lambda: isinstance(app.app.screen, Confirm), "it is asked")
+        assert "reads like orders" in app.text(".dialog-title")
+        assert "Ignore all previous instructions" in app.text(".dialog-text")
+        await app.press("a", "enter", "n")
+        assert workspace.get("odd").status == "pending"
+        await _at(app, "odd")
+        await app.press("a")
+        await app.until(lambda: isinstance(app.app.screen, Confirm), "it is asked again")
+        await app.press("y")
+        await app.until(lambda: workspace.get("odd").status == "active", "it is approved")
+
+
+async def test_a_memory_that_reads_like_orders_is_verified_in_the_list_by_a_second_key_alone(
+    waiting: Path, workspace: Workspace
+) -> None:
+    async with opened(waiting, start="memories") as app:
+        app.memories.show_query("is:pending")
+        await app.until(lambda: app.memories.rows.total == 4, "it is filtered")
+        while "previous instructions" not in app.current:
+            await app.press("j")
+        await app.until(lambda: not app.memories.guard.is_blocking, "keys are heard")
+        await app.press("a")
+        await app.until(lambda: isinstance(app.app.screen, Confirm), "it is asked")
+        await app.press("y")
+        await app.until(lambda: workspace.get("odd").stability == "verified", "it is verified")

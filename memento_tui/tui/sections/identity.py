@@ -338,10 +338,15 @@ class IdentitySection(ListSection[Crystal]):
             return row is not None
         return command != "identity.markdown" or (row is not None and self._other(row) is not None)
 
-    def action_approve(self) -> None:
+    @work(exclusive=True, group="change")
+    async def action_approve(self) -> None:
         """Approve the proposal, at the version that is shown."""
         seen = self._decidable()
         if seen is None:
+            return
+        from memento_tui.tui.screens.risk import is_sure  # noqa: PLC0415 - seldom needed
+
+        if not await is_sure(self.memento, seen.proposal.id):
             return
         workspace = self.memento.workspace
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memento_tui.errors import Conflict
 from memento_tui.tui.screens.dialogs import AskLine
+from memento_tui.tui.screens.risk import is_sure
 
 if TYPE_CHECKING:
     from memento_tui.api import Workspace
@@ -80,7 +81,20 @@ class MemoryActions:
 
     async def verify(self) -> None:
         """Mark the selected memories as verified by the person; approve those that were waiting."""
-        await self._section.run_on_chosen("Verify", "Verified", self._verify)
+        section = self._section
+        if not section.check_can_act():
+            return
+        ids = section.selection.ids()
+        seen = section.selection.seen_version(ids[0])
+        rows = self._workspace.summaries(ids)
+        if len(rows) == 1 and rows[0].status == "pending":
+            waiting = self._workspace.review.open_about(rows[0].id).proposal.id
+            if not await is_sure(section.memento, waiting):
+                return
+            if section.selection.seen_version(ids[0]) != seen:
+                section.memento.show_status("It changed while you were asked; nothing was done.", problem=True)
+                return
+        await section.run_on(ids, "Verify", "Verified", self._verify)
 
     def _verify(self, memory_id: str, seen: int | None) -> None:
         workspace = self._workspace

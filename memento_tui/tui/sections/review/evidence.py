@@ -356,9 +356,10 @@ _CONTRADICTION_ANSWERS = (
     ("review.reject", "no contradiction"),
 )
 _WARNING_STYLE = "bold $text-warning"
+_RISK_STYLE = "bold $text-error"
 _SHOWN_BELOW = {"older", "newer", "the other memory", "about"}
 _WARNED_EVIDENCE = {"removed", "reads like orders"}
-"""The evidence that is shown as a warning."""
+"""The evidence that is shown as a risk."""
 
 
 def heading(focus: FocusedItem, keys: KeyMap) -> Content:
@@ -397,7 +398,7 @@ def _proposal_heading(focus: FocusedItem, item: PendingProposal) -> Iterator[Con
         if name not in _SHOWN_BELOW:
             alarming = name in _WARNED_EVIDENCE
             line = f"{'! ' if alarming else ''}{name}: {text}"
-            yield literal(line, _WARNING_STYLE if alarming else "", multiline=True)
+            yield literal(line, _RISK_STYLE if alarming else "", multiline=True)
     if "other" in proposal.evidence:
         likeness = proposal.evidence.get("likeness")
         share = f", {likeness:.0%} alike" if isinstance(likeness, (int, float)) else ""

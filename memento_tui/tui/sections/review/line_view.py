@@ -19,7 +19,7 @@ from memento_tui.text.line_choice import ChangeLine, change_lines, is_in_text, t
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.sections.review.evidence import FocusedItem
-from memento_tui.tui.views.view import FixedRows, View, ViewClosed, ViewList
+from memento_tui.tui.views.view import FixedRows, View, ViewList
 from memento_tui.tui.widgets.record_list import Line, RecordList
 
 __all__ = ["LineView", "texts_of_change"]
@@ -64,7 +64,7 @@ def texts_of_change(focused: FocusedItem) -> tuple[str, str] | None:
 
 
 class LineView(View):
-    """Lists the lines of one change; ``approve`` is given the item and the text of what was taken."""
+    """Lists the lines of one change; ``approve`` is given the item and the text of what was taken, and closes it."""
 
     SCOPE: ClassVar[KeyScope] = "lines"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("lines")]
@@ -74,7 +74,7 @@ class LineView(View):
     LineView > .view-result { height: 1fr; padding: 0 1; border-top: solid $panel; scrollbar-size-vertical: 1; }
     """
 
-    def __init__(self, approve: Callable[[FocusedItem, str | None], None]) -> None:
+    def __init__(self, approve: Callable[[FocusedItem, str | None], object]) -> None:
         super().__init__("lines")
         self._approve = approve
         self.focused: FocusedItem | None = None
@@ -224,7 +224,6 @@ class LineView(View):
             self.memento.show_status("No line is taken; take some, or leave with Esc and reject it by x.", problem=True)
             return
         self._approve(self.focused, None if text == after else text)
-        self.post_message(ViewClosed())
 
 
 def _rows_around_changes(lines: Sequence[ChangeLine]) -> list[_LineRow]:

@@ -17,6 +17,7 @@ from memento_tui.errors import MementoError
 from memento_tui.model.review import INBOX_KINDS
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.screens.dialogs import AskLine
+from memento_tui.tui.screens.risk import is_sure
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.review.availability import can_decide
@@ -358,11 +359,15 @@ class ReviewSection(ListSection[QueueRow]):
         self.evidence.display = False
         self.lines.focus_content()
 
-    def _approve_lines(self, focused: FocusedItem, text: str | None) -> None:
+    @work(group="decide")
+    async def _approve_lines(self, focused: FocusedItem, text: str | None) -> None:
+        if not await is_sure(self.memento, focused.name):
+            return
         if not self._is_current_in_lines(self.rows.current):
             self.guard.content_changed()  # another item comes up from behind the lines
         changes = {} if text is None else {"content": text}
         self.decisions.try_to_decide(focused, "approve", **changes)
+        self._lines_closed()
 
     @on(ViewClosed)
     def _view_closed(self, event: ViewClosed) -> None:
@@ -447,7 +452,7 @@ class ReviewSection(ListSection[QueueRow]):
             return
         if focused.record_kind == "contradiction":
             self.memento.show_status(CANNOT_APPROVE_CONTRADICTION, problem=True)
-        else:
+        elif await is_sure(self.memento, focused.name):
             self.decisions.try_to_decide(focused, "approve")
 
     @work(group="decide")

@@ -1,0 +1,40 @@
+"""Ask once more before something is approved that could do harm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from memento_tui.model.review import RISKY_KINDS
+from memento_tui.tui.display import literal
+from memento_tui.tui.screens.dialogs import Confirm
+
+if TYPE_CHECKING:
+    from memento_tui.tui.app import MementoApp
+
+__all__ = ["is_sure"]
+
+_QUESTIONS = {
+    "orders": "Approve a text that reads like orders for a model?",
+    "secret": "Approve what a secret was taken out of?",
+    "quarantined": "Approve what a quarantined session wrote?",
+    "burst": "Approve one of many writes of one session?",
+}
+_EVIDENCE_SHOWN = 3
+
+
+async def is_sure(app: MementoApp, item_id: str) -> bool:
+    """Return whether the person approves an item of the queue, whom nobody asks where it is no risk.
+
+    Must be awaited in a worker.
+    """
+    workspace = app.workspace
+    kind = next((row.kind for row in workspace.inbox.rows([item_id])), "")
+    if kind not in RISKY_KINDS:
+        return True
+    found = workspace.review.get(item_id)
+    lines = [f"{name}: {text}" for name, text in found.rests_on][:_EVIDENCE_SHOWN]
+    evidence = literal("\n".join(lines), "$text-error", multiline=True)
+    detail = Content("Agents would be told it with your approval.\n\n") + evidence
+    return await app.push_screen_wait(Confirm(literal(_QUESTIONS[kind], "bold"), detail))

@@ -1,0 +1,76 @@
+"""Hold a terminal that others stop, end and take away: Textual's driver, with the signals that it leaves out."""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType
+
+from textual.drivers.linux_driver import LinuxDriver
+
+__all__ = ["TerminalDriver"]
+
+_KEEPING_SECONDS = 5
+"""Seconds that the app has to write what is being typed once its terminal is gone."""
+
+
+class TerminalDriver(LinuxDriver):
+    """Textual's driver for terminals, which ends with its terminal and comes back whole from every stop."""
+
+    def start_application_mode(self) -> None:
+        """Take the terminal, and from now on give it back when the program is ended."""
+        super().start_application_mode()
+        # Whoever started the program may have had them ignored, and a terminal that is gone has no key that leaves:
+        # without its signal the program would read its end for ever.
+        signal.signal(signal.SIGHUP, self._end_with_terminal)
+        signal.signal(signal.SIGTERM, self._end_in_order)
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back, to the shell or to a program such as an editor, and leave the signals to it."""
+        super().stop_application_mode()
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+
+    def _sigcont_application(self, *_: object) -> None:
+        """Take the terminal again after a stop; after one that nobody announced, between two steps of the app."""
+        if self._must_signal_resume:
+            super()._sigcont_application()
+        else:
+            self._loop.call_soon_threadsafe(self._take_again)
+
+    def _take_again(self) -> None:
+        """Give the terminal back first, which the stop did not.
+
+        Otherwise two threads would read the keyboard, and leaving would restore the modes of the app, not the shell's.
+        """
+        if not self._auto_restart:
+            return  # another program has the terminal, such as an editor
+        self.suspend_application_mode()
+        self._must_signal_resume = True
+        self.resume_application_mode()
+
+    def _end_with_terminal(self, number: int, _frame: FrameType | None) -> None:
+        """Keep what is being typed and end: nothing can be drawn or asked any more."""
+        # The app may wait for ever for what it draws to be written; then it ends without keeping the last half second.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(_KEEPING_SECONDS)
+        self._loop.call_soon_threadsafe(self._end_at_once, number)
+
+    def _end_at_once(self, number: int) -> None:
+        self._keep_typed()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    def _end_in_order(self, number: int, _frame: FrameType | None) -> None:
+        """Keep what is being typed, and leave the app so that the terminal is as it was."""
+        self._loop.call_soon_threadsafe(self._leave, number)
+
+    def _leave(self, number: int) -> None:
+        self._keep_typed()
+        self._app.exit(return_code=128 + number)  # as a shell counts it
+
+    def _keep_typed(self) -> None:
+        from memento_tui.tui.app import MementoApp  # noqa: PLC0415 - the app chooses this driver when it is made
+
+        if isinstance(self._app, MementoApp):
+            self._app.keep_typed()
