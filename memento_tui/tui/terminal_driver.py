@@ -19,7 +19,7 @@ class TerminalDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Take the terminal, and from now on give it back when the program is ended."""
-        super().start_application_mode()
+        super().start_application_mode()  # type: ignore[no-untyped-call] # Textual's
         # Whoever started the program may have had them ignored, and a terminal that is gone has no key that leaves:
         # without its signal the program would read its end for ever.
         signal.signal(signal.SIGHUP, self._end_with_terminal)

@@ -61,10 +61,10 @@ class Terminal:
         """Wait until the program has ended; return its exit status, negative where a signal ended it."""
         return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
 
-    @property
-    def echoes(self) -> bool:
-        """Whether the terminal shows what is typed by itself, as it does for a shell."""
-        return bool(termios.tcgetattr(self._handle)[3] & termios.ECHO)
+    def modes(self) -> int:
+        """Return the local modes of the terminal, as `termios` numbers them: whether it echoes, among others."""
+        modes: int = termios.tcgetattr(self._handle)[3]
+        return modes
 
     @property
     def sleeps(self) -> bool:

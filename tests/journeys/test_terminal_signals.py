@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import termios
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def test_an_app_that_is_told_to_end_gives_the_terminal_back_and_keeps_what_was_t
 
 def test_an_app_that_was_stopped_leaves_the_terminal_as_it_was(data_dir: Path) -> None:
     terminal = start_app(data_dir, "memories")
-    assert not terminal.echoes
+    assert terminal.modes() & termios.ECHO == 0
 
     os.kill(terminal.process, signal.SIGSTOP)
     begun = len(terminal.raw)
@@ -60,7 +61,7 @@ def test_an_app_that_was_stopped_leaves_the_terminal_as_it_was(data_dir: Path) -
     terminal.press("q")
     while terminal.read():
         pass
-    assert terminal.echoes
+    assert terminal.modes() & termios.ECHO
     terminal.close()
     assert terminal.wait() == 0
 

@@ -11,7 +11,7 @@ from memento_tui.tui.display import literal
 from memento_tui.tui.screens.dialogs import Confirm
 
 if TYPE_CHECKING:
-    from memento_tui.tui.app import MementoApp
+    from memento_tui.tui.section import Section
 
 __all__ = ["is_sure"]
 
@@ -24,12 +24,12 @@ _QUESTIONS = {
 _EVIDENCE_SHOWN = 3
 
 
-async def is_sure(app: MementoApp, item_id: str) -> bool:
+async def is_sure(section: Section, item_id: str) -> bool:
     """Return whether the person approves an item of the queue, whom nobody asks where it is no risk.
 
     Must be awaited in a worker.
     """
-    workspace = app.workspace
+    workspace = section.memento.workspace
     kind = next((row.kind for row in workspace.inbox.rows([item_id])), "")
     if kind not in RISKY_KINDS:
         return True
@@ -37,4 +37,4 @@ async def is_sure(app: MementoApp, item_id: str) -> bool:
     lines = [f"{name}: {text}" for name, text in found.rests_on][:_EVIDENCE_SHOWN]
     evidence = literal("\n".join(lines), "$text-error", multiline=True)
     detail = Content("Agents would be told it with your approval.\n\n") + evidence
-    return await app.push_screen_wait(Confirm(literal(_QUESTIONS[kind], "bold"), detail))
+    return await section.app.push_screen_wait(Confirm(literal(_QUESTIONS[kind], "bold"), detail))

@@ -346,7 +346,7 @@ class IdentitySection(ListSection[Crystal]):
             return
         from memento_tui.tui.screens.risk import is_sure  # noqa: PLC0415 - seldom needed
 
-        if not await is_sure(self.memento, seen.proposal.id):
+        if not await is_sure(self, seen.proposal.id):
             return
         workspace = self.memento.workspace
 

@@ -89,7 +89,7 @@ class MemoryActions:
         rows = self._workspace.summaries(ids)
         if len(rows) == 1 and rows[0].status == "pending":
             waiting = self._workspace.review.open_about(rows[0].id).proposal.id
-            if not await is_sure(section.memento, waiting):
+            if not await is_sure(section, waiting):
                 return
             if section.selection.seen_version(ids[0]) != seen:
                 section.memento.show_status("It changed while you were asked; nothing was done.", problem=True)

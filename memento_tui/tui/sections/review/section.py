@@ -361,7 +361,7 @@ class ReviewSection(ListSection[QueueRow]):
 
     @work(group="decide")
     async def _approve_lines(self, focused: FocusedItem, text: str | None) -> None:
-        if not await is_sure(self.memento, focused.name):
+        if not await is_sure(self, focused.name):
             return
         if not self._is_current_in_lines(self.rows.current):
             self.guard.content_changed()  # another item comes up from behind the lines
@@ -452,7 +452,7 @@ class ReviewSection(ListSection[QueueRow]):
             return
         if focused.record_kind == "contradiction":
             self.memento.show_status(CANNOT_APPROVE_CONTRADICTION, problem=True)
-        elif await is_sure(self.memento, focused.name):
+        elif await is_sure(self, focused.name):
             self.decisions.try_to_decide(focused, "approve")
 
     @work(group="decide")
