@@ -334,7 +334,7 @@ class MementoApp(ErrorBoundary, App[None]):
 
     def _leave_locked(self, sentence: str) -> None:
         """Take what memories say off the screen, as the workspace was locked elsewhere. What was typed is kept."""
-        self._keep_typed_everywhere()
+        self.keep_typed()
         self.exit(return_code=LockedWorkspace.exit_code, message=f"memento has ended: {sentence}")
 
     def refresh_sections(self) -> None:

@@ -143,7 +143,7 @@ async def test_the_app_leaves_nothing_in_clear(disk: Disk, monkeypatch: pytest.M
         await driver.press("enter", "e")
         await driver.type(f"A word about {MARKER}, ")
         write_crash_report(disk.paths)
-        driver.app._keep_typed_everywhere()
+        driver.app.keep_typed()
         disk.check()
     disk.check()
     assert files_with(MARKER, disk.paths.drafts) != []  # in memory

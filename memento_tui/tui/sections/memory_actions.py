@@ -81,20 +81,13 @@ class MemoryActions:
 
     async def verify(self) -> None:
         """Mark the selected memories as verified by the person; approve those that were waiting."""
-        section = self._section
-        if not section.check_can_act():
-            return
-        ids = section.selection.ids()
-        seen = section.selection.seen_version(ids[0])
-        rows = self._workspace.summaries(ids)
+        chosen = self._section.choose()
+        rows = self._workspace.summaries(list(chosen))
         if len(rows) == 1 and rows[0].status == "pending":
             waiting = self._workspace.review.open_about(rows[0].id).proposal.id
-            if not await is_sure(section, waiting):
+            if not await is_sure(self._section, waiting):
                 return
-            if section.selection.seen_version(ids[0]) != seen:
-                section.memento.show_status("It changed while you were asked; nothing was done.", problem=True)
-                return
-        await section.run_on(ids, "Verify", "Verified", self._verify)
+        await self._section.run_on(chosen, "Verify", "Verified", self._verify)
 
     def _verify(self, memory_id: str, seen: int | None) -> None:
         workspace = self._workspace
