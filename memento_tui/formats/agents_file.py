@@ -408,10 +408,15 @@ def _file_of(files: dict[str, list[_Part]], path: Path) -> str:
 _Part = tuple[_KeptSection, Memory]
 
 
-def _position(part: _Part) -> tuple[int, bool, datetime, str]:
+_REPLACED_STATUSES = ("superseded", "consolidated", "archived")
+"""The statuses of memories that give way to another one of the same place."""
+
+
+def _position(part: _Part) -> tuple[int, int, datetime, str]:
     """Return the order of the parts of a file; of several memories at one place the one that is to stand is last."""
     kept, memory = part
-    return kept.place, memory.status not in ENDED_STATUSES, memory.updated_at, memory.id
+    rank = 0 if memory.status in ENDED_STATUSES else 1 if memory.status in _REPLACED_STATUSES else 2
+    return kept.place, rank, memory.updated_at, memory.id
 
 
 def _last_read_digest(parts: Iterable[_Part], there: bytes) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -377,6 +378,17 @@ def test_two_memories_that_an_earlier_import_made_of_one_section_do_not_double_i
     assert len(found) == 2
     copies = [note(memory.content, id=f"copy{at}", extra=memory.extra) for at, memory in enumerate(found.values())]
     agents_file.write([*found.values(), *copies], tmp_path / "out")
+    assert (tmp_path / "out" / "CLAUDE.md").read_text() == BOTH
+
+
+def test_of_two_memories_of_one_section_the_one_that_still_holds_is_written(tmp_path: Path) -> None:
+    found = reading(agents_file.read(tmp_path_with(tmp_path / "one", {"CLAUDE.md": BOTH}))).memories
+    later = max(memory.updated_at for memory in found.values()) + timedelta(days=1)
+    copies = [
+        note("old", id=f"copy{at}", extra=memory.extra, status="superseded", updated_at=later)
+        for at, memory in enumerate(found.values())
+    ]
+    agents_file.write([*copies, *found.values()], tmp_path / "out")
     assert (tmp_path / "out" / "CLAUDE.md").read_text() == BOTH
 
 
