@@ -299,6 +299,30 @@ async def test_on_the_board_an_item_is_moved_and_the_cursor_goes_with_it(data: P
         await app.until(lambda: section(app).board.column.total == 1, "it leaves the column")
 
 
+@pytest.mark.parametrize("size", [(140, 30), (80, 24)])
+async def test_on_the_board_a_card_is_dragged_to_another_column_and_undone(
+    data: Path, workspace: Workspace, size: tuple[int, int]
+) -> None:
+    async with opened(data, size, start="working") as app:
+        await opened_on(app, "flaky")
+        await app.press("b")
+        await app.until(lambda: section(app).on_board and under_cursor(app) == "flaky", "the board is there")
+        columns = section(app).board.columns
+        here, there = columns["active_work"], columns["session_note"]
+        place = (6, here.cursor * here.row_height - here.scroll_offset.y)
+        await app.pilot.mouse_down(here, offset=place)
+        await app.pilot.mouse_up(there, offset=(6, 0))
+        await app.until(lambda: workspace.items.get("flaky").category == "session_note", "it is moved")
+        await app.until(lambda: under_cursor(app) == "flaky", "the cursor goes with it")
+        assert "Moved to session note" in app.told
+        await app.press("z")
+        await app.until(lambda: workspace.items.get("flaky").category == "active_work", "it is back")
+        before = workspace.activity.head()
+        await app.pilot.mouse_down(there, offset=(6, 0))
+        await app.pilot.mouse_up(there, offset=(12, 0))
+        assert workspace.activity.head() == before, "it was let go where it stood"
+
+
 async def test_marks_hold_in_all_columns_of_the_board(data: Path, workspace: Workspace) -> None:
     async with opened(data, start="working") as app:
         await opened_on(app, "migrate")

@@ -300,6 +300,22 @@ class WorkingSection(EntryListSection[WorkingItem]):
             self.reload(ids[0])
             self.board.go_to(category)
 
+    @on(ColumnBoard.Dropped)
+    def _card_dropped(self, event: ColumnBoard.Dropped) -> None:
+        """Move an item to the category of the column that it was dragged to, from the version that was taken."""
+        event.stop()
+        item, category = event.row, event.name
+
+        def move() -> str:
+            with self.plain_conflicts():
+                self.update(item.id, item.version, {"category": category})
+            return f"Moved to {CATEGORY_WORDS[category]}. z undoes."
+
+        self.guard.moved_by_person()
+        if self.run_write(move):
+            self.reload(item.id)
+            self.board.go_to(category)
+
     @work(exclusive=True, group="change")
     async def action_done(self) -> None:
         """Mark the selected items as done; open them again where all are finished."""

@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
+from textual.geometry import Offset
 from textual.message import Message
 from textual.widgets import Static
 
@@ -32,7 +33,31 @@ _SIDE_BY_SIDE = 96
 
 
 class Column(RecordList[RowT], Generic[RowT]):
-    """One column. A board has one cursor: only the active column shows its own."""
+    """One column. A board has one cursor: only the active column shows its own. Its rows can be dragged."""
+
+    _held: RowT | None = None
+    """The row that the mouse went down on, as it was then."""
+
+    class LetGo(Message):
+        """A row of a column was dragged to a place on the screen."""
+
+        def __init__(self, column: Column[Any], row: Any, at: Offset) -> None:  # noqa: ANN401 - a row of any kind
+            super().__init__()
+            self.column, self.row, self.at = column, row, at
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Hold the row under the mouse."""
+        index = self.index_at(event)
+        self._held = None if index is None else self._pages.row(index)
+        if self._held is not None:
+            self.capture_mouse()
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """Let it go where the mouse is now."""
+        held, self._held = self._held, None
+        if held is not None:
+            self.release_mouse()
+            self.post_message(self.LetGo(self, held, event.screen_offset))
 
     def get_component_rich_style(self, *names: str, partial: bool = False, default: Style | None = None) -> Style:
         """Return the style of a component; the cursor of an inactive column has none."""
@@ -71,6 +96,13 @@ class ColumnBoard(ErrorBoundary, Container, Generic[RowT]):
         def __init__(self, board: ColumnBoard[Any]) -> None:
             super().__init__()
             self.board = board
+
+    class Dropped(Message):
+        """A row, as it was when it was taken, was dragged into the column ``name``."""
+
+        def __init__(self, row: Any, name: str) -> None:  # noqa: ANN401 - a row of any kind
+            super().__init__()
+            self.row, self.name = row, name
 
     def __init__(
         self,
@@ -165,6 +197,13 @@ class ColumnBoard(ErrorBoundary, Container, Generic[RowT]):
             column.refresh()
         self._show_titles()
         self.post_message(self.ColumnChanged(self))
+
+    @on(Column.LetGo)
+    def _let_go(self, event: Column.LetGo) -> None:
+        event.stop()
+        name = next((name for name, box in self._boxes.items() if box.region.contains_point(event.at)), None)
+        if name is not None and self.columns[name] is not event.column:
+            self.post_message(self.Dropped(event.row, name))
 
     @on(RecordList.Refreshed)
     def _show_titles(self) -> None:

@@ -306,11 +306,16 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         if self.is_ranging:
             self._marks_changed()
 
-    def on_click(self, event: events.Click) -> None:
-        """Move the cursor to the row; a double click does the same as Enter."""
+    def index_at(self, event: events.MouseEvent) -> int | None:
+        """Return the index of the row under the mouse, ``None`` where there is none."""
         offset = event.get_content_offset(self)
         index = (self.scroll_offset.y + offset.y) // self.row_height if offset is not None else self._total
-        if index >= self._total:
+        return index if index < self._total else None
+
+    def on_click(self, event: events.Click) -> None:
+        """Move the cursor to the row; a double click does the same as Enter."""
+        index = self.index_at(event)
+        if index is None:
             return
         if event.chain == 2 and index == self.cursor:  # noqa: PLR2004 - a double click
             self.app.simulate_key("enter")
