@@ -73,6 +73,8 @@ class EngineConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The words put before a query to embed it, such as ``query: ``; empty for those that its folder names, if any."""
     document_prefix: str = ""
     """The words put before a memory that is embedded, such as ``passage: ``; empty as above."""
+    shared_vectors: Annotated[str, msgspec.Meta(pattern=r"^(s3://[a-z0-9][a-z0-9.-]+(/[^\s@?]*)?)?$")] = ""
+    """An ``s3://`` address where the machines of a hub keep vectors in common; empty for each to embed everything."""
     idle_seconds: Annotated[float, msgspec.Meta(gt=0, le=_MOST_IDLE_SECONDS)] = 900
     """Seconds without a request after which the engine ends."""
     entailment_model: str = ""

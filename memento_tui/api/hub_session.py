@@ -11,11 +11,11 @@ from filelock import FileLock, Timeout
 
 from memento_tui.errors import NotAllowed
 from memento_tui.model import AnyRecord, Proposal
-from memento_tui.model.validation import is_under
 from memento_tui.paths import DataPaths
 from memento_tui.policy.gate import Gate
 from memento_tui.private_files import PRIVATE_FILE_MODE
 from memento_tui.storage.database import Database
+from memento_tui.storage.hub_membership import HUB_SETTING, HubMembership, decode_membership, membership_of
 from memento_tui.storage.hub_state import HubState
 from memento_tui.storage.journal import HUB_CHANNEL, Author
 from memento_tui.storage.journal_queries import JournalQueries
@@ -35,47 +35,6 @@ __all__ = [
 
 if TYPE_CHECKING:
     from memento_tui.api.workspace import Workspace
-
-HUB_SETTING = "hub"
-"""The setting that holds this workspace's part in a hub; empty where it has none."""
-
-
-class HubMembership(msgspec.Struct, frozen=True):
-    """The part of one workspace in a hub."""
-
-    url: str
-    """The address of the hub's database, without a password."""
-    workspace: str
-    workspace_name: str
-    member: str
-    """The id of this machine at the hub."""
-    name: str
-    role: str
-    namespaces: tuple[str, ...] = ()
-    """The namespaces that are shared, each with all below it."""
-    held: tuple[str, ...] = ()
-    """The namespaces in which what other members write waits for this machine's person, each with all below it."""
-    pushed: int = 0
-    """The number of the newest entry of this journal that needs no sending any more."""
-    since: int = 0
-    """The number of the newest entry of this journal when the machine joined."""
-    synced_at: str = ""
-    """When this machine and the hub were last together; empty for never."""
-    problem: str = ""
-    """Why the last attempt failed, as a sentence; empty where it did not."""
-    keys: dict[str, str] = {}
-    """The key of each member, in hexadecimal digits, as this machine first saw it: another one is not its member's."""
-    notes: tuple[str, ...] = ()
-    """The notes that the person has not read, a sentence each, oldest first."""
-
-    def shares(self, namespace: str) -> bool:
-        """Tell whether a namespace is shared."""
-        return any(is_under(namespace, one) for one in self.namespaces)
-
-    def holds(self, namespace: str) -> bool:
-        """Tell whether what other members write in a namespace waits for this machine's person."""
-        return any(is_under(namespace, one) for one in self.held)
-
 
 _ROUND_SECONDS = 60
 """Seconds for which a round of another program is waited for."""
@@ -97,15 +56,6 @@ def alone_with_hub(paths: DataPaths) -> Iterator[None]:
 
 def _encode(membership: HubMembership | None) -> str:
     return "" if membership is None else msgspec.json.encode(membership).decode()
-
-
-_decode = msgspec.json.Decoder(HubMembership).decode
-
-
-def membership_of(settings: Settings) -> HubMembership | None:
-    """Return a workspace's part in a hub, or ``None``."""
-    known = settings.get(HUB_SETTING)
-    return _decode(known) if known else None
 
 
 def keep_membership(present: HubMembership | None, copy: Database) -> None:
@@ -137,7 +87,7 @@ def end_sharing(setting: str | None) -> str | None:
     """
     if not setting:
         return setting
-    return _encode(msgspec.structs.replace(_decode(setting), namespaces=()))
+    return _encode(msgspec.structs.replace(decode_membership(setting), namespaces=()))
 
 
 def decode_record(kind: str, image: str) -> AnyRecord:
@@ -174,7 +124,11 @@ class HubSession:
 
     def change_membership(self, change: Callable[[HubMembership], HubMembership]) -> HubMembership | None:
         """Change the workspace's part in a hub, without another program coming between; return it, if there is one."""
-        self._store.settings.change(HUB_SETTING, lambda known: _encode(change(_decode(known)) if known else None))
+
+        def changed(known: str | None) -> str:
+            return _encode(change(decode_membership(known)) if known else None)
+
+        self._store.settings.change(HUB_SETTING, changed)
         return self.membership
 
     def gate(self, author: Author) -> Gate:

@@ -247,6 +247,27 @@ def hold(namespaces: tuple[str, ...], *, stop: bool) -> None:
 
 
 @hub.command(
+    "compact",
+    writes=True,
+    short_help="Join the small files of shared vectors.",
+    examples="""
+    memento hub compact
+    """,
+)
+def compact() -> None:
+    """Join the small files of the vectors that machines share on object storage (`engine.shared_vectors`).
+
+    One machine does so at a time, under a lock at the hub. While machines are in step it is done every three hours.
+    """
+    from memento_tui.hub.vectors import compact_vectors  # noqa: PLC0415 - an extra, which most do without
+
+    with _open() as workspace:
+        done = compact_vectors(workspace)
+    text = f"{count_of(done.vectors, 'vector')} in {count_of(done.files, 'file')}, before in {done.files_before:,}."
+    emit(done._asdict(), lambda: safe(text))
+
+
+@hub.command(
     "members",
     short_help="List the machines of the hub.",
     examples="""

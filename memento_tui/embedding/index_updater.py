@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -22,6 +22,7 @@ __all__ = ["IndexUpdater"]
 
 if TYPE_CHECKING:
     from memento_tui.embedding.models import Embedder, Vectors
+    from memento_tui.embedding.shared_vectors import Text, VectorExchange
 
 
 _ROWS_PER_COMMIT = 256
@@ -55,6 +56,22 @@ class _Changed(NamedTuple):
         """The characters that the model reads, about."""
         return len(self.memory.content) + (0 if self.context is None else len(self.context.text))
 
+    @property
+    def own_text(self) -> Text:
+        """What the memory's own vector is made of."""
+        return (text_to_embed(self.memory),)
+
+    @property
+    def text_in_context(self) -> Text | None:
+        """What the vector is made of that takes its session in; ``None`` where nothing stands before it."""
+        return None if self.context is None else (self.context.text, *self.own_text)
+
+
+def _wanted(changed: Sequence[_Changed]) -> list[tuple[Memory, Text]]:
+    """Return the texts to embed, each with its memory."""
+    own = [(one.memory, one.own_text) for one in changed]
+    return own + [(one.memory, text) for one in changed if (text := one.text_in_context) is not None]
+
 
 def _entry_hash(store: Store, seq: int) -> str:
     """Return the hash of journal entry ``seq``; empty where there is none."""
@@ -76,7 +93,10 @@ class IndexUpdater:
         model_lock: ModelLock,
         state: EngineState,
         stopping: threading.Event,
+        exchange: VectorExchange | None = None,
     ) -> None:
+        """``exchange`` has vectors that other machines made of the same texts."""
+        self._exchange = exchange
         self._store = store
         self._index = index
         self._embedder = embedder
@@ -86,6 +106,8 @@ class IndexUpdater:
         self._counted = index.state.seq
         self._pending = 0
         self._commits = 0
+        self._made: list[tuple[Memory, Text, Vectors]] = []
+        """The vectors that other machines are to be given."""
         self._newly_embedded: deque[str] = deque(maxlen=_MOST_NEWLY_EMBEDDED)
         if index.state.entry != _entry_hash(store, index.state.seq):
             self.restart_index("it reflects another history of this store")
@@ -169,38 +191,63 @@ class IndexUpdater:
                 search_vectors.append(known["search_vector"])
         contexts = self._store.memories.session_context([one.memory for one in changed], SESSION_VECTOR_CHARACTERS)
         changed = [one._replace(context=contexts.get(one.memory.id)) for one in changed]
+        shared = {} if self._exchange is None else self._exchange.find(_wanted(changed))
         for batch in self._batches(changed):
-            embedded = self._embed([text_to_embed(one.memory) for one in batch])
+            embedded = self._embed(batch, shared)
             rows.extend({**one.facts, "after": one.context and one.context.ids} for one in batch)
             self._newly_embedded.extend(one.memory.id for one in batch)
             vectors.extend(embedded)
-            search_vectors.extend(self._in_context(batch, embedded))
+            search_vectors.extend(self._in_context(batch, embedded, shared))
             if self._stopping.is_set():
                 state = None  # some of these changes are not carried over yet
                 break
         gone = [name for name in stored if name not in memories]
         self._index.write(rows, vectors, search_vectors=search_vectors, gone=gone, state=state)
         self._commits += 1
+        if self._exchange is not None and self._made:
+            self._exchange.put(self._made)
+        self._made = []
 
-    def _embed(self, texts: Sequence[str]) -> Vectors:
+    def _embed(self, batch: Sequence[_Changed], known: Mapping[Text, Vectors]) -> Vectors:
+        missing = [one for one in batch if one.own_text not in known]
+        if not missing:
+            return np.stack([known[one.own_text] for one in batch])
         with self._model_lock.for_batch():
-            vectors = self._embedder.documents(texts)
-        self._state.count_embedded(len(texts))
-        return vectors
+            vectors = self._embedder.documents([one.own_text[0] for one in missing])
+        self._state.count_embedded(len(missing))
+        return self._completed([(one.memory, one.own_text) for one in batch], known, vectors)
 
-    def _in_context(self, batch: Sequence[_Changed], own: Vectors) -> Vectors:
+    def _in_context(self, batch: Sequence[_Changed], own: Vectors, known: Mapping[Text, Vectors]) -> Vectors:
         """Return the vectors that queries are compared with, of which those in a session take in what it wrote."""
-        texts = [(one.context.text, text_to_embed(one.memory)) for one in batch if one.context is not None]
-        if not texts:
+        wanted = [(one.memory, text) for one in batch if (text := one.text_in_context) is not None]
+        missing = [(text[0], text[1]) for _, text in wanted if text not in known]
+        if not wanted:
             return own
-        with self._model_lock.for_batch():
-            in_session = self._embedder.documents_in_context(texts)
-        if in_session is None:
-            return own
+        made = None
+        if missing:
+            with self._model_lock.for_batch():
+                made = self._embedder.documents_in_context(missing)
+            if made is None:
+                return own
+        in_session = self._completed(wanted, known, made)
         vectors = own.copy()
         follows = [one.context is not None for one in batch]
         mixed = (1 - SESSION_VECTOR_WEIGHT) * own[follows] + SESSION_VECTOR_WEIGHT * in_session
         vectors[follows] = mixed / np.maximum(np.linalg.norm(mixed, axis=1, keepdims=True), 1e-12)
+        return vectors
+
+    def _completed(
+        self, wanted: Sequence[tuple[Memory, Text]], known: Mapping[Text, Vectors], made: Vectors | None
+    ) -> Vectors:
+        """Return a vector for each text: one that is known, or the next one that was made."""
+        if made is not None and len(made) == len(wanted):
+            vectors = made
+        else:
+            next_made = iter(() if made is None else made)
+            vectors = np.stack([known[text] if text in known else next(next_made) for _, text in wanted])
+        if self._exchange is not None:
+            rows = zip(wanted, vectors, strict=True)
+            self._made += [(memory, text, vector) for (memory, text), vector in rows if text not in known]
         return vectors
 
     def _batches(self, changed: list[_Changed]) -> Iterator[list[_Changed]]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from memento_tui.embedding.index_updater import IndexUpdater
     from memento_tui.embedding.maintenance_scheduler import MaintenanceScheduler
     from memento_tui.embedding.models import Embedder, Vectors
+    from memento_tui.embedding.shared_vectors import VectorExchange
     from memento_tui.embedding.similarity import IndexSimilarity
     from memento_tui.embedding.vector_index import IndexSnapshot, VectorIndex
     from memento_tui.search.keyword_index import KeywordIndex
@@ -100,6 +101,7 @@ class IndexWorker(threading.Thread):
         # Assigned once, whole; other threads read it.
         self._components: _Components | None = None
         self._former: FormerIndex | None = None
+        self._exchange: VectorExchange | None = None
         self._purges: SimpleQueue[tuple[Sequence[str], Future[None]]] = SimpleQueue()
 
     def wake(self) -> None:
@@ -247,7 +249,8 @@ class IndexWorker(threading.Thread):
         index = VectorIndex(
             self._paths.semantic_index, embedder.dimension, store.settings.identity(), embedder.identity, source
         )
-        updater = IndexUpdater(store, index, embedder, self._model_lock, self._state, self._stopping)
+        exchange = self._exchange = _open_exchange(engine.shared_vectors, store, embedder)
+        updater = IndexUpdater(store, index, embedder, self._model_lock, self._state, self._stopping, exchange)
 
         def snapshot() -> IndexSnapshot:
             return (index if self._former is None else self._former.index).snapshot()
@@ -329,6 +332,8 @@ class IndexWorker(threading.Thread):
             return False
         try:
             index.purge(ids)
+            if self._exchange is not None:
+                self._exchange.forget_purged()
             if self._former is not None:
                 self._former.index.purge(ids)
         except Exception as error:  # noqa: BLE001 - LanceDB raises any type; whoever asked is told, and does it another way
@@ -357,6 +362,14 @@ class IndexWorker(threading.Thread):
             self._suspect.clear()
             if not index.is_sound():
                 components.updater.restart_index("it is damaged")
+
+
+def _open_exchange(address: str, store: Store, embedder: Embedder) -> VectorExchange | None:
+    if not address:
+        return None
+    from memento_tui.embedding.shared_vectors import VectorExchange  # noqa: PLC0415 - few share vectors
+
+    return VectorExchange(address, store, embedder.identity, embedder.dimension)
 
 
 def _model_folder(setting: str) -> tuple[str, Path]:

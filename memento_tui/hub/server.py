@@ -322,6 +322,21 @@ class HubServer:
             told = self._connection.notifies(timeout=seconds)
             return any(_number_in(one.payload) > beyond for one in told)
 
+    @contextmanager
+    def alone(self, workspace: str, work: str) -> Iterator[bool]:
+        """Yield whether this machine is the only one that does some work of a workspace, until the block ends.
+
+        The lock is an advisory one of the connection: the server lets go of it when a machine dies.
+        """
+        name = f"memento {work} {workspace}"
+        if not self._rows("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", name)[0][0]:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            self._rows("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", name)
+
     # Purged records
 
     def purged(self, workspace: str) -> set[tuple[str, str]]:

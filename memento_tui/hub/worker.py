@@ -9,6 +9,7 @@ import argparse
 import logging
 import os
 import signal
+import subprocess
 import threading
 from pathlib import Path
 
@@ -19,6 +20,10 @@ from memento_tui.hub import require_extra
 from memento_tui.hub.sync import HubLink, keep_in_step
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, use_private_umask
+from memento_tui.processes import module_command
+
+_COMPACT_SECONDS = 3 * 3600.0
+"""Seconds between two compactions of the vectors that machines share."""
 
 _WATCH_SECONDS = 1.0
 """Seconds between two looks whether the process that started this one still lives."""
@@ -40,11 +45,19 @@ def main() -> None:
             FileLock(paths.hub_worker_lock, timeout=0, mode=PRIVATE_FILE_MODE),
             Workspace(paths.root, channel="hub", create=False) as workspace,
         ):
+            if workspace.config.engine.shared_vectors:
+                threading.Thread(target=_compact_now_and_then, args=(paths.root, stopping), daemon=True).start()
             link = HubLink(workspace)
             keep_in_step(link, stopping, failed=lambda error: logging.getLogger("hub").warning("%s", error))
             link.close()
     except Timeout:
         return
+
+
+def _compact_now_and_then(root: Path, stopping: threading.Event) -> None:
+    """Let a process of its own compact the shared vectors every few hours; most often another machine is at it."""
+    while not stopping.wait(_COMPACT_SECONDS):
+        subprocess.run(module_command("memento_tui.hub.vectors", "--data-dir", os.fspath(root)), check=False)  # noqa: S603 - memento's own
 
 
 def _watch(parent: int, stopping: threading.Event) -> None:

@@ -68,6 +68,12 @@ class JournalQueries:
         with self._database.reading() as connection:
             return list(select_entries(connection, f"{where} ORDER BY seq DESC LIMIT ?", [*parameters, limit]))
 
+    def last_of_action(self, action: str) -> int:
+        """Return the number of the newest entry with an action, such as ``purge``; 0 for none."""
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT coalesce(max(seq), 0) FROM entry WHERE action = ?", (action,)).fetchone()
+        return int(row[0])
+
     def entries_after(self, seq: int, limit: int = 500) -> list[Entry]:
         """Return entries after ``seq``, oldest first."""
         with self._database.reading() as connection:
