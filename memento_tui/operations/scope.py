@@ -98,16 +98,17 @@ def _working_project(workspace: Workspace) -> Project | None:
         return None
 
 
-def _working_branch(workspace: Workspace, namespace: str = "") -> tuple[str, ...]:
+def _working_branch(workspace: Workspace, namespace: str = "", *, claims: bool = False) -> tuple[str, ...]:
     """Return the namespaces of the branch on which the agent works; none on the default branch.
 
-    None too where ``namespace`` is not one of the project's. Of one below it, those below the branch are returned.
+    None too where ``namespace`` is not one of the project's. Of one below it, those below the branch are returned. With
+    ``claims`` the settings keep where the project lies: maintenance asks there what became of the branch.
     """
     project = _working_project(workspace)
     branch = "" if project is None else checked_out_branch(project.root)
     if project is None or not branch:
         return ()
-    own = namespace_of_project(project, workspace.settings.get, None)
+    own = namespace_of_project(project, workspace.settings.get, workspace.settings.set if claims else None)
     return branch_namespaces(namespace or own, branch) if not namespace or is_under(namespace, own) else ()
 
 
@@ -124,7 +125,7 @@ def learned_on_branch(workspace: Workspace, namespace: str | None) -> str | None
     """
     if workspace.author.actor != "agent" or not workspace.config.review.branches:
         return namespace
-    return namespace_to_write(_working_branch(workspace, namespace or "")) or namespace
+    return namespace_to_write(_working_branch(workspace, namespace or "", claims=True)) or namespace
 
 
 def _claude_notes(project: Project | None) -> list[Filter]:

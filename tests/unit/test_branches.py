@@ -248,6 +248,16 @@ def test_what_was_learned_on_a_branch_that_ended_is_offered_and_once_approved_is
     assert workspace.get(below).namespace == "branches/site/feature:login/tests"
 
 
+def test_a_branch_of_a_project_that_no_hook_has_seen_is_offered_too(
+    site: CodeRepository, workspace: Workspace, data_dir: Path
+) -> None:
+    with seated(data_dir, "native") as agent:
+        made = remembered(agent)
+    assert workspace.get(made).namespace == "branches/site/feature:login"
+    fast_forward(site)
+    assert list(offered(workspace)) == [made]
+
+
 def test_a_branch_that_goes_on_offers_nothing(agent_there: Agent, site: CodeRepository, workspace: Workspace) -> None:
     remembered(agent_there)
     assert offered(workspace) == {}  # it has no commit of its own yet, so nothing was merged
