@@ -17,6 +17,7 @@ __all__ = [
     "branch_namespaces",
     "branch_of",
     "is_name_of_branch",
+    "is_taken_from_branch",
     "namespace_without_branch",
     "parts_of_branch",
 ]
@@ -46,6 +47,13 @@ def branch_namespaces(namespace: str, branch: str) -> tuple[str, ...]:
     is_usable = is_usable and "\\" not in branch and all(name not in ("", ".", "..") for name in branch.split("/"))
     names = (branch, _coded(branch)) if is_usable else (_coded(branch),)
     return tuple(branch_namespace(namespace, name) for name in names)
+
+
+def is_taken_from_branch(before: str, after: str) -> bool:
+    """Tell whether a memory would be told elsewhere than on the branch of its namespace so far."""
+    parts = parts_of_branch(before)
+    moved = parts_of_branch(after)
+    return parts is not None and (moved is None or moved[:2] != parts[:2])
 
 
 def is_name_of_branch(name: str, branch: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from memento_tui.api.search import SearchEngine
+from memento_tui.branches import is_taken_from_branch
 from memento_tui.errors import Conflict, InvalidField, NotAllowed
 from memento_tui.model import Memory, Proposal, make_memory, make_proposal, make_relation
 from memento_tui.model.claims import without_decisions
@@ -305,6 +306,7 @@ class MemoryEditor:
             injection_score=0.0 if screened is None else screened.injection_score,
             target_verified=memory.stability != "draft" or memory.pinned,
             secret_found=screened is not None and screened.secret_found,
+            leaves_branch=screened is not None and is_taken_from_branch(memory.namespace, screened.record.namespace),
         )
         return self._gate.judge(intent, None if screened is None else screened.record)
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 
 import msgspec
 
+from memento_tui.branches import is_taken_from_branch
 from memento_tui.errors import NotAllowed
 from memento_tui.model import AnyRecord, Contradiction, Crystal, Memory, Proposal, Relation, Skip, WorkingItem
 from memento_tui.model.claims import with_authorship, without_decisions, without_persons_name
@@ -217,6 +218,7 @@ class Admission:
                 external=external and not is_gone,
                 injection_score=0.0 if reads_the_same else screened.injection_score,
                 target_verified=before.stability != "draft" or before.pinned,
+                leaves_branch=self._origin == "agent" and is_taken_from_branch(before.namespace, after.namespace),
             )
         )
 

@@ -82,6 +82,7 @@ FIXED_RULES: dict[str, str] = {
     "merge": "two near duplicates becoming one",
     "trust": "a memory being called verified or stable",
     "resolution": "how a contradiction is resolved",
+    "branch": "what was learned on a Git branch leaving it",
 }
 """The rules that always ask a person, whatever is configured."""
 
@@ -188,6 +189,7 @@ REASONS: dict[str, str] = {
     "quarantined": "you took its session out of recall until you have looked at what it wrote",
     "code_gone": "what it cites of the code is gone from the repository",
     "code_changed": "the code that it cites changed since it was written or last confirmed",
+    "leaves_branch": "it was learned on a branch of Git, and would be told elsewhere from now on",
     "branch_merged": "the branch of Git on which it was learned was merged",
     "branch_gone": "the branch of Git on which it was learned is gone, merged or given up",
     "changed_on_both": "it was changed on this machine and on another",
@@ -223,6 +225,8 @@ class WriteIntent(msgspec.Struct, frozen=True):
     origin: Job = ""
     """The job that made it, where that has a rule of its own."""
     secret_found: bool = False
+    leaves_branch: bool = False
+    """The memory lies in the namespace of a branch of Git, and would no longer."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -322,6 +326,8 @@ def _changed_memory(intent: WriteIntent) -> Iterator[tuple[str, str]]:
     if intent.external and intent.action == "edit":
         # What could not come in as a new memory does not come in as a new text of an old one.
         yield "new_external", "external_source"
+    if intent.leaves_branch:
+        yield "branch", "leaves_branch"
     if intent.target_verified:
         yield "change_verified", "verified_target"
     else:

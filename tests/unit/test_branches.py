@@ -258,6 +258,32 @@ def test_a_branch_of_a_project_that_no_hook_has_seen_is_offered_too(
     assert list(offered(workspace)) == [made]
 
 
+@pytest.mark.parametrize("namespace", ["projects/site", "global", "branches/site/other", "projects/shop"])
+@pytest.mark.parametrize("preset", ["open", "guarded"])
+def test_an_agent_that_moves_a_memory_out_of_its_branch_asks_a_person(
+    site: CodeRepository, workspace: Workspace, data_dir: Path, namespace: str, preset: str
+) -> None:
+    config = data_dir / "config.toml"
+    config.write_text(config.read_text().replace('"guarded"', f'"{preset}"'))
+    with seated(data_dir, "native") as agent:
+        made = remembered(agent)
+        agent.send("update", {"id": made, "base_version": 1, "namespace": namespace})
+        (card,) = (one.proposal for one in workspace.review.list()[0])
+        assert (card.reasons, dict(card.payload)) == (("leaves_branch",), {"namespace": namespace})
+        assert workspace.get(made).namespace == "branches/site/feature:login"
+        changed = {"id": made, "base_version": 1, "tags": ["x"]}
+        assert agent.send("update", changed).structured_content
+        below = {"id": made, "base_version": 2, "namespace": "branches/site/feature:login/tests"}
+        assert agent.send("update", below).structured_content
+    assert workspace.get(made).namespace == "branches/site/feature:login/tests"
+
+
+def test_a_person_moves_a_memory_out_of_its_branch(agent_there: Agent, workspace: Workspace) -> None:
+    made = remembered(agent_there)
+    workspace.update(made, namespace="projects/site")
+    assert workspace.get(made).namespace == "projects/site"
+
+
 def test_a_branch_that_goes_on_offers_nothing(agent_there: Agent, site: CodeRepository, workspace: Workspace) -> None:
     remembered(agent_there)
     assert offered(workspace) == {}  # it has no commit of its own yet, so nothing was merged
