@@ -260,8 +260,9 @@ def test_a_branch_of_a_project_that_no_hook_has_seen_is_offered_too(
 
 @pytest.mark.parametrize("namespace", ["projects/site", "global", "branches/site/other", "projects/shop"])
 @pytest.mark.parametrize("preset", ["open", "guarded"])
+@pytest.mark.usefixtures("site")
 def test_an_agent_that_moves_a_memory_out_of_its_branch_asks_a_person(
-    site: CodeRepository, workspace: Workspace, data_dir: Path, namespace: str, preset: str
+    workspace: Workspace, data_dir: Path, namespace: str, preset: str
 ) -> None:
     config = data_dir / "config.toml"
     config.write_text(config.read_text().replace('"guarded"', f'"{preset}"'))
