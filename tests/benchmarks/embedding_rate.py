@@ -36,7 +36,7 @@ def rates(count: int) -> tuple[float, float]:
     for _ in range(_TURNS):
         begun = process_time()
         for batch in updater._batches(changed):
-            updater._embed([one.memory.content for one in batch])
+            updater._embed(batch, {})
         ours.append(process_time() - begun)
         begun = process_time()
         embedder._model.encode([one.memory.content for one in changed], batch_size=32, show_progress_bar=False)
