@@ -13,7 +13,7 @@ from memento_tui import clock
 from memento_tui.api.hub_session import HubMembership, HubSession, alone_with_hub
 from memento_tui.api.types import HubRecord
 from memento_tui.api.workspace import Workspace
-from memento_tui.errors import MementoError, NotAllowed
+from memento_tui.errors import LockedWorkspace, MementoError, NotAllowed
 from memento_tui.hub.entries import FORMAT, GENESIS, HubEntry, chain_hash
 from memento_tui.hub.inbound import Inbound, raise_card, record_if_readable
 from memento_tui.hub.keys import SigningKey
@@ -382,6 +382,10 @@ def keep_in_step(
     """Run a round whenever either side has written, until ``stopping`` is set or the hub was left.
 
     ``done`` is told each round that moved something, ``failed`` a failure when it is another one than before.
+
+    Raises:
+        LockedWorkspace: the person locked it meanwhile.
+
     """
     said, is_hinted, is_told = "", True, False
     while not stopping.is_set() and link.has_part:
@@ -396,6 +400,8 @@ def keep_in_step(
                     stopping.wait(_POLL_SECONDS)
                 is_hinted = is_told = link.hint(_POLL_SECONDS)
             said = ""
+        except LockedWorkspace:
+            raise
         except MementoError as error:
             if str(error) != said:
                 failed(error)

@@ -16,6 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from memento_tui.api.workspace import Workspace
+from memento_tui.errors import LockedWorkspace
 from memento_tui.hub import require_extra
 from memento_tui.hub.sync import HubLink, keep_in_step
 from memento_tui.paths import DataPaths
@@ -30,7 +31,7 @@ _WATCH_SECONDS = 1.0
 
 
 def main() -> None:
-    """Run until the parent has ended, the hub is left, or another worker is at work."""
+    """Run until the parent has ended, the hub is left, the workspace is locked, or another worker is at work."""
     parser = argparse.ArgumentParser(prog="python -m memento_tui.hub.worker")
     parser.add_argument("--data-dir", required=True, type=Path)
     paths = DataPaths(parser.parse_args().data_dir.expanduser().absolute())
@@ -52,6 +53,10 @@ def main() -> None:
             link.close()
     except Timeout:
         return
+    except LockedWorkspace as error:
+        logging.getLogger("hub").warning("the worker ends: %s", error)
+    finally:
+        stopping.set()
 
 
 def _compact_now_and_then(root: Path, stopping: threading.Event) -> None:
