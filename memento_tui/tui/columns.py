@@ -20,9 +20,6 @@ RowT = TypeVar("RowT")
 AGE_WIDTH = 5
 """Cells of an age, such as ``12mo``."""
 
-_LEAST_MAIN = 24
-"""Cells that the main column keeps; columns that would take them are left out, the last ones first."""
-
 
 def muted(_row: object, _now: datetime) -> str:
     """Return the style of what stands beside the main column."""
@@ -63,6 +60,8 @@ class Columns(Generic[RowT]):
     """The column that stays where others are left out because a row is narrow; none where it is empty."""
     marks: int = 3
     """Cells of the marks in front of every row, and of the space behind them."""
+    least_main: int = 24
+    """Cells that the main column keeps; columns that would take them are left out, the last ones first."""
 
     def chosen(self, kept: str | None) -> tuple[str, ...]:
         """Return the names of the columns that a setting holds; the first ones where it holds none that are known.
@@ -98,7 +97,7 @@ class Columns(Generic[RowT]):
         spaces = 0 if self.marks else -1
         left = width - self.marks - spaces - sum(cells_of + 1 for name, cells_of in shown.items() if name != self.main)
         for name in reversed(names):
-            if left < _LEAST_MAIN and name in shown and name not in (self.main, self.staying):
+            if left < self.least_main and name in shown and name not in (self.main, self.staying):
                 left += shown.pop(name) + 1
         shown[self.main] = max(left, 0)
         return [(name, shown[name]) for name in names if name in shown]

@@ -91,6 +91,7 @@ WAITING_COLUMNS = Columns[InboxItem](
     main="what",
     staying="kind",
     marks=2,
+    least_main=14,  # how long it waits is worth more than the end of a headline, which stands beside the list
 )
 
 
