@@ -9,18 +9,20 @@ each other: a long text is no more suspicious than its worst passage.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+import string
+from collections.abc import Iterator
+from functools import cache, lru_cache
 from itertools import islice
 from typing import NamedTuple
 
 import msgspec
 
-from memento_tui.policy.prompt_injection_languages import candidate_rules, parts_held, rules_of_parts, word_prefixes
-from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, InjectionRule
-from memento_tui.policy.text_views import TextView, encoded_blocks, fold, unescape
+from memento_tui.policy.prompt_injection_languages import language_rules
+from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, RULE_FLAGS, InjectionRule
+from memento_tui.policy.text_views import TextView, encoded_blocks, fold, kinds_table, unescape
 from memento_tui.text.literals import Literals
 from memento_tui.text.lookalikes import LATIN_LOOKALIKES
+from memento_tui.text.required_literals import PatternFilter, required_literals
 
 __all__ = ["SUSPICIOUS_SCORE", "fold_text", "suspicion_across", "suspicion_of"]
 
@@ -86,18 +88,16 @@ class _Half(NamedTuple):
     """The findings of one text alone, before it is read after or before another."""
 
     folded: str
-    rules: frozenset[int]
-    """The numbers of the rules whose required words it holds."""
-    language_parts: Mapping[int, int]
+    held: frozenset[str]
+    """The literals that it holds, of those that the rules need."""
     is_disguised: bool
 
 
 @lru_cache(maxsize=64)
 def _read_half(text: str) -> _Half:
     folded = fold_text(text).text
-    prefixes = word_prefixes(folded)
     is_disguised = bool(_disguised_spans(folded)) or any(True for _ in _hidden_text(text))
-    return _Half(folded, frozenset(_rule_numbers(folded, prefixes)), parts_held(prefixes), is_disguised)
+    return _Half(folded, _rules().sought.held_in(folded), is_disguised)
 
 
 _SEAM_CHARACTERS = 100
@@ -111,11 +111,8 @@ def _may_be_suspicious(first: str, second: str) -> bool:
         return True
     if any(sign in read for sign in (*_ROT13_SIGNS, *_BACKWARD_SIGNS)):
         return True
-    parts = dict(one.language_parts)
-    for number, part in other.language_parts.items():
-        parts[number] = parts.get(number, 0) | part
-    numbers = one.rules | other.rules | {number for need, number in _RULE_NUMBERS_BY_PHRASE if need in seam}
-    rules = [*(INJECTION_RULES[number] for number in numbers), *rules_of_parts(read, parts)]
+    known = _rules()
+    rules = known.candidates(one.held | other.held | known.sought.held_in(seam))
     if any(rule.pattern.search(read) is not None for rule in rules):
         return True
     return any(True for _ in encoded_blocks(f"{first} {second}"))
@@ -185,7 +182,7 @@ def _evidence(text: str, depth: int) -> Iterator[_Evidence]:
             if evidence[0] not in seen:
                 yield evidence
                 yield "disguised_orders", _DISGUISE_WEIGHT, *evidence[2:]
-    held = _SOUGHT.held_in(plain.text)
+    held = _rules().sought.held_in(plain.text)
     if not held.isdisjoint(_ROT13_SIGNS):
         turned = TextView(plain.text.translate(_ROT13), plain.length, plain.starts, plain.places, plain.steps)
         for evidence in _by_rules(turned):
@@ -198,45 +195,34 @@ def _evidence(text: str, depth: int) -> Iterator[_Evidence]:
 
 
 def _by_rules(view: TextView) -> Iterator[_Evidence]:
-    for rule in _candidate_rules(view.text):
+    known = _rules()
+    for rule in known.candidates(known.sought.held_in(view.text)):
         for match in islice(rule.pattern.finditer(view.text), _MAX_MATCHES):
             if match.end() > match.start():
                 yield rule.name, rule.weight, *view.span(*match.span())
 
 
-_PREFIX_CHARACTERS = 4
-_RULE_NUMBERS_BY_NEED: dict[str, tuple[str, list[int]]] = {}
-"""For what is needed the beginning of its first word, empty where no word begins it, and the rules, by number."""
-_FIRST_WORD = re.compile(r"[a-z]{3,}")
-for _number, _rule in enumerate(INJECTION_RULES):
-    for _need in _rule.needs:
-        _word = _FIRST_WORD.match(_need)
-        _prefix = "" if _word is None else _word[0][:_PREFIX_CHARACTERS]
-        _RULE_NUMBERS_BY_NEED.setdefault(_need, (_prefix, []))[1].append(_number)
+class _Rules:
+    """The rules in all languages, and what tells which of them may find something in a text."""
 
-_RULE_NUMBERS_BY_PHRASE = [
-    (need, number) for number, rule in enumerate(INJECTION_RULES) for need in rule.needs if " " in need
-]
-"""What is needed and may begin in one text and end in the next."""
-_SOUGHT = Literals()
-"""What the rules need, and what gives a reading from the end or in rot13 away."""
-_SOUGHT.add(*_RULE_NUMBERS_BY_NEED)
+    def __init__(self) -> None:
+        self.sought = Literals()
+        """What the rules need, and what gives a reading from the end or in rot13 away."""
+        self.sought.add(*_ROT13_SIGNS, *_BACKWARD_SIGNS)
+        made = [(rule, required_literals(rule.source, RULE_FLAGS)) for rule in INJECTION_RULES]
+        made += language_rules()
+        self._rules = [rule for rule, _ways in made]
+        self._filter = PatternFilter([ways for _rule, ways in made], self.sought)
+
+    def candidates(self, held: frozenset[str]) -> list[InjectionRule]:
+        """Return the rules that may find something in a text that holds these literals."""
+        return [self._rules[number] for number in self._filter.candidates(held)]
 
 
-def _candidate_rules(read: str) -> list[InjectionRule]:
-    """Return the rules whose required words occur in the text."""
-    prefixes = word_prefixes(read)
-    numbers = _rule_numbers(read, prefixes)
-    return [*(INJECTION_RULES[number] for number in sorted(numbers)), *candidate_rules(read, prefixes)]
-
-
-def _rule_numbers(read: str, prefixes: set[str]) -> set[int]:
-    found: set[int] = set()
-    for need in _SOUGHT.held_in(read) & _RULE_NUMBERS_BY_NEED.keys():
-        prefix, numbers = _RULE_NUMBERS_BY_NEED[need]
-        if not prefix or prefix in prefixes:
-            found.update(numbers)
-    return found
+@cache
+def _rules() -> _Rules:
+    """Return the rules, made at the first use."""
+    return _Rules()
 
 
 # Readings
@@ -245,7 +231,11 @@ _MARKUP = re.compile(
     r"<!--.{0,400}?-->|(?<=[a-z])</?[a-z][^<>\n]{0,60}>(?=[a-z])|(?<=[a-z])</?(?:b|i|u|em|s|span|strong)>(?= )",
     re.DOTALL,
 )
-_LONG_GAP = re.compile(r"\s{13,}|[_\-.*~=]{25,}")
+_MIN_GAP = 13
+_MIN_RULE = 25
+"""Characters of a line that is drawn with signs, as it parts texts."""
+_RULE_KINDS = kinds_table(("-", "_-.*~="))
+_LONG_GAP = re.compile(rf"\s{{{_MIN_GAP},}}|[_\-.*~=]{{{_MIN_RULE},}}")
 _ESCAPES = re.compile(r"&(?:#|[A-Za-z]{2,8};)|%[0-9A-Fa-f]{2}|\\[uUx][0-9a-fA-F{]")
 
 
@@ -255,19 +245,45 @@ _AROUND_DISGUISE = 400
 
 def _disguised_spans(read: str) -> list[tuple[int, int]]:
     """Return where a folded text may be written otherwise than it is meant."""
-    patterns = [_LONG_GAP, _SPACED_LETTERS]
+    kinds = read.encode("ascii", "replace")
+    letters, leet = kinds.translate(_LETTER_KINDS), kinds.translate(_LEET_KINDS)
+    patterns = []
+    if _may_hold_gap(read, kinds):
+        patterns.append(_LONG_GAP)
+    if _may_hold_spaced_letters(read, letters):
+        patterns.append(_SPACED_LETTERS)
     if "&" in read or "%" in read or "\\" in read:
         patterns.append(_ESCAPES)
     if "<" in read:
         patterns.append(_MARKUP)
     spans = [match.span() for pattern in patterns for match in pattern.finditer(read)]
-    if max(map(len, read.split()), default=0) >= _MIN_JOINED_CHARACTERS:
+    if b"a" * _MIN_JOINED_CHARACTERS in leet:
         spans += [word.span() for word in _JOINED_WORDS.finditer(read) if _parted(word) != word[0]]
-    if _ANY_LEET.search(read) is not None:
+    if _may_hold_leet(leet) and _ANY_LEET.search(read) is not None:
         spans += [word.span() for word in _LEET_WORD.finditer(read) if _from_leet(word) in _ORDER_WORDS]
     if not read.isascii():
         spans += [word.span() for word in _LETTERS.finditer(read) if _all_latin(word) != word[0]]
     return spans
+
+
+def _may_hold_gap(read: str, kinds: bytes) -> bool:
+    words = read.split()
+    spaces = len(read) - sum(map(len, words))
+    return spaces - len(words) >= _MIN_GAP - 2 or b"-" * _MIN_RULE in kinds.translate(_RULE_KINDS)
+
+
+def _may_hold_spaced_letters(read: str, kinds: bytes) -> bool:
+    """Tell whether `_SPACED_LETTERS` can find something in a text, from its characters by `_LETTER_KINDS`."""
+    signs = read.count("@") + read.count("$")
+    if signs >= _MIN_SPACED_SIGNS:
+        return True
+    single = b" a a a " if signs else b" a a a a a a "
+    return single in b" %b " % b" ".join(kinds.split())
+
+
+def _may_hold_leet(kinds: bytes) -> bool:
+    """Tell whether `_ANY_LEET` can find something in a text, from its characters by `_LEET_KINDS`."""
+    return b"a0a" in kinds or b" 0a" in kinds or b"00a" in kinds or kinds.startswith(b"0a")
 
 
 def _opened(view: TextView) -> TextView:
@@ -286,29 +302,31 @@ def _opened(view: TextView) -> TextView:
 _SPACED_LETTERS = re.compile(
     r"(?<![a-z0-9])[a-z0-9@$](?![a-z0-9])(?:(?:[^\w\n]|_|\n(?!\n)){1,4}[a-z0-9@$](?![a-z0-9])){5,}+"
 )
+_LETTER_KINDS = kinds_table(("a", string.ascii_lowercase + string.digits))
+_MIN_SPACED_SIGNS = 4
+"""Of six characters in a row three are letters or digits, or four are signs that stand for letters."""
 _SEPARATOR = re.compile(r"[^a-z0-9@$]+")
 _LEET_WORD = re.compile(
     r"(?<![a-z0-9])(?=[0134578@$!|]{0,12}[a-z])(?=[a-z]{0,20}[0134578@$!|])[a-z0134578@$!|]{2,24}(?![a-z0-9])"
 )
 _LEET = str.maketrans("034578@$!|", "oeastbasil")
 _ANY_LEET = re.compile(r"[a-z][013457@$!|][a-z]|(?<![a-z0-9])[0134][a-z]")
+_LEET_KINDS = kinds_table(("a", string.ascii_lowercase), ("0", "013457@$!|"))
 _MIN_JOINED_CHARACTERS = 16
 _JOINED_WORDS = re.compile(rf"(?<![a-z])[a-z]{{{_MIN_JOINED_CHARACTERS},200}}(?![a-z])")
 _ROT13 = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
-_ROT13_SIGNS = _SOUGHT.add(
-    *(
-        word.translate(_ROT13)
-        for word in (
-            "ignore",
-            "previous",
-            "instruction",
-            "disregard",
-            "password",
-            "system",
-            "execute",
-            "the user",
-            "forget",
-        )
+_ROT13_SIGNS = frozenset(
+    word.translate(_ROT13)
+    for word in (
+        "ignore",
+        "previous",
+        "instruction",
+        "disregard",
+        "password",
+        "system",
+        "execute",
+        "the user",
+        "forget",
     )
 )
 _WORDS = """
@@ -361,8 +379,8 @@ def _part_words(word: str) -> str:
     return _KNOWN_WORD.sub(lambda known: f"{known[0]} ", word).strip()
 
 
-_BACKWARD_SIGNS = _SOUGHT.add(
-    *(word[::-1] for word in ("ignore", "previous", "instruction", "disregard", "password", "system prompt"))
+_BACKWARD_SIGNS = frozenset(
+    word[::-1] for word in ("ignore", "previous", "instruction", "disregard", "password", "system prompt")
 )
 
 

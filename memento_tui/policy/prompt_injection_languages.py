@@ -9,16 +9,15 @@ else, and the claim that the user has approved.
 from __future__ import annotations
 
 # ruff: noqa: E501, RUF001 - lists of words, in letters of other alphabets
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from memento_tui.policy.prompt_injection_rules import InjectionRule
 from memento_tui.policy.text_views import plain_letters
+from memento_tui.text.required_literals import Way, required_by_all
 
-__all__ = ["LANGUAGES", "InjectionLanguage", "candidate_rules", "parts_held", "rules_of_parts", "word_prefixes"]
+__all__ = ["LANGUAGES", "InjectionLanguage", "language_rules"]
 
 
 class InjectionLanguage(msgspec.Struct, frozen=True):
@@ -414,87 +413,20 @@ LANGUAGES: tuple[InjectionLanguage, ...] = (
 
 _GAP = r"[^.!?\u3002\n]{0,50}?"
 _WORD_START = r"(?<![^\W\d_])"
-_SCRIPTS = {
-    "Chinese": "[\u4e00-\u9fff]",
-    "Japanese": "[\u3040-\u30ff]",
-    "Korean": "[\uac00-\ud7af]",
-    "Arabic": "[\u0600-\u06ff]",
-    "Persian": "[\u0600-\u06ff]",
-    "Hindi": "[\u0900-\u097f]",
-    "Hebrew": "[\u0590-\u05ff]",
-    "Thai": "[\u0e00-\u0e7f]",
-}
-"""The letters of the languages in which a word may begin within a run of letters."""
+_WITHIN_WORDS = frozenset({"Chinese", "Japanese", "Korean", "Arabic", "Persian", "Hindi", "Hebrew", "Thai"})
+"""The languages in which a word may begin within a run of letters."""
 
 
-class LanguageRules(msgspec.Struct, frozen=True):
-    """The rules of all languages, and how a text shows which of them may match."""
-
-    by_prefix: dict[str, tuple[tuple[int, int], ...]]
-    """For the beginning of a word the rules, by number, and the list that it belongs to: 1, 2 or 4."""
-    rules: tuple[tuple[InjectionRule, int], ...]
-    """Each rule with the sum of the lists of which a text must hold a word."""
-    by_script: tuple[tuple[re.Pattern[str], tuple[InjectionRule, ...]], ...]
-
-
-def word_prefixes(read: str) -> set[str]:
-    """Return the beginnings, of three and four letters, of the words of a folded text."""
-    words = set((_WORD if read.isascii() else _ANY_WORD).findall(read))
-    return {word[:_PREFIX_CHARACTERS] for word in words} | {word[:3] for word in words}
-
-
-def candidate_rules(read: str, prefixes: set[str]) -> list[InjectionRule]:
-    """Return the rules of the languages whose words a folded text holds; ``prefixes`` are its `word_prefixes`."""
-    return rules_of_parts(read, parts_held(prefixes))
-
-
-def parts_held(prefixes: set[str]) -> dict[int, int]:
-    """Return for each rule, by its number, the sum of its lists of which a text with these prefixes holds a word."""
-    by_prefix = _language_rules().by_prefix
-    held: dict[int, int] = {}
-    for prefix in prefixes & by_prefix.keys():
-        for number, part in by_prefix[prefix]:
-            held[number] = held.get(number, 0) | part
-    return held
-
-
-def rules_of_parts(read: str, held: Mapping[int, int]) -> list[InjectionRule]:
-    """Return the rules of which a folded text holds a word of each list, by its `parts_held`, and its scripts' own."""
-    known = _language_rules()
-    found = [known.rules[number][0] for number, parts in held.items() if parts == known.rules[number][1]]
-    if not read.isascii():
-        for script, rules in known.by_script:
-            if script.search(read) is not None:
-                found += rules
-    return found
-
-
-_PREFIX_CHARACTERS = 4
-_WORD = re.compile(r"[a-z]{3,}", re.ASCII)
-_ANY_WORD = re.compile(r"[^\W\d_]{3,}")
-
-
-@cache
-def _language_rules() -> LanguageRules:
-    by_prefix: dict[str, list[tuple[int, int]]] = {}
-    rules: list[tuple[InjectionRule, int]] = []
-    by_script: list[tuple[re.Pattern[str], tuple[InjectionRule, ...]]] = []
+def language_rules() -> Iterator[tuple[InjectionRule, list[Way]]]:
+    """Yield each rule of each language, and what a text holds in which it can find something."""
     for language in LANGUAGES:
-        made = list(_rules_of(language))
-        if language.name in _SCRIPTS:
-            by_script.append((re.compile(_SCRIPTS[language.name]), tuple(rule for rule, _parts in made)))
-            continue
-        for rule, parts in made:
-            for part, words in enumerate(parts, 1):
-                for prefix in _prefixes(words):
-                    by_prefix.setdefault(prefix, []).append((len(rules), 1 << (part - 1)))
-            rules.append((rule, (1 << len(parts)) - 1))
-    return LanguageRules({key: tuple(value) for key, value in by_prefix.items()}, tuple(rules), tuple(by_script))
+        for rule, parts in _rules_of(language):
+            yield rule, required_by_all(parts, 0)
 
 
 def _rules_of(words: InjectionLanguage) -> Iterator[tuple[InjectionRule, tuple[str, ...]]]:
     """Yield each rule of a language, and the lists of words of each of which a match holds one."""
-    start = "" if words.name in _SCRIPTS else _WORD_START
+    start = "" if words.name in _WITHIN_WORDS else _WORD_START
 
     def group(part: str) -> str:
         return f"{start}(?:{part})"
@@ -587,7 +519,7 @@ def _closing(pattern: str) -> int:
 
 
 def _rule(name: str, weight: float, says: str, source: str) -> InjectionRule:
-    return InjectionRule(name, weight, says, (), source.replace(" ", r"\ "))
+    return InjectionRule(name, weight, says, source.replace(" ", r"\ "))
 
 
 def fold_pattern(pattern: str) -> str:
@@ -595,24 +527,6 @@ def fold_pattern(pattern: str) -> str:
     return (
         pattern if pattern.isascii() else "".join(char if char.isascii() else plain_letters(char) for char in pattern)
     )
-
-
-_OPTIONAL = re.compile(r"(?:\[[^\]]*\]|\\[wWbB]|[^\\])(?:[?*+]|\{\d*,?\d*\})\??|\[[^\]]*\]|\\.|\.")
-_WHOLE_WORD = re.compile(r"(?<![^\W\d_])(?<!\0)[^\W\d_]{3,}")
-
-
-def _prefixes(pattern: str) -> set[str]:
-    """Return for each alternative of a list the beginning of its longest word, as `candidate_rules` looks for them."""
-    found: set[str] = set()
-    for alternative in _split(pattern):
-        outside, groups = _without_groups(alternative)
-        plain = _OPTIONAL.sub("\0", outside)
-        words = _WHOLE_WORD.findall(plain)
-        if words:
-            found.add(max(words, key=len)[:_PREFIX_CHARACTERS])
-        elif groups:
-            found |= _prefixes(max(groups, key=len))
-    return found
 
 
 def _split(pattern: str) -> list[str]:
@@ -624,22 +538,3 @@ def _split(pattern: str) -> list[str]:
             parts.append(pattern[last:place])
             last = place + 1
     return [*parts, pattern[last:]]
-
-
-def _without_groups(pattern: str) -> tuple[str, list[str]]:
-    """Return a pattern with a gap in place of each group, and the groups that must match."""
-    outside, groups, depth, last = [], [], 0, 0
-    for place, char in enumerate(pattern):
-        if char == "(":
-            if not depth:
-                outside.append(pattern[last:place])
-                last = place
-            depth += 1
-        elif char == ")":
-            depth -= 1
-            if not depth:
-                if pattern[place + 1 : place + 2] not in ("?", "*", "{"):
-                    groups.append(pattern[last + 1 : place].removeprefix("?:"))
-                last = place + 1
-                outside.append("\0")
-    return "".join([*outside, pattern[last:]]), groups

@@ -8,7 +8,10 @@ from functools import cache
 
 import msgspec
 
-__all__ = ["INJECTION_RULES", "InjectionRule"]
+__all__ = ["INJECTION_RULES", "RULE_FLAGS", "InjectionRule"]
+
+RULE_FLAGS = re.MULTILINE | re.VERBOSE
+"""The flags with which a rule's pattern is compiled."""
 
 
 class InjectionRule(msgspec.Struct, frozen=True):
@@ -18,8 +21,6 @@ class InjectionRule(msgspec.Struct, frozen=True):
     weight: float
     says: str
     """A description of the pattern, for the person who decides."""
-    needs: tuple[str, ...]
-    """Every match holds one of these; where a text has none the pattern is not tried."""
     source: str
     """The pattern, verbose, over several lines."""
 
@@ -31,7 +32,7 @@ class InjectionRule(msgspec.Struct, frozen=True):
 
 @cache
 def _compiled(source: str) -> re.Pattern[str]:
-    return re.compile(source, re.MULTILINE | re.VERBOSE)
+    return re.compile(source, RULE_FLAGS)
 
 
 _GAP = r"[\W_]{1,40}"
@@ -39,11 +40,9 @@ _SOME = r"(?:\S{1,24}\s{1,12}){0,7}?"
 """Up to seven words in between."""
 
 
-def _rule(name: str, weight: float, says: str, needs: str, pattern: str) -> InjectionRule:
-    """Make a rule; ``needs`` are parted by spaces, with ``+`` for a space inside one."""
-    return InjectionRule(
-        name, weight, says, tuple(n.replace("+", " ") for n in needs.split()), pattern.replace("~", _GAP)
-    )
+def _rule(name: str, weight: float, says: str, pattern: str) -> InjectionRule:
+    """Make a rule; ``~`` stands in the pattern for what parts two words."""
+    return InjectionRule(name, weight, says, pattern.replace("~", _GAP))
 
 
 _INSTRUCTIONS = r"""(?:instructions?|directions?|directives?|prompts?|rules?|guidelines?|commands?|constraints?|context
@@ -75,9 +74,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "drops_instructions",
         0.7,
         "orders to ignore, forget or override the instructions given so far",
-        "ignor disregard forget overrid overrul bypass neglect discard drop abandon follow obey attention"
-        " delete erase void"
-        " null cancel revok supersed obsolete invalid appl valid replac aside throw",
         rf"""(?<![a-z])(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overrid(?:e|ing)|bypass|overrule|neglect
             |discard|drop|abandon|stop~following|(?:do~not|don't|never)~(?:follow|obey)|pay~no~attention~to|delete|erase
             |set~aside|throw~(?:out|away))
@@ -102,7 +98,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "new_role",
         0.4,
         "gives the model another role, task or identity",
-        "you now+on pretend anything act new",
         r"""\byou~(?:are|will)~now~(?:(?:act|be|behave|operate|respond|become)~(?:as~)?)?
             (?:an?~(?!position)|in~(?:developer|god|debug|admin|unrestricted|jailbreak|maintenance)|my|free
                 |unrestricted|unfiltered
@@ -122,7 +117,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "unrestricted_role",
         0.3,
         "speaks of a model without limits",
-        "unfiltered unrestricted uncensored jailbroken restrictions limits filters limitations",
         r"""\b(?:unfiltered|unrestricted|uncensored|jailbroken)~(?:model|ai|assistant|version|mode|agent|chatbot|language)\b
         | \b(?:no|without(?:~any)?)~(?:(?:ethical|moral|content|safety)~)?(?:restrictions|limits|filters|limitations)\b""",
     ),
@@ -130,7 +124,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "addresses_model",
         0.3,
         "speaks to the model that reads it, not to a person",
-        "ai llm assistant model agent gpt claude gemini copilot bot you unrestricted obedient",
         rf"""\b(?:attention|dear|hey|hello|note~(?:to|for)|message~(?:to|for)|instructions?~(?:to|for)
             |important~(?:for|to)|warning~to
             |notice~to)~(?:(?:all|any|the|every|you)~){{0,3}}{_MODEL}\b
@@ -145,7 +138,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "chat_template",
         0.55,
         "holds the marks that separate a model's messages",
-        "<| [inst] [/inst] sys>> system start_of_turn </user> </assistant> </human> <\uff5c",
         r"""<\|(?:im_start|start_header_id|begin_of_text|system|user|assistant|start|channel|message)\|>
         | \[/?inst\] | <</?sys>> | </?system(?:[_-](?:prompt|message|reminder|instructions?|override))?>
         | <start_of_turn> | </(?:user|assistant|human)> | <\uff5c[^\uff5c\n]{1,30}\uff5c> | ^\[system\]""",
@@ -154,14 +146,12 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "chat_template_end",
         0.3,
         "holds a mark that ends a model's message",
-        "<| end_of_turn",
         r"""<\|(?:im_end|end_header_id|endoftext|eot_id|end|eom_id|return|call)\|> | </?end_of_turn>""",
     ),
     _rule(
         "role_header",
         0.25,
         "a line begins as a message of the system would",
-        "system developer",
         r"""^[\s>#*\-"'`\[({]{0,6}(?:system|developer)(?:[ ](?:message|prompt|note|notice|override|instructions?
             |update|alert|command))?
             [\s*\])}]{0,3}[:>](?!//)""",
@@ -170,14 +160,12 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "complying_assistant",
         0.08,
         "a line begins as a message of a complying assistant would",
-        "assistant",
         r"""^[\s>#*]{0,4}assistant[*\s]{0,3}:[^\n]{0,20}(?:sure|understood|ok|i~will|i'll|certainly|yes)\b""",
     ),
     _rule(
         "hides_from_user",
         0.55,
         "asks to keep something from the person",
-        "not don't dont never without avoid refrain need",
         rf"""\b(?:do~not|don't|dont|never|must~not|should~not|without|avoid|refrain~from|no~need~to|not~to)~(?:ever~)?
             (?:tell|inform|mention|reveal|disclos|show|alert|notify|warn|report|let|say|admit|bring)(?:e|t?ing)?
             (?:~(?:this|it|that|any|anything|these|the|about|of|to|instructions?|change|step|note|command|up|with
@@ -193,7 +181,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "hides_from_user",
         0.55,
         "asks to keep something from the person",
-        "knowing knowledge noticing told notices seeing finding aware hide conceal keep withhold leave omit",
         rf"""\b(?:without|before)~the~{_WATCHER}(?:'s)?~(?:knowing|knowledge|noticing|being~told|notices|seeing|finding~out
             |being~aware)\b
         | \b(?:hide|conceal|keep|withhold)~(?:this|it|that|these|all~of~this|the~fact|your~(?:actions|reasoning)|what~you)\b
@@ -206,7 +193,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "hides_from_user",
         0.55,
         "asks to keep something from the person",
-        "silently secretly covertly quietly discreetly stealthily",
         r"""(?<!\bcan\s)(?<!could\s)(?<!\bmay\s)(?<!might\s)(?<!would\s)(?<!\bto\s)(?<!\bit\s)(?<!\bnot\s)\b(?:silently|secretly|covertly
             |quietly|discreetly|stealthily)~(?:send|run|execute|insert|append|install|copy|upload|include
             |delete|approve|change|transfer|email|post|export|push
@@ -217,7 +203,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "hides_from_user",
         0.55,
         "asks to keep something from the person",
-        "user human person operator developer admin maintainer boss customer client",
         rf"""\b(?:the|your)~{_WATCHER}~(?:must|should|will|need|does|do|is|may|can|has)~(?:not|never|no)~(?:(?:to|need~to|be|ever
             |have~to|required~to)~){{0,2}}(?:know|see|notice|find~out|learn|aware|told|informed|asked|notified|hear|bothered)\b
         | \b(?:the|your)~{_WATCHER}~(?:need~not|needn't|doesn't~need~to|should~never|must~never|shouldn't|mustn't)~(?:be~)?
@@ -227,7 +212,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "keeps_secret",
         0.3,
         "asks to keep something a secret, or to act without consent",
-        "secret confidential yourself anyone anybody soul owner consent awareness permission nobody one",
         r"""\b(?:keep|hold)~(?:this|it|that|these|what~you)\b[^.\n]{0,40}?\b(?:secret|confidential|to~yourself)\b
         | \b(?:do~not|don't|never)~(?:let|tell|inform|show)~(?:anyone|anybody|the~owner|a~soul)\b
         | \bwithout~the~(?:user|owner|person)(?:'s)?~(?:consent|awareness|permission)\b
@@ -237,7 +221,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "reveals_prompt",
         0.5,
         "asks for the model's own instructions",
-        "prompt instruction message rules words context",
         r"""\b(?:reveal|print|repeat|output|show|display|disclose|leak|recite|tell|give|write~out|dump|return)
             ~(?:(?:me|us|verbatim|all|of|the|your|full|complete|entire|exact|hidden|initial|original|secret|above|text
                 |contents?)~){1,6}
@@ -251,9 +234,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "sends_secrets",
         0.6,
         "sends keys, passwords, the conversation or the like to an address",
-        "send sent post upload forward mail transmit exfiltrat leak submit deliver copy report beacon pipe shar"
-        " ship append"
-        " includ embed encod attach",
         rf"""\b(?:{_SEND}|append|include|embed|encode|attach)s?~{_SOME}{_GRAVE}[^\n]{{0,100}}?(?!attacker){_AWAY}
         | (?:^|[.!?:;,]\s{{0,3}}|\b(?:and|then|must|please|should|you|will)~)exfiltrate~{_SOME}(?:{_GRAVE}|keys?|tokens?|secrets?|files?|data)\b
         | \b{_GRAVE}~{_SOME}(?:and|then|be)~(?:{_SEND}(?:ed|ted|d)?|sent)\b[^\n]{{0,80}}?{_AWAY}
@@ -264,7 +244,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "command_with_secrets",
         0.7,
         "a command that hands private files or the environment to the network",
-        "curl wget nc ncat netcat invoke-web iwr requests.post fetch( scp nslookup dig /dev/tcp",
         rf"""(?:\b(?:curl|wget|nc|ncat|netcat|invoke-webrequest|iwr|scp|nslookup|dig)\b|\brequests\.post|\bfetch\()[^\n]{{0,160}}?
             (?:@\S{{0,40}}\.env\b|{_PRIVATE}|\$\((?:env|cat|printenv|base64)\b|`(?:env|cat|printenv)\b
                 |os\.environ\b(?![.\[])|process\.env\)
@@ -279,8 +258,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "asks_for_credentials",
         0.45,
         "reads private files, or has the person hand over a password",
-        "password passphrase credential key token .ssh id_rsa .aws phrase /etc/ .netrc .npmrc .kube id_ed"
-        " wallet .sqlite code card history .env",
         rf"""\b(?:ask|prompt|tell|have|get|trick|convince|persuade|request)\s{{1,12}}(?:the\s{{1,12}})?(?:{_PERSON}|them|him|her)~{_SOME}
             (?:password|passphrase|credentials|api~key|token|seed~phrase|2fa~code|one-time~code|credit~card)
         | \b(?:read|open|cat|print|paste|output|show|include|reveal|display|dump|list|collect|gather
@@ -290,7 +267,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "tool_lookalike",
         0.5,
         "looks like a call of a tool or its answer",
-        "function_ invoke tool_ tool+ function+",
         r"""</?(?:antml:)?(?:function_calls?|function_results?|tool_results?|tool_use|tool_calls?|tool_output
             |tool_response|invoke)\b
             [^>\n]{0,80}>
@@ -302,15 +278,12 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "fake_message",
         0.4,
         "a message of the system or the developer in JSON",
-        "role",
         r"""["']role["']\s{0,3}:\s{0,3}["'](?:system|developer)["']\s{0,3},\s{0,3}["']content["']""",
     ),
     _rule(
         "breaks_fence",
         0.6,
         "imitates the line that ends a quotation, so that what follows seems to come from outside it",
-        "memento end+ end_ end- end: ends+ </memor </context </document </untrusted </retriev </user_data </external </data"
-        " </note </recall </tool </search </quot </input [/ over stop closed quot untrusted retrieved memory",
         r"""^[\s>]{0,4}-{2,5}[ ]?memento[ ][0-9a-f*x]{2,16}[ ](?:begin|end)\b
         | ^[\s>#=*\[<({\x7e_-]{1,12}(?:end|end[ _-]of|end[ ]of[ ]the)[ _:-](?:the[ ])?(?:\w{1,12}[ _])?(?:untrusted|external|user|retrieved
             |recalled|quoted|quotation|document|memor(?:y|ies)|memento|notes?|context|data|search|tool|content|input|transcript)s?
@@ -325,7 +298,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "forges_approval",
         0.5,
         "claims that the person has approved what only the person can approve",
-        "approv authori consent permission confirm sign agreed green ahead grant clear review",
         rf"""\b(?:the~|your~|our~)?{_PERSON}~(?:(?:has|have|had|already|previously|explicitly|fully|hereby|just|also|now|itself|himself
             |herself|personally|verbally)~){{0,4}}(?:pre-?)?(?:approved?|authori[sz]ed|consented~to|granted|agreed~to|signed~off~on
             |green-?lit|cleared|(?:given|gave)~(?:(?:you|us|me|full|their|his|her|explicit|blanket|standing|prior|advance|permanent)~){{0,3}}
@@ -350,7 +322,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "waits_for_trigger",
         0.5,
         "waits for a word or a question, and then does something that nobody asked for",
-        "when whenever next soon once every each if any upon after activat trigger wake dormant",
         rf"""\bfrom~(?:now~on|here~on(?:~out)?|this~(?:point|moment|day)~(?:on|forward|onwards?))~(?:whenever|when|if|each~time|every~time|any~time)
             ~(?:the~|a~|any~)?(?:user|human|person|someone|anyone|customer|client|they)
             ~(?:(?:ever|next|again|also)~)?(?:asks?|mentions?|says?|requests?|wants?|types?|opens?|talks?|writes?|greets?|thanks|uses?|sends?|enters?|refers?)
@@ -374,9 +345,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "supersedes_all",
         0.5,
         "declares itself above everything else that is remembered",
-        "supersed overrid overrul replac precedence priority outrank invalid nullif cancel void obsolete outdated authoritative"
-        " wins correct wrong trump beats truth authorit source valid only prevails right true earlier previous older prior past other"
-        " existing conflicting contrary",
         r"""\b(?:this|the~following|what~follows|my)~(?:(?:new|latest|single|one|current|memory|note)~)?(?:note|memory|entry|record|message|instruction|policy|rule|update
                 |statement|text|fact|directive|one|document|correction)?~?(?:(?:now|hereby|permanently|fully|completely|always)~){0,2}
             (?:supersedes?|replaces?|overrides?|overrules?|takes?~(?:precedence|priority)~over|has~(?:precedence|priority)~over|invalidates?|cancels?|outranks?
@@ -398,8 +366,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "redirects_answers",
         0.35,
         "has one thing answered or taken for another",
-        "instead place matter regardless even although always redirect answered treated handled resolved served routed mapped saved"
-        " stored kept filed moved merged listed",
         r"""\b(?:when|whenever|if|once|any~time)~(?:\w{1,16}~){0,3}?(?:asked|asks?|queried|querying|question(?:ed)?|prompted|inquir\w{1,4}|looking)~(?:about~|for~|to~)?[^.\n]{1,100}?
             \b(?:(?:use|return|give|answer~with|refer~to|substitute|output|report|show|retrieve|reply~with|respond~with|say)~[^.\n]{1,80}?\b(?:instead|in~its~place|in~place~of)
             |(?:claim|pretend|insist|say|answer|respond|reply|state|tell~(?:them|him|her|the~user))~(?:that~|it~|is~)?[^.\n]{0,60}?\b(?:no~matter|regardless|even~if|although|always))\b
@@ -412,7 +378,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "diverts_payments",
         0.5,
         "sends payments, passwords or downloads to a place of its own",
-        "payment invoice refund transfer donation fund salar wire send pay",
         r"""\b(?:all~|any~|every~|future~|new~)?(?:payments?|invoices?|refunds?|transfers?|donations?|funds|salar(?:y|ies))~(?:\w{1,16}~){0,6}?(?:must|should|shall|are~to|have~to|need~to|will|now~go|go)
             ~(?:now~|be~|always~|only~){0,3}(?:paid|sent|wired|made|transferred|routed|directed|go)?~?(?:to|into)~(?:\w{1,16}~){0,5}?(?:account|iban|wallet|address|[a-z]{2}\d{2}|0x[0-9a-f]|bc1|https?:)
         | \b(?:transfer|wire|send|pay)~(?:\W?\d[\d.,]*\W?~?|all~|the~|my~|any~|every~|remaining~|available~){1,4}(?:\w{1,16}~){0,3}?(?:funds|money|balance|bitcoin|btc|eth|usd|eur|euros?|dollars?|payments?|coins?)
@@ -422,7 +387,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "pipes_to_shell",
         0.3,
         "runs what it fetches",
-        "curl wget iex downloadstring",
         r"""\b(?:curl|wget)\b[^\n|]{1,200}\|\s{0,3}(?:sudo[ ](?:-\w[ ])?)?(?:(?:ba|z|da)?sh|python3?|node|perl)\b
         | \b(?:ba|z)?sh[ ](?:-c[ ])?["']?[<$]\((?:curl|wget) | \biex\b[^\n]{0,20}(?:iwr|irm|downloadstring|invoke-web)
         | downloadstring\(""",
@@ -431,7 +395,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "orders_command",
         0.3,
         "orders the reader to run something at once, before all else or unasked",
-        "run execute call invoke",
         r"""\b(?:immediately|now|before~(?:anything|answering|responding|you|doing|replying)[^.\n]{0,30})~(?:please~)?
             (?:run|execute|call|invoke)~(?:this|the~following|these|that|it)\b
         | \b(?:run|execute|invoke|call)~(?:this|the~following|these|that)
@@ -442,8 +405,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "removes_safeguards",
         0.45,
         "switches off approval, safety or permission",
-        "safety safeguard guardrail restriction filter permission approval confirmation ethic moral unrestrict"
-        " censorship consent mode review refuse content rules limits",
         r"""\b(?:disable|bypass|turn~off|switch~off|ignore|circumvent|evade|deactivate)~(?:(?:all|any|your|the|every
             |its|of|safety|content)~){0,4}
             (?:safety(?:~(?:checks?|filters?|rules|guidelines|measures|protocols?))?|guardrails|restrictions
@@ -464,9 +425,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "claims_authority",
         0.35,
         "claims to speak for the system, its maker or an administrator, or presses for haste",
-        "override directive mandat alert broadcast emergency system admin anthropic openai developer team root"
-        " ceo urgent"
-        " critical authori department",
         r"""\b(?:system|admin(?:istrator)?|root|security|developer|emergency)~(?:override|directive|mandate|broadcast
             |emergency)\b
         | \b(?:this~is|message~from|notice~from|order~from|instructions?~from|on~behalf~of|authori[sz]ed~by|signed~by
@@ -482,7 +440,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "plants_habit",
         0.35,
         "plants a habit for all later answers or sessions",
-        "every all any each when",
         rf"""\b(?:in|for|to|at~the~(?:end|start|beginning|bottom|top)~of)~(?:every|all|each|any)
             (?:~(?:of|future|your|later|subsequent|following|single)){{0,3}}~{_MESSAGES}\b[^.\n]{{0,60}}\b{_ADD}
         | \b{_ADD}\b[^.\n]{{0,80}}\b(?:in|to|for|at~the~(?:end|start|beginning)~of)~(?:every|all|each)
@@ -492,7 +449,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "plants_answer",
         0.5,
         "plants the answer to a question that the person will ask",
-        "when",
         r"""\bwhen(?:ever)?~(?:the~|a~|any~)?(?:user|human|person|someone|anyone|they)
             ~(?:asks?|mentions?|says?|requests?|wants?|types?|opens?|talks?)\b[^.\n]{0,80}?
             (?:\balways~(?:recommend|say|reply|answer|claim|tell|respond|suggest|insist)|\b(?:recommend|claim|insist
@@ -503,7 +459,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "orders_reader",
         0.5,
         "tells whoever reads the text what to do before, while or after reading it",
-        "when once before after while soon above foregoing end start bottom begin top every each all",
         r"""\b(?:when|whenever|once|after|while|as~soon~as)~you~(?:are~)?(?:read|process|summari[sz]e|review|see|open|load|parse|analy[sz]e|recall|retrieve)(?:ing)?
             ~(?:this|these|it)\b[^.\n]{0,60}?\b(?:must|also|e-?mail|send|append|include|output|call|reveal|print|forward|upload|reply~with|respond~with|delete|approve)\b
         | \bignore~(?:all~)?(?:of~)?(?:the~)?(?:above|foregoing)\b(?=[^\S\n]{0,3}(?:[.,!;:]|and\b|then\b|text\b|content\b|$))
@@ -517,7 +472,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "lifts_rules",
         0.5,
         "says that the rules of the model no longer hold",
-        "rules protocol restriction guideline polic filter safety instruction",
         r"""\b(?:your|the)~(?:safety~)?(?:rules|guidelines|restrictions|instructions)~(?:have|has|were|are)~(?:been~)?(?:changed|lifted|removed|suspended|disabled|void|relaxed|updated~to)\b
             [^.\n]{0,60}\b(?:you|now|allow)\b
         | \bsafety~(?:protocols?|guidelines|rules|filters|measures|checks)~(?:are~|have~been~|were~|is~)?(?:now~)?(?:disabled|off|suspended|lifted|not~meant|do~not~apply|don't~apply|removed)\b
@@ -531,9 +485,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "raises_own_trust",
         0.5,
         "asks that a memory be trusted, approved or kept without a person",
-        "verified stable trust approve pinned essential certainty truth authoritative accept delete remove"
-        " forget overwrite"
-        " doubt question",
         r"""\b(?:mark|set|treat|store|save|promote|flag|record)~(?:this|it|these|(?:the
             |all)~(?:of~these~)?(?:memor(?:y|ies)|notes?|proposals?))
             ~(?:(?:memory|memories|note|entry|text|proposals?|one)~)?(?:permanently~)?(?:as|to)~(?:a~)?
@@ -547,7 +498,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "image_carries_data",
         0.6,
         "an image whose address carries data away",
-        "](http ](// src=",
         r"""!\[[^\]\n]{0,200}\]\((?:https?:)?//[^)\s]{1,300}[?&/][\w.-]{0,24}=(?:\{|%7b|<|\$\{?\w|\[|insert|your_
             |base64|secret|user_)
         | (?:!\[[^\]\n]{0,200}\]\(|<img[^>\n]{0,80}src=["']?)(?:https?:)?//[^)\s>]{1,200}
@@ -558,7 +508,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "decodes_and_runs",
         0.6,
         "decodes a block of letters and runs or follows what comes out",
-        "base64 b64 atob fromhex unhex rot13 decode encoded hex xxd",
         r"""\b(?:base64|b64|hex|rot13|xxd)\b[^\n|]{0,60}(?:-d\b|-r\b|decode)[^\n]{0,60}\|\s{0,3}(?:sudo[ ])?(?:(?:ba|z
             |da)?sh|python3?)\b
         | \b(?:eval|exec|system|popen|function)\s{0,2}\(\s{0,2}(?:[\w.]{1,30}\s{0,2}\(\s{0,2}){0,3}
@@ -574,7 +523,6 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         "destroys",
         0.3,
         "a command that destroys what it reaches",
-        "rm+- mkfs dd+if :() format+c",
         r"""\brm[ ](?:-\w{1,4}[ ]){1,3}(?:--no-preserve-root[ ])?["']?(?:\x7e|/|\$home|\.\.|\*)(?:[/*\s"'`]|$)
             | \bmkfs\.\w
         | \bdd[ ]if=/dev/(?:zero|random|urandom)[ ]of=/dev | :\(\)\s?\{ | \bformat[ ]c:""",

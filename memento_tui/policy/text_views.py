@@ -11,6 +11,7 @@ import base64
 import binascii
 import html
 import re
+import string
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ __all__ = [
     "TextView",
     "encoded_blocks",
     "has_split_words",
+    "kinds_table",
     "unescape",
     "without_breaks",
     "without_invisible",
@@ -287,10 +289,31 @@ _WHITE = re.compile(r"[\s>|\"'+\\]+", re.ASCII)
 _MIN_WORDS_CHARACTERS = 8
 
 
+def kinds_table(*kinds: tuple[str, str]) -> bytes:
+    """Return a table by which `bytes.translate` writes one sign for each character of a kind, else a space."""
+    table = bytearray(b" " * 256)
+    for sign, chars in kinds:
+        for char in chars:
+            table[ord(char)] = ord(sign)
+    return bytes(table)
+
+
+_BLOCK_KINDS = kinds_table(("x", string.ascii_letters + string.digits + "+/_-"))
+_RUN = b"x" * 16
+"""What each block begins with, by `_BLOCK_KINDS`."""
+_NUMBER_KINDS = kinds_table(("x", string.hexdigits + "x\\" + string.whitespace + ",:;-"), ("0", string.digits))
+_MIN_NUMBERS = 24
+"""Characters, by `_NUMBER_KINDS`, of eight numbers and what parts them."""
+_MIN_NUMBER_DIGITS = 8
+"""Digits that these hold: each begins with one."""
+_BINARY_KINDS = kinds_table(("x", "01"))
+_BYTE = b"x" * 8
+
+
 def encoded_blocks(text: str) -> Iterator[EncodedBlock]:
     """Yield the readable texts that base64, base32, hexadecimal or lists of numbers in a text encode."""
-    long = max(map(len, text.split()), default=0) >= _MIN_BLOCK_CHARACTERS
-    for match in _BLOCK.finditer(text) if long else ():
+    plain = text.encode("ascii", "replace")
+    for match in _blocks(text, plain.translate(_BLOCK_KINDS)):
         block = match[0][:_MAX_BLOCK_CHARACTERS]
         if len(block) < _MIN_BLOCK_CHARACTERS or _WORDS_IN_A_ROW.fullmatch(block):
             continue
@@ -298,12 +321,33 @@ def encoded_blocks(text: str) -> Iterator[EncodedBlock]:
         if "\n" in block:
             for line in _BLOCK_LINE.finditer(block):
                 yield from _readable(match.start() + line.start(), match.start() + line.end(), line[0])
-    if sum(map(text.count, "0123456789")) < _MIN_DIGITS or _ANY_NUMBERS.search(text) is None:
+    if sum(map(text.count, "0123456789")) < _MIN_DIGITS:
+        return
+    if not _may_hold_numbers(plain) or _ANY_NUMBERS.search(text) is None:
         return
     for match in _NUMBERS.finditer(text):
-        plain = _numbers(match[0][:_MAX_BLOCK_CHARACTERS])
-        if plain:
-            yield EncodedBlock(*match.span(), plain)
+        decoded = _numbers(match[0][:_MAX_BLOCK_CHARACTERS])
+        if decoded:
+            yield EncodedBlock(*match.span(), decoded)
+
+
+def _may_hold_numbers(plain: bytes) -> bool:
+    """Tell whether `_ANY_NUMBERS` can find something in a text, written in ASCII."""
+    parts = plain.translate(_NUMBER_KINDS).split(b" ")
+    if any(part.count(b"0") >= _MIN_NUMBER_DIGITS for part in parts if len(part) >= _MIN_NUMBERS):
+        return True
+    return _BYTE in plain.translate(_BINARY_KINDS)
+
+
+def _blocks(text: str, kinds: bytes) -> Iterator[re.Match[str]]:
+    """Yield what `_BLOCK` finds: it is tried only where a run begins that is long enough."""
+    at = kinds.find(_RUN)
+    while at >= 0:
+        match = _BLOCK.match(text, at)
+        if match is not None:
+            yield match
+        after = kinds.find(b" ", at) if match is None else match.end()
+        at = kinds.find(_RUN, after) if after >= 0 else -1
 
 
 def _readable(start: int, end: int, block: str) -> Iterator[EncodedBlock]:

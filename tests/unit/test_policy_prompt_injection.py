@@ -10,8 +10,23 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from memento_tui.policy.prompt_injection import MAX_QUOTE, SUSPICIOUS_SCORE, fold_text, suspicion_across, suspicion_of
-from memento_tui.policy.prompt_injection_languages import _anchored
+from memento_tui.policy.prompt_injection import (
+    _ANY_LEET,
+    _LEET_KINDS,
+    _LETTER_KINDS,
+    _LONG_GAP,
+    _SPACED_LETTERS,
+    MAX_QUOTE,
+    SUSPICIOUS_SCORE,
+    _may_hold_gap,
+    _may_hold_leet,
+    _may_hold_spaced_letters,
+    _rules,
+    fold_text,
+    suspicion_across,
+    suspicion_of,
+)
+from memento_tui.policy.prompt_injection_languages import _anchored, language_rules
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, InjectionRule
 from tests.benchmarks.guarding import real_memories
 from tests.depth import examples
@@ -323,6 +338,11 @@ def test_signs_far_apart_do_not_add_up() -> None:
     assert far == max(suspicion_of(text).score for text in weak)
 
 
+def may_find(text: str) -> list[InjectionRule]:
+    known = _rules()
+    return known.candidates(known.sought.held_in(text))
+
+
 def rules_found(text: str) -> set[str]:
     return {sign.rule for sign in suspicion_of(text).signs}
 
@@ -347,11 +367,36 @@ def test_a_rule_says_what_it_looks_for_and_weighs_less_than_certainty(rule: Inje
 @pytest.mark.parametrize("rule", INJECTION_RULES, ids=lambda rule: rule.name)
 @settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_whatever_a_rule_matches_holds_what_its_cheap_test_looks_for(rule: InjectionRule, data: st.DataObject) -> None:
-    match = rule.pattern.search(data.draw(st.from_regex(rule.pattern)))
-    assume(match is not None)
-    assert match is not None
-    assert any(need in match[0] for need in rule.needs)
+def test_a_rule_is_tried_on_every_text_in_which_it_finds_something(rule: InjectionRule, data: st.DataObject) -> None:
+    text = data.draw(st.from_regex(rule.pattern))
+    assume(rule.pattern.search(text) is not None)
+    assert rule in may_find(text)
+
+
+LANGUAGE_RULES = [rule for rule, _needs in language_rules()]
+
+
+@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(LANGUAGE_RULES), st.data())
+def test_a_rule_of_a_language_is_tried_on_every_text_in_which_it_finds_something(
+    rule: InjectionRule, data: st.DataObject
+) -> None:
+    text = data.draw(st.from_regex(rule.pattern))
+    assume(rule.pattern.search(text) is not None)
+    assert rule in may_find(text)
+
+
+def test_no_rule_is_tried_on_a_text_without_its_words() -> None:
+    assert may_find("The build uses pnpm, and the wheels are made on Fridays.") == []
+
+
+@settings(max_examples=examples(300))
+@given(st.text(alphabet=st.sampled_from(" \n_-.=ab1@$!é"), max_size=60))
+def test_what_is_written_otherwise_is_looked_for_in_every_text_that_holds_it(text: str) -> None:
+    plain = text.encode("ascii", "replace")
+    assert _LONG_GAP.search(text * 3) is None or _may_hold_gap(text * 3, plain * 3)
+    assert _SPACED_LETTERS.search(text) is None or _may_hold_spaced_letters(text, plain.translate(_LETTER_KINDS))
+    assert _ANY_LEET.search(text) is None or _may_hold_leet(plain.translate(_LEET_KINDS))
 
 
 @pytest.mark.parametrize(
