@@ -14,7 +14,7 @@ __all__ = ["commands"]
 
 @command(
     "compact",
-    decides=True,
+    decides=lambda given: not given["dry_run"],
     short_help="Make the database smaller.",
     examples="""
     memento compact --dry-run

@@ -105,12 +105,12 @@ def let_go_versions(
     """Let go of the texts of versions beyond a limit; with ``dry_run`` say what that would come to.
 
     Raises:
-        NotAllowed: an agent asks.
+        NotAllowed: an agent asks for more than ``dry_run``.
         DataDirectoryError: the database cannot be written.
         StoppedError: ``stop`` was set; what was let go by then is named in the journal.
 
     """
-    guard, batch, total = PersonGuard(author), new_id(), LetGo(0, 0)
+    batch, total = new_id(), LetGo(0, 0)
     with database.reading() as connection:
         records = connection.execute(_SELECT_LONG, (limit.newest,)).fetchall()
     for place in range(0, len(records), _RECORDS_AT_ONCE):
@@ -121,7 +121,7 @@ def let_go_versions(
             with database.reading() as connection:
                 found = [_old_versions(connection, record, record_id, limit) for record, record_id in part]
         else:
-            with transaction(database, author, LIMIT_ACTION, guard=guard, batch=batch) as tx:
+            with transaction(database, author, LIMIT_ACTION, guard=PersonGuard(author), batch=batch) as tx:
                 found = [_let_go(tx, record, record_id, limit) for record, record_id in part]
         gone = [row for rows in found for row in rows]
         total = LetGo(total.versions + len(gone), total.size + sum(size for _, size in gone))

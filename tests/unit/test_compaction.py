@@ -13,6 +13,7 @@ import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.api.compaction import compact
 from memento_tui.api.integrity import check_rows
+from memento_tui.cli.author import TOKEN_VARIABLE
 from memento_tui.errors import DataDirectoryError, NotAllowed, ReadOnlyMode
 from memento_tui.model import Memory
 from memento_tui.storage import compaction
@@ -222,9 +223,10 @@ def test_read_only_nothing_is_compacted_and_a_dry_run_tells(older: Workspace) ->
             compact(reader)
 
 
-def test_an_agent_compacts_nothing(agent: Workspace) -> None:
+def test_an_agent_compacts_nothing_and_may_ask_what_it_would_come_to(agent: Workspace) -> None:
+    assert compact(agent, dry_run=True).dry_run
     with pytest.raises(NotAllowed, match="Only a person"):
-        compact(agent, dry_run=True)
+        compact(agent)
 
 
 def test_a_database_of_the_format_before_is_read_and_compacted(older: Workspace) -> None:
@@ -248,3 +250,16 @@ def test_the_command_says_how_large_the_database_was_and_is(tmp_path: Path) -> N
     planned = memento.json("compact", "--dry-run")
     assert (planned["packed"], planned["dry_run"], planned["before"] > 0) == (0, True, True)
     assert "Now it is" in memento.run("compact").out
+
+
+def test_a_script_of_nobodys_may_ask_for_a_dry_run_and_not_compact(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memento = Program(without_engine(tmp_path / "data"))
+    memento.add("The port is 8080.")
+    monkeypatch.setattr("memento_tui.cli.author.has_terminal", lambda: False)
+    monkeypatch.setattr("tests.unit.cli_program.token_environment", lambda _: {TOKEN_VARIABLE: ""})
+    assert memento.json("compact", "--dry-run")["dry_run"]
+    refused = memento.run("compact")
+    assert refused.code != 0
+    assert "is for a person to decide" in refused.err
