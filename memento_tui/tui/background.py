@@ -8,6 +8,7 @@ from memento_tui.api.hub_session import HUB_SETTING
 from memento_tui.errors import MementoError
 from memento_tui.meaning import describe_installation, installation, is_installed
 from memento_tui.tui.display import cells
+from memento_tui.tui.sections.catalogue import import_sections
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -40,8 +41,9 @@ class BackgroundWork:
         """The timer that looks at it."""
 
     def start(self) -> None:
-        """Open the indexes and start the processes on a thread, and look from time to time whether others are due."""
+        """Open the indexes, import the sections and start the processes on threads; look now and then what is due."""
         self._app.run_worker(self._warm_up, thread=True, group="warm up")
+        self._app.run_worker(import_sections, thread=True, group="warm up")
         self._app.set_interval(_MAINTENANCE_CHECK_SECONDS, self._start_maintenance)
         self._app.set_interval(_HUB_CHECK_SECONDS, self._start_hub_worker)
 

@@ -68,6 +68,7 @@ async def _opened(data: Path) -> AsyncIterator[MementoApp]:
         garbage.disable_collection()  # as the program does when it begins
         app = MementoApp(workspace, "memories")
         async with app.run_test(size=(120, 40)):
+            await asyncio.sleep(_READING_SECONDS)  # a person reads the first frame, and the app warms up
             await app.workers.wait_for_complete()
             yield app
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from textual.widgets import Input, TextArea
@@ -225,3 +228,18 @@ async def test_sections_views_and_dialogs_that_were_left_leave_nothing_behind(fi
 
         await go_round()
         assert await go_round() == await go_round()
+
+
+async def test_the_modules_of_all_sections_are_imported_behind_the_first_frame(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imported: list[tuple[str, bool]] = []
+
+    def remember(name: str) -> ModuleType:
+        imported.append((name.rpartition(".")[2], threading.current_thread() is threading.main_thread()))
+        return import_module(name)
+
+    monkeypatch.setattr("memento_tui.tui.sections.catalogue.import_module", remember)
+    behind = {(tab.name, False) for tab in SECTIONS}
+    async with opened(filled) as app:
+        await app.until(lambda: behind <= set(imported), "all are imported by another thread")

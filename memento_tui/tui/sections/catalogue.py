@@ -1,22 +1,33 @@
-"""Make a section, whose module is imported when it is first shown, and find the one that shows a record."""
+"""Make a section, whose module is imported when it is first shown or before, and find the one that shows a record."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from memento_tui.api import Workspace
 from memento_tui.app_sections import SECTIONS
 from memento_tui.tui.section import Section
 
-__all__ = ["make_section", "section_showing"]
+__all__ = ["import_sections", "make_section", "section_showing"]
 
 
 def make_section(name: str) -> Section:
     """Make the section of that name."""
     tab = next(tab for tab in SECTIONS if tab.name == name)
-    made: Section = getattr(import_module(f"memento_tui.tui.sections.{name}"), tab.class_name)()
+    made: Section = getattr(_module_of(name), tab.class_name)()
     return made
+
+
+def _module_of(name: str) -> ModuleType:
+    return import_module(f"memento_tui.tui.sections.{name}")
+
+
+def import_sections() -> None:
+    """Import the modules of all sections, so that none waits for its own when it is first shown."""
+    for tab in SECTIONS:
+        _module_of(tab.name)
 
 
 _SECTION_OF_RECORD = {
