@@ -287,7 +287,8 @@ def _disguised_spans(text: str, *, gated: bool) -> Iterator[SecretSpan]:
     if view is not plain and _SECRET_SIGN.search(view.text) is not None:
         for start, end, kind in _visible_spans(view.text, gated=gated):
             yield *view.span(start, end), kind
-    if may_hold_tokens("\n".join(_BROKEN_WORD.findall(view.text))):
+    is_broken = "\n" in view.text or "+" in view.text
+    if is_broken and may_hold_tokens("\n".join(_BROKEN_WORD.findall(view.text))):
         yield from _broken_tokens(view)
     for block in encoded_blocks(text):
         if any(True for _ in _visible_spans(block.text)):
