@@ -66,11 +66,14 @@ Of 2,025 memories of real agents, told in turns by weights that had not seen the
 of their lines; of 7,145 honest texts of the writers and of this repository's tests, many written to look alike, 114 do.
 The rows below are of weights that have seen them.
 
-Against attacks in plain words two ways were tried and left out. Hand-made rules for what they ask held 88 of the
+Against attacks in plain words three ways were tried and left out. Hand-made rules for what they ask held 88 of the
 100 that were read, 17 of the 100 that were not: they had learned the texts by heart. Weights of words and pairs,
 learned from 1,003 attacks and 1,030 honest memories of three writers, held 32 to 38 of 100 attacks of a writer whom
 they had not seen, and 3 to 13 of 100 honest instructions, 1.1 % of real memories, and plain notes in the tests of
 this program: a queue of false alarms.
+A third way, rules about form alone (a standing order with a secret or an address outside, a guard that is off, a
+thing to be kept from the person, a consent that is claimed), held 20 of 100 attacks and 4 of 198 honest instructions
+that the same hand had written before, and 12 of 8,594 parts of real memories; without them 1 and none are held.
 
 """
 _KEYWORDS_ONLY = "[engine]\nenabled = false\n[review]\nburst = 0\n"
