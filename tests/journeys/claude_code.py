@@ -22,6 +22,7 @@ from mcp_types import Implementation
 from tests.journeys.hook_host import UNHURRIED_PATH
 from tests.journeys.host_home import HostHome
 from tests.journeys.mcp_agent import Agent
+from tests.moved_date import date_variables
 from tests.unit.made_transcripts import ClaudeSession
 
 __all__ = ["RECORDING", "ClaudeCode"]
@@ -130,6 +131,7 @@ class ClaudeCode:
             "CLAUDECODE": "1",
             "CLAUDE_CODE_SESSION_ID": self.session,
             "CLAUDE_PROJECT_DIR": str(self.cwd),
+            **date_variables(),
         }
 
     @contextmanager
