@@ -160,7 +160,11 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sections: Any = {}
     """Searches as sections of the app, each in a table ``[sections.NAME]`` with ``query``, ``title`` and ``key``."""
     commands: Any = {}
-    """Programs run on a row, each in a table ``[commands.NAME]`` with ``run``, ``key``, ``help`` and ``terminal``."""
+    """Programs run on a row, each in a table ``[commands.NAME]`` with ``run``, ``key``, ``help`` and ``terminal``.
+
+    ``run`` is a line for the shell: ``"$@"`` are the ids of the chosen rows, and ``$MEMENTO_ID``, ``$MEMENTO_TITLE``
+    and ``$MEMENTO_TEXT`` are of the row under the cursor.
+    """
 
 
 def load_config(path: Path) -> Config:

@@ -9,11 +9,14 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, cast
 
+from rich.cells import cell_len
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Static
 
 from memento_tui.api import Workspace
 from memento_tui.tui.app import MementoApp
+from memento_tui.tui.screens.dialogs import DialogButtons
 from memento_tui.tui.sections.memories import MemoriesSection
 from memento_tui.tui.widgets.bars import StatusLine
 from tests.tui.settling import settle
@@ -21,7 +24,7 @@ from tests.tui.settling import settle
 if TYPE_CHECKING:
     from memento_tui.tui.sections.review import ReviewSection
 
-__all__ = ["Driver", "opened"]
+__all__ = ["Driver", "assert_all_buttons_fit", "opened"]
 
 _DEADLINE_SECONDS = 60
 _POLL_SECONDS = 0.005
@@ -74,6 +77,14 @@ class Driver:
     def text(self, selector: str) -> str:
         """What a static widget says."""
         return str(self.app.screen.query_one(selector, Static).render())
+
+
+def assert_all_buttons_fit(dialog: Screen[object]) -> None:
+    """Fail where a button of a dialog is cut, or stands outside of it."""
+    row = dialog.query_one(DialogButtons)
+    for button in row.children:
+        assert button.region.right <= row.region.right, button.render()
+        assert button.content_size.width == cell_len(str(button.render()))
 
 
 @asynccontextmanager

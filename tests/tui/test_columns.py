@@ -14,7 +14,7 @@ from memento_tui.tui.screens.columns import ColumnsScreen
 from memento_tui.tui.sections.identity import IdentitySection
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.widgets.column_header import ColumnHeader
-from tests.tui.app_driver import Driver, opened
+from tests.tui.app_driver import Driver, assert_all_buttons_fit, opened
 
 WIDE = (140, 32)
 
@@ -94,7 +94,7 @@ async def test_a_narrow_screen_gives_every_line_to_the_list(memories: Path) -> N
         await _listed(app)
         assert not _header(app).display
         await _choose(app)
-        assert "Esc" in str(app.app.screen.query_one("DialogButtons").children[-1].render())
+        assert_all_buttons_fit(app.app.screen)
 
 
 async def test_read_only_columns_are_chosen_and_not_kept(memories: Path, workspace: Workspace) -> None:
@@ -169,3 +169,27 @@ async def test_the_two_lists_of_the_activity_have_columns_of_their_own(memories:
         await app.until(lambda: here.columns.header.render().plain.split()[0] == "rank", "the exposures are shown")
         await app.press("comma")
         assert "one order" in app.told
+
+
+async def test_a_wide_screen_has_frames_that_name_what_they_hold_and_a_narrow_one_none(memories: Path) -> None:
+    async with opened(memories, WIDE) as app:
+        await _listed(app)
+        section = app.memories
+        assert (section.rows_pane.border_title, section.side_pane.border_title) == ("Memories", "Text")
+        assert {section.rows_pane.styles.border_top[0], section.side_pane.styles.border_top[0]} == {"round"}
+        await app.press("h")
+        await app.until(lambda: section.side_pane.border_title == "History", "the frame names the view")
+        await app.press("escape")
+        await app.until(lambda: section.side_pane.border_title == "Text", "and the text again")
+    async with opened(memories, (80, 24)) as app:
+        await _listed(app)
+        assert app.memories.rows_pane.styles.border_top[0] == ""
+
+
+async def test_the_frames_of_the_activity_name_which_of_its_lists_is_shown(memories: Path) -> None:
+    async with opened(memories, WIDE, start="activity") as app:
+        here = app.app.section
+        assert isinstance(here, ListSection)
+        assert (here.rows_pane.border_title, here.side_pane.border_title) == ("Journal", "Entry")
+        await app.press("i")
+        assert (here.rows_pane.border_title, here.side_pane.border_title) == ("Exposures", "Exposure")

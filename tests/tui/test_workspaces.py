@@ -15,7 +15,7 @@ from memento_tui.tui.screens.workspaces import WorkspacesScreen
 from memento_tui.tui.widgets.bars import TopBar
 from memento_tui.tui.widgets.editor import Editor
 from tests.made import without_engine
-from tests.tui.app_driver import Driver, opened
+from tests.tui.app_driver import Driver, assert_all_buttons_fit, opened
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +64,12 @@ async def test_the_list_leads_to_another_workspace(one: Path, two: Path) -> None
             await driver.press("j")
         await driver.press("enter")
         await driver.until(lambda: driver.app.next_workspace == two, "it leaves for it")
+
+
+async def test_every_button_of_the_list_can_be_read_on_a_small_screen(one: Path) -> None:
+    async with opened(one, (80, 24)) as driver:
+        await open_list(driver)
+        assert_all_buttons_fit(screen(driver))
 
 
 async def test_a_name_in_the_colon_line_leads_there_too(one: Path, two: Path) -> None:

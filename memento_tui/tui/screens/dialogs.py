@@ -63,7 +63,8 @@ class DialogButton(Static):
     """What a key of a dialog does, as a line that can be clicked; it never has the focus, so Enter presses none."""
 
     DEFAULT_CSS = """
-    DialogButton { width: auto; height: 1; padding: 0 1; margin-right: 2; background: $boost; }
+    DialogButton { width: auto; height: 1; padding: 0 1; margin-right: 1; background: $boost; }
+    DialogButton:last-child { margin-right: 0; }
     DialogButton:hover { background: $block-cursor-blurred-background; }
     """
 

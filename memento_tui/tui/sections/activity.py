@@ -69,6 +69,7 @@ class ActivitySection(ListSection[ActivityListRow]):
     ActivitySection.-report > .bar, ActivitySection.-report > .panes { display: none; }
     """
     FILTER_HINT = "words  agent:  session:  channel:  actor:  action:  since:7d  is:new"
+    SIDE_TITLE: ClassVar[str] = "Entry"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("activity")]
 
     def __init__(self) -> None:
@@ -173,6 +174,10 @@ class ActivitySection(ListSection[ActivityListRow]):
         if (first == _EXPOSURES_QUERY_WORD) != self.shows_exposures:
             self._switch()
         super().show_query(rest if first == _EXPOSURES_QUERY_WORD else query)
+
+    def list_title(self) -> str:
+        """Return which of the two lists is shown."""
+        return "Exposures" if self.shows_exposures else "Journal"
 
     def column_set(self) -> Columns[Any]:
         """Return the columns of the list that is shown."""
@@ -324,6 +329,8 @@ class ActivitySection(ListSection[ActivityListRow]):
 
     def _switch(self) -> None:
         self.shows_exposures = not self.shows_exposures
+        self.rows_pane.border_title = self.list_title()
+        self.side_pane.border_title = "Exposure" if self.shows_exposures else self.SIDE_TITLE
         self.rows.clear_marks()
         self.set_side_text(Content(""))
         self.filter, self._other_filter = self._other_filter, self.filter

@@ -56,6 +56,7 @@ class HealthSection(ListSection[HealthRow]):
 
     SCOPE: ClassVar[KeyScope] = "health"
     FILTER_HINT: ClassVar[str] = "filter"
+    SIDE_TITLE: ClassVar[str] = "Details"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("health")]
 
     def __init__(self) -> None:

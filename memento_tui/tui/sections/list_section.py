@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 
 from memento_tui.api.line_history import HistoryPlace
 from memento_tui.api.query_completion import Suggestions, complete_filter
+from memento_tui.app_sections import SECTIONS
 from memento_tui.tui.bulk_runner import MAX_ROWS_NAMED, BulkOutcome, BulkRunner
 from memento_tui.tui.columns import Columns
 from memento_tui.tui.commands import KeyScope, bindings
@@ -104,6 +105,8 @@ class ListSection(Section, Generic[RowT]):
     """Whether a key acts only on a row that was on the screen when it was typed, because it decides for others."""
     ORDERS: ClassVar[Mapping[str, str]] = {}
     """The orders of the list by name, in words that say what comes first; the first is in force until one is chosen."""
+    SIDE_TITLE: ClassVar[str] = "Text"
+    """What the pane beside the list shows, on its frame."""
     COLUMNS: ClassVar[Columns[Any] | None] = None
     """The columns of a row; ``None`` where there are none to choose."""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
@@ -164,6 +167,10 @@ class ListSection(Section, Generic[RowT]):
         return True
 
     # For subclasses
+
+    def list_title(self) -> str:
+        """Return what the list holds, for its frame."""
+        return next(tab.title for tab in SECTIONS if tab.name == self.SCOPE)
 
     def column_set(self) -> Columns[Any] | None:
         """Return the columns of the list that is shown."""
@@ -243,6 +250,7 @@ class ListSection(Section, Generic[RowT]):
 
     def compose(self) -> ComposeResult:
         """Lay out the section."""
+        self.rows_pane.border_title, self.side_pane.border_title = self.list_title(), self.SIDE_TITLE
         yield self.filter_box.suggestions
         with HorizontalFrame(classes="bar"):
             yield self.filter_box

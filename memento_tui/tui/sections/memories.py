@@ -248,12 +248,14 @@ class MemoriesSection(ListSection[MemorySummary]):
             self.show_side()
             self.show(self.rows.current)
             self.add_class("-viewing")
+            self.side_pane.border_title = name.capitalize()
             await self.side.open(name)
 
     @on(ViewClosed)
     def _view_closed(self, event: ViewClosed) -> None:
         event.stop()
         self.side.close()
+        self.side_pane.border_title = self.SIDE_TITLE
         self.remove_class("-viewing")
         self.focus_part(self.rows)
         if self._chosen_in_view is not None:

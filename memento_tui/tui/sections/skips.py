@@ -35,6 +35,7 @@ class SkipsSection(EntryListSection[Skip]):
         "hits": lambda skip: (-skip.hits, skip.expires_at),
     }
     COLUMNS = SKIP_COLUMNS
+    SIDE_TITLE: ClassVar[str] = "Skip"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("skips")]
 
     DEFAULT_CSS = """

@@ -49,6 +49,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
         "category": lambda item: ITEM_CATEGORIES.index(item.category),
     }
     COLUMNS = ITEM_COLUMNS
+    SIDE_TITLE: ClassVar[str] = "Item"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("working")]
 
     DEFAULT_CSS = """

@@ -439,7 +439,9 @@ def _effect(focus: FocusedItem) -> Content | None:
     item = focus.item
     if isinstance(item, ContradictionWithSides):
         older, newer = (focus.told.get(side, 0) for side in (item.contradiction.older, item.contradiction.newer))
-        told = f"{_sessions(older)} told the older this week, {_sessions(newer).lower()} the newer."
+        told = f"{_sessions(older)} told the older this week, {f'{newer:,}' if newer else 'none'} the newer."
+        if not older and not newer:
+            told = f"{_sessions(0)} told either of them this week."
         return _effect_line("the side that does not hold is superseded.", told)
     proposal = item.proposal
     effect = _EFFECTS.get((proposal.action, proposal.target), "")

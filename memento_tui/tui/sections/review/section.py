@@ -82,6 +82,7 @@ class ReviewSection(ListSection[QueueRow]):
         "agent": "By agent, the riskiest",
     }
     COLUMNS = WAITING_COLUMNS
+    SIDE_TITLE: ClassVar[str] = "Card"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("review")]
 
     def __init__(self) -> None:
