@@ -186,3 +186,25 @@ def test_a_person_searches_and_approves_in_the_browser(data_dir: Path, workspace
         browser.page.click("#again")
         browser.wait()
         browser.shows("memento")
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1440, 900)], ids=["phone", "desk"])
+def test_a_window_of_a_phone_and_one_of_a_desk_are_filled_and_nothing_lies_beside_them(
+    data_dir: Path, workspace: Workspace, width: int, height: int
+) -> None:
+    workspace.remember("Herons stand still.", title="About herons")
+    with serving(data_dir) as server, window(width, height) as browser:
+        browser.open(server.url)
+        browser.press("2")
+        browser.shows("About herons")
+        browser.shows("Herons stand still.")
+        room = browser.page.evaluate(
+            "() => [document.documentElement.scrollWidth, document.documentElement.scrollHeight,"
+            " document.querySelector('.xterm-screen').getBoundingClientRect().right]"
+        )
+        assert room[0] <= width
+        assert room[1] <= height
+        assert width - 40 < room[2] <= width
+        browser.press("3")
+        browser.shows("All decided.")
+        assert browser.complaints == []

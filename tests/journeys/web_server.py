@@ -180,8 +180,8 @@ class Window:
 
 
 @contextmanager
-def window() -> Iterator[Window]:
-    """Open a window of headless Chromium; the test is skipped where there is none."""
+def window(width: int = 1200, height: int = 700) -> Iterator[Window]:
+    """Open a window of headless Chromium, its size in pixels; the test is skipped where there is none."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         pytest.skip("Chromium is not installed (apt-get install chromium)")
@@ -190,7 +190,7 @@ def window() -> Iterator[Window]:
         arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=program, args=arguments, timeout=1000 * _DEADLINE_SECONDS)
         try:
-            page = browser.new_page(viewport={"width": 1200, "height": 700})
+            page = browser.new_page(viewport={"width": width, "height": height})
             page.set_default_timeout(1000 * _DEADLINE_SECONDS)
             yield Window(page)
         finally:

@@ -55,6 +55,43 @@ def test_the_printed_function_completes_in_a_real_bash(tmp_path: Path, line: str
     assert expected in ended.stdout.split()
 
 
+_ZSH_ASKS = """\
+compdef() {{ :; }}
+_describe() {{ print -l -- "${{(P@)3}}"; }}
+compadd() {{ print -l -- "${{(P@)5}}"; }}
+{script}
+words=(memento review li); CURRENT=3
+_memento_completion
+"""
+"""The function in a zsh whose system of completion is replaced by what prints its suggestions."""
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_the_printed_function_completes_in_a_real_zsh_and_fish(tmp_path: Path, shell: str) -> None:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
+    script = Program(tmp_path).run("completion", shell).out
+    if shell == "zsh":
+        words = [program, "-f", "-c", _ZSH_ASKS.format(script=script)]
+    else:
+        words = [program, "--no-config", "-c", f"{script}\ncomplete --do-complete 'memento review li'"]
+    ended = subprocess.run(  # noqa: S603 - a shell with our own script
+        words,
+        env={
+            **os.environ,
+            "HOME": str(tmp_path),
+            "PATH": f"{_BIN}{os.pathsep}{os.environ['PATH']}",
+            "MEMENTO_HOME": str(tmp_path),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert "list" in [suggestion.partition("\t")[0].partition(":")[0] for suggestion in ended.stdout.splitlines()]
+
+
 @pytest.mark.parametrize(
     ("shell", "place"),
     [
