@@ -11,6 +11,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.model.exposure import make_exposure
 from memento_tui.tui.screens.columns import ColumnsScreen
+from memento_tui.tui.sections.activity import ActivitySection
 from memento_tui.tui.sections.identity import IdentitySection
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.widgets.column_header import ColumnHeader
@@ -184,6 +185,20 @@ async def test_a_wide_screen_has_frames_that_name_what_they_hold_and_a_narrow_on
     async with opened(memories, (80, 24)) as app:
         await _listed(app)
         assert app.memories.rows_pane.styles.border_top[0] == ""
+
+
+async def test_rows_of_the_list_before_are_drawn_in_its_own_columns_until_the_other_is_read(
+    memories: Path, workspace: Workspace
+) -> None:
+    workspace.settings.set("app.columns.journal", "what entry")
+    async with opened(memories, WIDE, start="activity") as app:
+        here = app.app.section
+        assert isinstance(here, ActivitySection)
+        await app.until(lambda: here.rows.total > 0, "the journal is read")
+        row = here.rows.current
+        here._switch()
+        assert row is not None
+        assert "".join(text for text, _ in here.row_lines(row, 60)[0]).endswith(row.id)
 
 
 async def test_the_frames_of_the_activity_name_which_of_its_lists_is_shown(memories: Path) -> None:

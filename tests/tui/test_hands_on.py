@@ -161,17 +161,17 @@ async def test_one_pane_has_all_the_room_while_the_keys_of_the_list_go_on(notes:
     async with opened(notes) as app:
         section = app.memories
         await app.press("backslash")
-        assert (section.rows_pane.size.width, section.side_pane.display) == (120, False)
+        assert (section.rows_pane.outer_size.width, section.side_pane.display) == (120, False)
         await app.press("backslash")
-        assert section.side_pane.size.width == 120
+        assert section.side_pane.outer_size.width == 120
         assert section.rows.has_focus
         await app.press("j")
         assert "The first text." in app.text("#preview-body")
         await app.press("backslash")
-        assert section.rows_pane.size.width < 80
+        assert section.rows_pane.outer_size.width < 80
         await app.press("backslash", "e")
         await app.until(lambda: section.side_pane.is_editing, "the editor opens")
-        assert section.side_pane.size.width > 20, "what is edited is in view"
+        assert section.side_pane.outer_size.width > 20, "what is edited is in view"
 
 
 async def test_digits_are_counts_where_the_person_set_it_so(data_dir: Path, workspace: Workspace) -> None:

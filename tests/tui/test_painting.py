@@ -108,10 +108,16 @@ async def test_a_frame_paints_nothing_unless_it_has_a_border() -> None:
 
 async def test_the_containers_of_a_section_paint_nothing(data_dir: Path, workspace: Workspace) -> None:
     workspace.remember("The cache is warmed at night.")
-    async with opened(data_dir) as app:
+    async with opened(data_dir, (80, 24)) as app:
         memories = app.memories
         for part in (memories, memories.rows_pane, memories.side_pane, memories.side, memories.preview):
             assert part.render_lines(Region(0, 0, part.size.width, 1)) == []
+    async with opened(data_dir) as app:
+        memories = app.memories
+        for part in (memories, memories.side, memories.preview):
+            assert part.render_lines(Region(0, 0, part.size.width, 1)) == []
+        for framed in (memories.rows_pane, memories.side_pane):
+            assert framed.render_lines(Region(0, 0, framed.outer_size.width, 1))[0].text.startswith("╭")
 
 
 async def test_going_about_fifty_times_leaves_no_widget_timer_or_listener_behind(
