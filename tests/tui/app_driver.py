@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from rich.cells import cell_len
 from textual.pilot import Pilot
@@ -79,7 +79,7 @@ class Driver:
         return str(self.app.screen.query_one(selector, Static).render())
 
 
-def assert_all_buttons_fit(dialog: Screen[object]) -> None:
+def assert_all_buttons_fit(dialog: Screen[Any]) -> None:
     """Fail where a button of a dialog is cut, or stands outside of it."""
     row = dialog.query_one(DialogButtons)
     for button in row.children:
