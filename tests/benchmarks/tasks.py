@@ -31,7 +31,7 @@ _HEADING = "Twenty-one tasks"
 _HOW = """\
 Made by `python -m tests.benchmarks.tasks`: each task of a report on an earlier state, its nine defects, eleven wishes
 and the inbox, done in a real terminal (tmux, 140x42) on the sample, a key every fifth of a second, so that most of the
-seconds are the hand's; on two shared cores at a load of 10 to 16. Before is what the report found; it gives no keys and
+seconds are the hand's; on two shared cores at a load of 15 to 20. Before is what the report found; it gives no keys and
 seconds, for most could not be done.
 """
 
