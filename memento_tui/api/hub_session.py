@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -112,6 +112,10 @@ class HubSession:
     def check_writable(self) -> None:
         """Raise `ReadOnlyMode` where nothing is to be written, neither here nor at the hub."""
         self._store.database.check_writable()
+
+    def joined_writes(self) -> AbstractContextManager[None]:
+        """Commit what is written in the block together; each write is whole by itself."""
+        return self._store.database.joined_writes()
 
     @property
     def membership(self) -> HubMembership | None:

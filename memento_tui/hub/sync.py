@@ -26,6 +26,9 @@ __all__ = ["HubAltered", "HubLink", "RoundReport", "keep_in_step"]
 _PULLED_AT_ONCE = 200
 """Entries of the hub that are read at once."""
 
+_TAKEN_AT_ONCE = 25
+"""Entries that are taken in with one wait for the disk; others who write wait for some tens of milliseconds."""
+
 _DECIDING_ROLES = ("reviewer", "owner")
 """The roles of logins that may give decisions."""
 
@@ -306,11 +309,13 @@ class HubLink:
                     "Ask whoever keeps it. Nothing was sent; every machine still has everything.",
                 )
             inbound = Inbound(self._session, membership, self._members_of(server, membership, found))
-            for entry in found:
-                _check_chain(entry, seq, previous)
-                inbound.take(entry)
-                seq, previous = entry.seq, entry.hash
-                report.pulled += entry.member != membership.member
+            for first in range(0, len(found), _TAKEN_AT_ONCE):
+                with self._session.joined_writes():
+                    for entry in found[first : first + _TAKEN_AT_ONCE]:
+                        _check_chain(entry, seq, previous)
+                        inbound.take(entry)
+                        seq, previous = entry.seq, entry.hash
+                        report.pulled += entry.member != membership.member
             report.cards += inbound.cards
             report.notes += inbound.notes
         return standing.role

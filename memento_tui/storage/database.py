@@ -449,6 +449,8 @@ class Database:
     def writing(self) -> Iterator[Connection]:
         """Hold the one write lock for a transaction: committed when the block ends, undone when it raises.
 
+        Within `joined_writes` it is committed with the others.
+
         Raises:
             ReadOnlyMode: nothing is to be written.
 
@@ -456,18 +458,43 @@ class Database:
         self.check_writable()
         with self.translated():
             connection = self.connection
+            if getattr(self._local, "joins_writes", False):
+                with _savepoint(connection):
+                    yield connection
+                return
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
-                connection.execute("COMMIT")
-                if not self._is_copy:
-                    before = self._noted_entry
-                    self._noted_entry = note_last_known(self.path, connection, before)
-                    if self._noted_entry != before:
-                        self.after_entry(connection, before)
+                self._commit(connection)
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+
+    @contextmanager
+    def joined_writes(self) -> Iterator[None]:
+        """Commit what this thread writes in the block together, with one wait for the disk; others wait meanwhile.
+
+        Each write is whole by itself: one that raises is undone alone, and those before it hold. Raises `ReadOnlyMode`.
+        """
+        self.check_writable()
+        with self.translated():
+            connection = self.connection
+            connection.execute("BEGIN IMMEDIATE")
+            self._local.joins_writes = True
+            try:
+                yield
+            finally:
+                self._local.joins_writes = False
+                if connection.in_transaction:  # SQLite itself undoes all where the disk is full
+                    self._commit(connection)
+
+    def _commit(self, connection: Connection) -> None:
+        connection.execute("COMMIT")
+        if not self._is_copy:
+            before = self._noted_entry
+            self._noted_entry = note_last_known(self.path, connection, before)
+            if self._noted_entry != before:
+                self.after_entry(connection, before)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -496,6 +523,20 @@ class Database:
             for one in self._connections:
                 one.close()
             self._connections.clear()
+
+
+@contextmanager
+def _savepoint(connection: Connection) -> Iterator[None]:
+    """Undo what the block wrote where it raises, and nothing that the running transaction wrote before."""
+    connection.execute("SAVEPOINT one_write")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK TO one_write")
+            connection.execute("RELEASE one_write")
+        raise
+    connection.execute("RELEASE one_write")
 
 
 def add_functions(connection: Connection) -> None:

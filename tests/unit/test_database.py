@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +72,51 @@ def test_the_database_is_opened_by_a_sqlite_without_the_race_of_resetting_logs(d
 def test_a_text_that_is_not_utf8_is_explained_as_damage(database: Database) -> None:
     with pytest.raises(DataDirectoryError, match="is damaged"), database.reading() as connection:
         connection.execute("SELECT CAST(x'ff' AS TEXT)").fetchone()
+
+
+def _set(database: Database, name: str) -> None:
+    with database.writing() as connection:
+        connection.execute("INSERT INTO setting VALUES (?, 'x')", (name,))
+
+
+def _names(database: Database) -> set[str]:
+    rows = database.connection.execute("SELECT name FROM setting WHERE name LIKE 'joined%'").fetchall()
+    return {str(row[0]) for row in rows}
+
+
+def test_joined_writes_are_seen_by_others_together(database: Database) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        with database.joined_writes():
+            _set(database, "joined one")
+            _set(database, "joined two")
+            assert pool.submit(_names, database).result(60) == set()
+        assert pool.submit(_names, database).result(60) == {"joined one", "joined two"}
+
+
+def test_a_joined_write_that_raises_is_undone_alone_and_those_before_it_hold(database: Database) -> None:
+    def write_and_fail() -> None:
+        with database.writing() as connection:
+            connection.execute("INSERT INTO setting VALUES ('joined two', 'x')")
+            raise KeyError("two")
+
+    def join_and_fail() -> None:
+        with database.joined_writes():
+            _set(database, "joined one")
+            write_and_fail()
+
+    with pytest.raises(KeyError):
+        join_and_fail()
+    with database.joined_writes():
+        _set(database, "joined three")
+        with suppress(KeyError):
+            write_and_fail()
+        _set(database, "joined four")
+    assert _names(database) == {"joined one", "joined three", "joined four"}
+
+
+def test_a_write_after_joined_ones_is_committed_by_itself(database: Database) -> None:
+    with database.joined_writes():
+        _set(database, "joined one")
+    _set(database, "joined two")
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(_names, database).result(60) == {"joined one", "joined two"}
