@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from memento_tui.errors import MementoError
 from memento_tui.tui.columns import Columns
 from memento_tui.tui.widgets.column_header import ColumnHeader
 
@@ -44,7 +45,10 @@ class ListColumns:
         A row is drawn by its own kind: rows of the list before stay on the screen until the other list is read.
         """
         if columns.name not in self._chosen:
-            kept = self._section.memento.workspace.settings.get(_setting(columns))
+            try:
+                kept = self._section.memento.workspace.settings.get(_setting(columns))
+            except MementoError:  # whoever reads the rows says so; a list is drawn meanwhile
+                return columns.first
             self._chosen[columns.name] = columns.chosen(kept)
         return self._chosen[columns.name]
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Mapping
 from types import FrameType
+from typing import Any
 
 from textual.drivers.linux_driver import LinuxDriver
 
@@ -17,19 +19,26 @@ _KEEPING_SECONDS = 5
 class TerminalDriver(LinuxDriver):
     """Textual's driver for terminals, which ends with its terminal and comes back whole from every stop."""
 
+    _before: Mapping[signal.Signals, Any] = {}
+    """What the signals did before the app took the terminal; empty while it does not have it."""
+
     def start_application_mode(self) -> None:
         """Take the terminal, and from now on give it back when the program is ended."""
         super().start_application_mode()  # type: ignore[no-untyped-call] # Textual's
         # Whoever started the program may have had them ignored, and a terminal that is gone has no key that leaves:
         # without its signal the program would read its end for ever.
-        signal.signal(signal.SIGHUP, self._end_with_terminal)
-        signal.signal(signal.SIGTERM, self._end_in_order)
+        before = {
+            signal.SIGHUP: signal.signal(signal.SIGHUP, self._end_with_terminal),
+            signal.SIGTERM: signal.signal(signal.SIGTERM, self._end_in_order),
+        }
+        self._before = self._before or before
 
     def stop_application_mode(self) -> None:
         """Give the terminal back, to the shell or to a program such as an editor, and leave the signals to it."""
         super().stop_application_mode()
-        for number in (signal.SIGHUP, signal.SIGTERM):
-            signal.signal(number, signal.SIG_DFL)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before = {}
 
     def _sigcont_application(self, *_: object) -> None:
         """Take the terminal again after a stop; after one that nobody announced, between two steps of the app."""

@@ -352,4 +352,6 @@ def test_the_name_of_a_workspace_is_screened_as_any_text_that_an_agent_reads(ser
         refused = client.post("/v1/workspaces", name=name)
         assert (refused.status, "Choose another name." in refused.error) == (403, True)
     assert client.post("/v1/workspaces", name="reports").status == 201
-    assert [row["name"] for row in client.get("/v1/workspaces").data["workspaces"]] == ["default", "reports"]
+    names = {row["name"] for row in client.get("/v1/workspaces").data["workspaces"]}
+    assert {"default", "reports"} <= names
+    assert not any("gnore" in name or "ghp" in name for name in names)

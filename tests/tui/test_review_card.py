@@ -335,3 +335,39 @@ async def test_a_memory_that_reads_like_orders_is_verified_in_the_list_by_a_seco
         await app.until(lambda: isinstance(app.app.screen, Confirm), "it is asked")
         await app.press("y")
         await app.until(lambda: workspace.get("odd").stability == "verified", "it is verified")
+
+
+async def test_marked_memories_are_verified_without_those_that_are_a_risk(waiting: Path, workspace: Workspace) -> None:
+    async with opened(waiting, start="memories") as app:
+        app.memories.show_query("is:pending")
+        await app.until(lambda: app.memories.rows.total == 4, "it is filtered")
+        for _ in range(4):
+            await app.press("space")
+        await app.until(lambda: len(app.memories.rows.marks) == 4, "all are marked")
+        await app.until(lambda: not app.memories.guard.is_blocking, "keys are heard")
+        await app.press("a")
+        await app.until(lambda: isinstance(app.app.screen, Confirm), "it is asked")
+        assert "Verify 3 marked?" in app.text(".dialog-title")
+        assert "1 marked red in Review left out" in app.text(".dialog-text")
+        await app.press("y")
+        await app.until(lambda: workspace.get("one").stability == "verified", "the others are verified")
+        assert workspace.get("odd").status == "pending"
+
+
+async def test_saving_the_editor_over_what_reads_like_orders_takes_a_second_key_too(
+    waiting: Path, workspace: Workspace
+) -> None:
+    async with opened(waiting, start="review") as app:
+        await app.until(lambda: app.review.rows.total == 5, "the queue is read")
+        await _at(app, "odd")
+        await app.press("e")
+        await app.until(lambda: app.review.side_pane.is_editing, "the editor is open")
+        await app.press("ctrl+s")
+        await app.until(lambda: isinstance(app.app.screen, Confirm), "it is asked")
+        await app.press("n")
+        assert workspace.get("odd").status == "pending"
+        assert app.review.side_pane.is_editing
+        await app.press("ctrl+s")
+        await app.until(lambda: isinstance(app.app.screen, Confirm), "it is asked again")
+        await app.press("y")
+        await app.until(lambda: workspace.get("odd").status == "active", "it is approved")

@@ -20,42 +20,42 @@ KEY = "mp_live_0123456789abcdef0123456789abcdef"
 TABLES: Mapping[str, str] = {
     "memories": (
         "id TEXT PRIMARY KEY, content TEXT NOT NULL, type TEXT DEFAULT 'observation', tags TEXT DEFAULT '[]',"
-        " created_at TEXT DEFAULT (datetime('now')), expires_at TEXT, relevance REAL DEFAULT 1.0,"
+        " created_at TEXT DEFAULT '2026-02-01 09:00:00', expires_at TEXT, relevance REAL DEFAULT 1.0,"
         " access_count INTEGER DEFAULT 0, last_accessed_at TEXT, consolidated INTEGER DEFAULT 0,"
         " consolidated_into TEXT, linkages TEXT DEFAULT '[]', embedded_at TEXT, images TEXT DEFAULT '[]'"
     ),
     "skip_list": (
         "id TEXT PRIMARY KEY, item TEXT NOT NULL, reason TEXT NOT NULL, expires_at TEXT NOT NULL,"
-        " added_at TEXT DEFAULT (datetime('now'))"
+        " added_at TEXT DEFAULT '2026-02-01 09:00:00'"
     ),
     "working_memory_items": (
         "id TEXT PRIMARY KEY, category TEXT NOT NULL, title TEXT NOT NULL, content TEXT NOT NULL DEFAULT '',"
         " status TEXT NOT NULL DEFAULT 'active', priority INTEGER DEFAULT 0, tags TEXT DEFAULT '[]', next_action TEXT,"
-        " last_touched TEXT DEFAULT (datetime('now')), created_at TEXT DEFAULT (datetime('now')),"
-        " updated_at TEXT DEFAULT (datetime('now'))"
+        " last_touched TEXT DEFAULT '2026-02-01 09:00:00', created_at TEXT DEFAULT '2026-02-01 09:00:00',"
+        " updated_at TEXT DEFAULT '2026-02-01 09:00:00'"
     ),
     "working_memory_sections": (
         "section_key TEXT PRIMARY KEY, heading TEXT NOT NULL, content TEXT DEFAULT '',"
-        " updated_at TEXT DEFAULT (datetime('now'))"
+        " updated_at TEXT DEFAULT '2026-02-01 09:00:00'"
     ),
     "identity_snapshots": (
         "id TEXT PRIMARY KEY, crystal TEXT NOT NULL, source_count INTEGER DEFAULT 0,"
-        " created_at TEXT DEFAULT (datetime('now'))"
+        " created_at TEXT DEFAULT '2026-02-01 09:00:00'"
     ),
     "consolidations": (
         "id TEXT PRIMARY KEY, summary TEXT NOT NULL, source_ids TEXT DEFAULT '[]', tags TEXT DEFAULT '[]',"
-        " type TEXT DEFAULT 'auto', created_at TEXT DEFAULT (datetime('now')), method TEXT DEFAULT 'template',"
+        " type TEXT DEFAULT 'auto', created_at TEXT DEFAULT '2026-02-01 09:00:00', method TEXT DEFAULT 'template',"
         " template_summary TEXT"
     ),
     "access_log": (
-        "id INTEGER PRIMARY KEY AUTOINCREMENT, memory_id TEXT NOT NULL, accessed_at TEXT DEFAULT (datetime('now')),"
+        "id INTEGER PRIMARY KEY AUTOINCREMENT, memory_id TEXT NOT NULL, accessed_at TEXT DEFAULT '2026-02-01 09:00:00',"
         " query TEXT"
     ),
     "activity_log": (
         "id INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL, memory_id TEXT, detail TEXT,"
-        " created_at TEXT DEFAULT (datetime('now'))"
+        " created_at TEXT DEFAULT '2026-02-01 09:00:00'"
     ),
-    "workspace_settings": "key TEXT PRIMARY KEY, value TEXT NOT NULL, updated_at TEXT DEFAULT (datetime('now'))",
+    "workspace_settings": "key TEXT PRIMARY KEY, value TEXT NOT NULL, updated_at TEXT DEFAULT '2026-02-01 09:00:00'",
 }
 
 

@@ -183,6 +183,7 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
         act: Callable[[str, int | None], object],
         *,
         among: str = "marked",
+        note: str = "",
     ) -> None:
         """Do something to each chosen record as it was seen, and report where one failed; must run in a worker."""
 
@@ -190,7 +191,7 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
             with self.plain_conflicts():
                 act(row_id, seen)
 
-        await super().run_on(chosen, doing, done, act_plainly, among=among)
+        await super().run_on(chosen, doing, done, act_plainly, among=among, note=note)
 
     def describe_conflict(self, seen: EntryT, conflict: Conflict) -> tuple[EntryT, InvalidInput]:
         """Return a record as it is after another writer was faster, and the error to show to the person.

@@ -498,10 +498,14 @@ class ListSection(Section, Generic[RowT]):
         act: Callable[[str, int | None], object],
         *,
         among: str = "marked",
+        note: str = "",
     ) -> None:
-        """Do something to rows that were chosen, as `run_on_chosen` does; ``among`` names them in the question."""
+        """Do something to rows that were chosen, as `run_on_chosen` does.
+
+        ``among`` names them in the question; ``note`` stands below it, and is a reason to ask even about one.
+        """
         ids = list(chosen)
-        if len(ids) > 1 and not await self.confirm_many(doing, ids, among=among):
+        if (len(ids) > 1 or note) and not await self.confirm_many(doing, ids, among=among, note=note):
             return
         await self.bulk.run(
             ids,
@@ -510,10 +514,10 @@ class ListSection(Section, Generic[RowT]):
             lambda outcome: self._report_outcome(outcome, done, len(ids)),
         )
 
-    async def confirm_many(self, doing: str, ids: Sequence[str], *, among: str = "marked") -> bool:
+    async def confirm_many(self, doing: str, ids: Sequence[str], *, among: str = "marked", note: str = "") -> bool:
         """Ask whether to do something to several rows, such as the marked ones; must run in a worker."""
         question = f"{doing} {len(ids):,} {among}?"
-        return await self.bulk.confirm(question, self.describe_rows(ids[:MAX_ROWS_NAMED]), len(ids))
+        return await self.bulk.confirm(question, self.describe_rows(ids[:MAX_ROWS_NAMED]), len(ids), note=note)
 
     def _report_outcome(self, outcome: BulkOutcome, done: str, total: int) -> None:
         failures = self._describe_failures(outcome.failures) if total > 1 else ()

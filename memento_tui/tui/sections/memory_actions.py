@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memento_tui.errors import Conflict
+from memento_tui.model.review import RISKY_KINDS
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.screens.risk import is_sure
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from memento_tui.tui.sections.list_section import ListSection
 
 __all__ = ["MemoryActions", "TagChanges", "parse_tag_changes"]
+
+
+_EACH_ALONE = "a on each alone shows what speaks against it."
 
 
 class TagChanges(NamedTuple):
@@ -81,13 +85,27 @@ class MemoryActions:
 
     async def verify(self) -> None:
         """Mark the selected memories as verified by the person; approve those that were waiting."""
-        chosen = self._section.choose()
-        rows = self._workspace.summaries(list(chosen))
-        if len(rows) == 1 and rows[0].status == "pending":
-            waiting = self._workspace.review.open_about(rows[0].id).proposal.id
-            if not await is_sure(self._section, waiting):
-                return
-        await self._section.run_on(chosen, "Verify", "Verified", self._verify)
+        section = self._section
+        chosen = section.choose()
+        risky = self._risky(chosen)
+        if len(chosen) == 1:
+            if all([await is_sure(section, proposal) for proposal in risky.values()]):
+                await section.run_on(chosen, "Verify", "Verified", self._verify)
+            return
+        rest = {memory_id: seen for memory_id, seen in chosen.items() if memory_id not in risky}
+        note = f"{len(risky):,} marked red in Review left out: {_EACH_ALONE}" if risky else ""
+        if risky and not rest:
+            section.memento.show_status(f"All of these are marked red in Review: {_EACH_ALONE}", problem=True)
+        else:
+            await section.run_on(rest, "Verify", "Verified", self._verify, note=note)
+
+    def _risky(self, ids: Collection[str]) -> Mapping[str, str]:
+        """Return those memories whose approval is a risk, each with the proposal that waits about it."""
+        review = self._workspace.review
+        pending = [row.id for row in self._workspace.summaries(list(ids)) if row.status == "pending"]
+        waiting = {memory_id: review.open_about(memory_id).proposal.id for memory_id in pending}
+        risks = {row.id for row in self._workspace.inbox.rows(list(waiting.values())) if row.kind in RISKY_KINDS}
+        return {memory_id: proposal for memory_id, proposal in waiting.items() if proposal in risks}
 
     def _verify(self, memory_id: str, seen: int | None) -> None:
         workspace = self._workspace

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from memento_tui.api.inbox import Decision, DecisionOutcome, DecisionVerb, InboxItem
 from memento_tui.errors import MementoError
@@ -14,6 +14,7 @@ from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.review.groups import GROUP_PREFIX, Grouping, QueueRow, approvable
 
 if TYPE_CHECKING:
+    from memento_tui.api.review import PendingProposal
     from memento_tui.tui.sections.list_section import ListSection
     from memento_tui.tui.sections.review.evidence import FocusedItem
 
@@ -47,6 +48,14 @@ _DECISIONS_PER_PROGRESS = 50
 """Decisions between two reports of progress: often enough to be seen, seldom enough to cost nothing."""
 
 
+def _new_text(focused: FocusedItem, changes: Mapping[str, Any]) -> str:
+    """Return the title or text that approving an item brings, empty where it changes none."""
+    if focused.record_kind == "contradiction":
+        return ""
+    written = {**cast("PendingProposal", focused.item).proposal.payload, **changes}
+    return str(written.get("title") or written.get("content") or "")
+
+
 class ChosenTogether(NamedTuple):
     """Items that are decided together: all of one group, or all that a filter finds, as they are shown."""
 
@@ -73,7 +82,10 @@ class DecisionRunner:
         self._section.note_decided([focused.name])
         done = "Edited and approved" if verb == "approve" and changes else _DECISION_WORDS[verb][1]
         row = self._section.rows.current
-        about = f": {cells(row.headline, 40).rstrip(' .')}" if row is not None and row.id == focused.name else ""
+        headline = row.headline if row is not None and row.id == focused.name else ""
+        if verb == "approve" and (text := _new_text(focused, changes)):
+            headline = next((line.strip(" #") for line in text.splitlines() if line.strip()), headline)
+        about = f": {cells(headline, 40).rstrip(' .')}" if headline else ""
         self._section.memento.show_status(f"{done}{about}. z undoes.")
 
     def try_to_decide(

@@ -20,6 +20,7 @@ from memento_tui.api.review import (
 from memento_tui.errors import Conflict, InvalidInput, MementoError, NotAllowed
 from memento_tui.model import Crystal, Memory
 from memento_tui.tui.edit_conflict import CurrentText, save_with_conflicts
+from memento_tui.tui.screens.risk import is_sure
 from memento_tui.tui.sections.review.evidence import FocusedItem, read_focused_item
 from memento_tui.tui.sections.review.groups import QueueRow
 from memento_tui.tui.widgets.text_draft import TextDraft
@@ -83,7 +84,7 @@ class ProposalEditing:
         elif (draft := _proposed_draft(focused)) is not None:
             self._open(focused, "approve", draft)
         else:
-            self._open_form(focused)
+            self._section.run_worker(self._open_form(focused), group="decide")
 
     def edit_merged_text(self, focused: FocusedItem) -> None:
         """Write the one text that holds for both sides of a contradiction, beginning with both texts."""
@@ -125,6 +126,8 @@ class ProposalEditing:
     async def _save(self, edit: _OpenEdit, before: TextDraft, draft: TextDraft) -> bool:
         """Approve with the person's changes, or settle the contradiction with the text written."""
         app = self._section.memento
+        if edit.verb == "approve" and not await is_sure(self._section, edit.focused.name):
+            return False
 
         def write(base: FocusedItem) -> None:
             if edit.verb == "merged":
@@ -155,10 +158,10 @@ class ProposalEditing:
 
     # Forms
 
-    def _open_form(self, focused: FocusedItem) -> None:
+    async def _open_form(self, focused: FocusedItem) -> None:
         from memento_tui.tui.screens.form import FormScreen  # noqa: PLC0415 - seldom needed
 
-        if isinstance(focused.item, ContradictionWithSides):
+        if isinstance(focused.item, ContradictionWithSides) or not await is_sure(self._section, focused.name):
             return
         fields, before = _form_fields(focused.item), editable_texts(focused.item)
 
