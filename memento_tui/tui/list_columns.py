@@ -63,7 +63,10 @@ class ListColumns:
         return () if self.here is None else self.here.all[name].orders
 
     def _is_sorted_by(self, name: str) -> bool:
-        return self._section.is_in_chosen_order and self._section.order in self._orders(name)
+        try:
+            return self._section.is_in_chosen_order and self._section.order in self._orders(name)
+        except MementoError:  # the setting cannot be read: as above
+            return False
 
     def _sort_by(self, name: str) -> None:
         """Sort by a column; by one that the list is sorted by, in its next order."""
