@@ -12,6 +12,7 @@ import msgspec
 
 from memento_tui.api.import_session import ImportSession
 from memento_tui.api.types import ImportedRecord, Transaction, record_image
+from memento_tui.branches import is_taken_from_branch
 from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.formats.base import ImportRecord, Refused, with_id_of_workspace
 from memento_tui.formats.reimport import differing_fields, is_extra_name, is_named_by_source, with_values_from
@@ -103,6 +104,7 @@ class ImportGate:
                 injection_score=score,
                 target_verified=before.stability != "draft" or before.pinned,
                 secret_found=secret_found,
+                leaves_branch=is_taken_from_branch(before.namespace, after.namespace),
             )
         target: Literal["skip", "item", "crystal"]
         target = "skip" if isinstance(after, Skip) else "item" if isinstance(after, WorkingItem) else "crystal"

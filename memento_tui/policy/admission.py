@@ -24,7 +24,7 @@ from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record
 from memento_tui.policy.set_rules import SetRules
-from memento_tui.storage.journal import HUB_CHANNEL, Author
+from memento_tui.storage.journal import HUB_CHANNEL, Author, Entry
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import TABLES, RecordT, record_name
 from memento_tui.storage.transaction import Transaction
@@ -45,7 +45,7 @@ _STANDING_FIELDS = ("certainty", "sensitivity", "expires_at", "valid_from", "val
 """Fields that a verification covers beside the meaning: a change of one by anybody else ends it."""
 
 
-def origin_of(author: Author) -> Origin:
+def origin_of(author: Author | Entry) -> Origin:
     """Return where an author's texts come from: the channel says it, and not the author."""
     if author.channel in _FILE_CHANNELS:
         return "file"
@@ -218,7 +218,7 @@ class Admission:
                 external=external and not is_gone,
                 injection_score=0.0 if reads_the_same else screened.injection_score,
                 target_verified=before.stability != "draft" or before.pinned,
-                leaves_branch=self._origin == "agent" and is_taken_from_branch(before.namespace, after.namespace),
+                leaves_branch=self._origin != "maintenance" and is_taken_from_branch(before.namespace, after.namespace),
             )
         )
 

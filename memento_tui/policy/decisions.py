@@ -26,6 +26,7 @@ from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.texts import text_of
 from memento_tui.model.validation import check_line, to_plain
+from memento_tui.policy.admission import origin_of
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.prompt_injection import suspicion_of
 from memento_tui.policy.resolution import (
@@ -139,12 +140,12 @@ def _open_proposal(tx: Transaction, proposal_id: str, seen: int | None) -> Propo
 
 
 def _require_as_made(store: Store, proposal: Proposal) -> None:
-    """Raise `Conflict` for a proposal that its agent rewrote: the person may have looked at it before."""
+    """Raise `Conflict` for a proposal that anybody but the person rewrote: they may have looked at it before."""
     if proposal.version == 1:
         return
     versions = store.journal.history(Proposal, proposal.id)
     rewritten = (
-        after.entry.actor == "agent" and _effect(after.record) != _effect(before.record)
+        origin_of(after.entry) != "person" and _effect(after.record) != _effect(before.record)
         for after, before in pairwise(versions)
     )
     if any(rewritten):

@@ -7,13 +7,17 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.errors import NotAllowed
 from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.formats.memento_jsonl import HEADER_FORMAT
 from memento_tui.model import Memory
+from memento_tui.policy.gate import Gate
+from memento_tui.storage.journal import Author
 from tests.made import without_engine
 from tests.unit.cli_program import Program
 
@@ -170,3 +174,52 @@ def test_an_export_of_this_workspace_comes_back_with_its_trust_and_an_altered_li
         assert has_trust(workspace.get(kept.id))
         altered = workspace.get(other.id)
         assert (altered.content, has_trust(altered)) == ("Backups are off.", False)
+
+
+BRANCH = "branches/site/feature:login"
+
+
+@pytest.mark.parametrize("rejected", [False, True])
+def test_a_file_that_moves_a_memory_out_of_its_branch_asks_a_person_and_is_silent_after_a_rejection(
+    workspace: Workspace, agent: Workspace, tmp_path: Path, *, rejected: bool
+) -> None:
+    memory = agent.remember("The login page is at /signin2.", namespace=BRANCH)
+    if rejected:
+        asked = agent.update(memory.id, base_version=memory.version, namespace="projects/site").proposal
+        assert asked is not None
+        workspace.review.reject(asked.id, "It is for the branch alone.")
+    source = tmp_path / "export.jsonl"
+    run_export(workspace, source, format_name="memento")
+    source.write_text(source.read_text().replace(BRANCH, "projects/site"))
+    report = run_import(workspace, "memento", source)
+    assert report.updated == 0
+    assert workspace.get(memory.id).namespace == BRANCH
+    assert [pending.proposal.reasons for pending in workspace.review.list()[0]] == (
+        [] if rejected else [("leaves_branch",)]
+    )
+
+
+def test_a_line_of_a_file_that_takes_a_memory_out_of_its_branch_unasked_is_refused(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    """The transaction asks too, whatever the importer forgot."""
+    memory = agent.remember("The login page is at /signin2.", namespace=BRANCH)
+    gate = Gate(workspace._store, Author("person", "import"), workspace.gate.rules)
+    moved = msgspec.structs.replace(memory, namespace="projects/site")
+    with gate.transaction("import") as tx, pytest.raises(NotAllowed, match="learned on a branch of Git"):
+        tx.put(moved, base=memory.version)
+
+
+def test_an_own_export_takes_a_memory_out_of_its_branch_again_as_the_person_did(data_dir: Path, tmp_path: Path) -> None:
+    earlier, source = tmp_path / "earlier", tmp_path / "export.jsonl"
+    with Workspace(data_dir, actor="agent", channel="mcp", agent="claude") as agent:
+        memory = agent.remember("The login page is at /signin2.", namespace=BRANCH)
+    with Workspace(data_dir) as workspace:
+        run_export(workspace, tmp_path / "first.jsonl")  # makes the key
+    shutil.copytree(data_dir, earlier)
+    with Workspace(data_dir) as workspace:
+        workspace.update(memory.id, namespace="projects/site")
+        run_export(workspace, source)
+    with Workspace(earlier) as workspace:
+        assert run_import(workspace, "memento", source).updated == 1
+        assert workspace.get(memory.id).namespace == "projects/site"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from memento_tui.api import Workspace
+from memento_tui.errors import Conflict
 from memento_tui.mirror.mirror import Mirror
 from tests.unit.mirroring import put, step
 
@@ -40,3 +43,22 @@ def test_what_became_restricted_is_not_written_into_a_note_that_is_there(
     workspace.update(memory.id, sensitivity="normal")
     step(mirror)
     assert "sell in May" in path.read_text()
+
+
+def test_a_proposal_that_its_note_rewrote_is_approved_only_by_who_names_the_version_seen(
+    workspace: Workspace, mirror: Mirror, folder: Path
+) -> None:
+    """Whoever may write into the folder would else choose the text that the person approves."""
+    memory = workspace.remember("The port is 8080.", title="Port", stability="verified")
+    step(mirror)
+    (path,) = folder.rglob("Port.md")
+    path.write_text(path.read_text().replace("8080", "8081"))
+    step(mirror)
+    looked_at = workspace.review.get(memory.id).proposal
+    path.write_text(path.read_text().replace("8081", "6666"))
+    step(mirror)
+    with pytest.raises(Conflict, match=f"name the version that you see: {looked_at.id}@2"):
+        workspace.review.approve(looked_at.id)
+    assert workspace.get(memory.id).content == "The port is 8080."
+    workspace.review.approve(looked_at.id, seen=2)
+    assert workspace.get(memory.id).content == "The port is 6666."
