@@ -23,6 +23,7 @@ from memento_tui.embedding.lance import lancedb
 from memento_tui.model import Memory
 from memento_tui.search.lance_filter import one_of
 from memento_tui.storage.hub_membership import HubMembership, membership_of
+from memento_tui.storage.journal import HUB_CHANNEL
 from memento_tui.storage.store import Store
 
 __all__ = ["Compaction", "SharedVectors", "Text", "VectorExchange", "compact_shared_vectors"]
@@ -53,8 +54,8 @@ _MOST_TABLES = 10_000
 _LENGTH_TOLERANCE = 0.02
 """How far from 1 the length of a vector may be that another machine made."""
 
-_PURGE_SETTING = "shared vectors reflect purge"
-"""The setting with the number of the newest purge that the shared vectors were deleted for."""
+_PURGE_SETTING = "shared vectors reflect purge of hub "
+"""The setting, with the id of a hub's workspace behind it, of the newest purge that its vectors were deleted for."""
 
 _log = logging.getLogger(__name__)
 
@@ -73,6 +74,7 @@ class SharedVectors:
     def __init__(self, address: str, workspace: str, model: str, dimension: int) -> None:
         self._address = address
         self._key = workspace.encode()[:64]
+        self._workspace = workspace
         self._name = f"{workspace}-{model}"
         self._schema = pa.schema(
             [
@@ -112,11 +114,12 @@ class SharedVectors:
         self._opened().merge_insert("text").when_not_matched_insert_all().execute(rows)
 
     def drop(self) -> None:
-        """Delete every vector: which of them is of a text that was purged, nobody can tell."""
+        """Delete every vector of the workspace, of any model: which is of a text that was purged, nobody can tell."""
         self._table = None
         database = lancedb.connect(self._address, storage_options=_OPTIONS)
-        if self._name in database.list_tables(limit=_MOST_TABLES).tables:
-            database.drop_table(self._name)
+        for name in database.list_tables(limit=_MOST_TABLES).tables:
+            if name.startswith(f"{self._workspace}-"):
+                database.drop_table(name)
 
     def _opened(self) -> Any:  # noqa: ANN401 - LanceDB has no types
         if self._table is None:
@@ -155,7 +158,7 @@ class VectorExchange:
     """Finds and gives shared vectors for one store, while it is in a hub. What fails is logged, and tried again later.
 
     What leaves this machine is made of memories that the hub is given anyway: not of restricted ones, nor of those in
-    namespaces that are not shared.
+    namespaces that are not shared; nothing from a reader, and from an agent's login nothing that a person wrote at.
     """
 
     def __init__(self, address: str, store: Store, model: str, dimension: int) -> None:
@@ -180,25 +183,37 @@ class VectorExchange:
         """Give other machines the vectors that were made here."""
 
         def put(shared: SharedVectors, membership: HubMembership) -> None:
-            rows = {text: vector for memory, text, vector in made if _may_leave(memory, membership)}
+            rows = {text: vector for memory, text, vector in made if self._is_given(memory, text, membership)}
             if rows:
                 shared.put(rows)
 
         self._reach(put)
 
     def forget_purged(self) -> None:
-        """Delete the shared vectors where something was purged here since this was last asked."""
+        """Delete the shared vectors where something was purged here since this was last asked of the hub, or ever."""
 
-        def forget(shared: SharedVectors, _: HubMembership) -> None:
-            known, newest = self._store.settings.get(_PURGE_SETTING), self._store.journal.last_of_action("purge")
-            if known is not None and int(known) < newest:
+        def forget(shared: SharedVectors, membership: HubMembership) -> None:
+            setting = f"{_PURGE_SETTING}{membership.workspace}"
+            known, newest = int(self._store.settings.get(setting) or 0), self._store.journal.last_of_action("purge")
+            if known < newest:
                 shared.drop()
                 _log.info("the shared vectors were deleted, because something was purged here")
-            if known is None or int(known) != newest:
-                self._store.settings.set(_PURGE_SETTING, str(newest))
+            if known != newest:
+                self._store.settings.set(setting, str(newest))
 
         self._asked_again_at = 0.0
         self._reach(forget)
+
+    def _is_given(self, memory: Memory, text: Text, membership: HubMembership) -> bool:
+        """Tell whether the hub is given a text: a reader gives none, an agent's login nothing of this person."""
+        if membership.role == "reader" or not _may_leave(memory, membership):
+            return False
+        if membership.role != "agent":
+            return True
+        if len(text) > 1:
+            return False  # a person may have written at what stands before it
+        entries = (revision.entry for revision in self._store.journal.history(Memory, memory.id))
+        return all(entry.actor != "person" or entry.channel == HUB_CHANNEL for entry in entries)
 
     def _reach(self, do: Callable[[SharedVectors, HubMembership], T]) -> T | None:
         """Do something with the table of the hub's workspace; ``None`` without one, or where that failed."""
