@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
+from itertools import groupby
+
+from memento_tui.text.fence import without_invisible
 
 __all__ = ["honest_agent_name", "is_persons_name"]
 
@@ -22,13 +26,86 @@ _PERSON_WORDS = frozenset(
 _PROGRAM_NAMES = frozenset(("i", "memento", "system", "maintenance", "mirror", "hub", "stable"))
 """Whole names that memento or its words stand under."""
 
+_SMALL_WORDS = (
+    "the",
+    "this",
+    "by",
+    "a",
+    "an",
+    "is",
+    "was",
+    "am",
+    "i",
+    "me",
+    "my",
+    "of",
+    "for",
+    "from",
+    "as",
+    "s",
+    "real",
+)
+"""Words that may stand around those when a name is written without spaces."""
+
+_TRADE_NAMES = re.compile(r"youtrack|youtube", re.IGNORECASE)
+"""Names of services that agents are for, and that begin like the person's."""
+
 _WORD = re.compile(r"[^\W\d_]+")
 
+_UPSILON = "\u03c5"
+"""The letter that reads as a u, and in its large form as a Y."""
 
+_Y_AS_U = str.maketrans("y", "u")
+
+
+class _Words:
+    """The words for the person, as they are or with each y as a u."""
+
+    def __init__(self, table: dict[int, int]) -> None:
+        self.single = frozenset(word.translate(table) for word in _PERSON_WORDS)
+        # "the" and "me" make a theme.
+        self._person = tuple(self.single - {"me"})
+        self._small = tuple(word.translate(table) for word in _SMALL_WORDS)
+
+    def are_in(self, name: str) -> bool:
+        """Tell whether one of the words stands in a folded name, with spaces and without."""
+        words = _WORD.findall(name)
+        runs = ("".join(run) for is_letter, run in groupby(words, lambda word: len(word) == 1) if is_letter)
+        letters = "".join(words)
+        return not self.single.isdisjoint((*words, *runs, letters)) or self._make(letters)
+
+    def _make(self, letters: str) -> bool:
+        """Tell whether letters are such words in a row, one of them for the person."""
+        reached = {0: False}
+        for start in range(len(letters)):
+            if (is_persons := reached.get(start)) is None:
+                continue
+            for words, names in ((self._person, True), (self._small, is_persons)):
+                for word in words:
+                    if letters.startswith(word, start):
+                        end = start + len(word)
+                        reached[end] = reached.get(end, False) or is_persons or names
+        return reached.get(len(letters), False)
+
+
+_PERSON = _Words({})
+_PERSON_Y_AS_U = _Words(_Y_AS_U)
+
+
+@lru_cache(maxsize=1024)
 def is_persons_name(name: str) -> bool:
-    """Tell whether a name reads as that of the person, or as their trust, also in letters that look like Latin ones."""
-    words = _WORD.findall(_folded(name))
-    return not _PERSON_WORDS.isdisjoint(words)
+    """Tell whether a name reads as that of the person, or as their trust, also in letters that look like Latin ones.
+
+    A capital begins a word, as in ``TheUser``, and signs between letters may make none, as in ``y-o-u``.
+    """
+    plain = _TRADE_NAMES.sub(" ", _decomposed(name))
+    for text in (plain, _split_at_capitals(plain)):
+        folded = _latin(text)
+        if _PERSON.are_in(folded):
+            return True
+        if _UPSILON in text.casefold() and _PERSON_Y_AS_U.are_in(folded.translate(_Y_AS_U)):
+            return True
+    return False
 
 
 def honest_agent_name(name: str, *, is_program: bool = False) -> str:
@@ -36,16 +113,40 @@ def honest_agent_name(name: str, *, is_program: bool = False) -> str:
 
     ``is_program`` says that memento itself writes.
     """
-    if is_persons_name(name) or (not is_program and "".join(_WORD.findall(_folded(name))) in _PROGRAM_NAMES):
+    if is_persons_name(name):
+        return _ANONYMOUS
+    if not is_program and "".join(_WORD.findall(_latin(_decomposed(name)))) in _PROGRAM_NAMES:
         return _ANONYMOUS
     return name
 
 
-def _folded(name: str) -> str:
-    """Return a name in small Latin letters without accents and invisible characters, as far as it has such."""
+def _decomposed(name: str) -> str:
+    """Return a name in plain letters as far as it has such, without accents, other marks and what nobody sees."""
+    if name.isascii():
+        return name
+    letters = unicodedata.normalize("NFKD", without_invisible(name))
+    return "".join(char for char in letters if unicodedata.category(char) not in _UNSEEN)
+
+
+_UNSEEN = frozenset(("Mn", "Mc", "Me", "Cf", "Cn"))
+"""Unicode's categories of marks, and of what has no form of its own."""
+
+
+def _split_at_capitals(name: str) -> str:
+    """Return a name with a space before each capital that begins a word."""
+    if name.islower():
+        return name
+    parts = []
+    for before, char, after in zip(f" {name}", name, f"{name[1:]} ", strict=False):
+        begins = char.isupper() and (before.islower() or (before.isupper() and after.islower()))
+        parts.append(f" {char}" if begins else char)
+    return "".join(parts)
+
+
+def _latin(name: str) -> str:
+    """Return a decomposed name in small letters, with Latin ones for those that look like them."""
     if name.isascii():
         return name.lower()
     from memento_tui.text.lookalikes import LATIN_LOOKALIKES  # noqa: PLC0415 - nearly every name is plain
 
-    letters = (char for char in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(char))
-    return "".join(LATIN_LOOKALIKES.get(char, char) for char in letters if unicodedata.category(char) != "Cf")
+    return "".join(LATIN_LOOKALIKES.get(char, char) for char in _decomposed(name.casefold()))

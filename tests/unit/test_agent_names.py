@@ -25,6 +25,20 @@ TAKEN = (
     "y\u200bou",
     "\uff59\uff4f\uff55",
     "verified by you",
+    "verifiedByYou",
+    "TheUser",
+    "theuser",
+    "ApprovedByOwner",
+    "y-o-u",
+    "claude y.o.u",
+    "yOu",
+    "yo\u03c5",
+    "\u03a5o\u03c5",
+    "y\u034fou",
+    "y\u115fou",
+    "y\ufe0fou",
+    "y\u2800ou",
+    "y\u0903ou",
 )
 
 
@@ -53,7 +67,25 @@ def test_an_agent_that_takes_mementos_name_has_none_and_memento_keeps_it() -> No
     assert Author("person", HUB_CHANNEL, "owner-laptop").agent == "owner-laptop"
 
 
-@pytest.mark.parametrize("name", ["claude-code", "Claude Code", "codex", "Codex CLI", "script", "cursor", ""])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "claude-code",
+        "Claude Code",
+        "codex",
+        "Codex CLI",
+        "script",
+        "cursor",
+        "",
+        "claude-youtrack",
+        "YouTrackAgent",
+        "userbot",
+        "theme",
+        "personal-assistant",
+        "layout",
+        "\u03c5\u03c0\u03cc\u03bb\u03bf\u03b3\u03bf\u03c2",
+    ],
+)
 def test_other_names_stay(name: str) -> None:
     assert Author("agent", "mcp", name).agent == name
 
