@@ -196,8 +196,8 @@ def _shown(value: str, setting: Setting) -> str:
 
 
 def _setting_line(row: SettingState, width: int) -> list[Line]:
-    name = min(max(width // 3, 24), 34)
-    source = 24
+    name = min(max(width // 3, 28), 34)
+    source = min(max(width // 4, 15), 24)
     value = max(width - name - source - 2, 0)
     style = "muted" if row.source == "default" or row.source.startswith("preset") else "strong"
     return [
