@@ -33,6 +33,7 @@ from memento_tui.formats.base import (
     write_atomically,
     write_error,
 )
+from memento_tui.formats.file_places import EXTRA_KEY, FilePlace, is_file_name, places_of
 from memento_tui.formats.frontmatter import split_note
 from memento_tui.formats.markdown import parse_heading, without_fences
 from memento_tui.formats.source_files import LoadedFile, SourceFile, decode_text, load_file, walk_files
@@ -60,32 +61,12 @@ _HIDDEN_FILES = (".claude/CLAUDE.md", ".github/copilot-instructions.md", cursor_
 """The hidden files of a project that hosts read."""
 _DEPENDENCIES = frozenset({"node_modules", "site-packages", "venv"})
 """Folders of other people's programs: what those tell agents is not about this project."""
-EXTRA_KEY = "agents_file"
 BLOCK_BEGIN, BLOCK_END = "<!-- memento:begin -->", "<!-- memento:end -->"
 
 _MAX_SECTION_LEVEL = 3
 _MAX_FILE_BYTES = 4_000_000
 """Bytes; hosts warn at a hundredth of it."""
 _NOT_IN_AN_ANCHOR = re.compile(r"[^\w]+")
-
-
-class _KeptSection(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The data of a section that is kept beside its text."""
-
-    path: str = ""
-    place: int = 0
-    """The number of the section in its file, counted from 0."""
-    before: str = ""
-    after: str = ""
-    digest: str = ""
-    """The digest of the whole file, so that a change anywhere in it updates the place of every section."""
-    also: tuple[_KeptSection, ...] = ()
-    """Where other files of the project hold the same section."""
-
-    @property
-    def is_rule(self) -> bool:
-        """Whether it is a rule of Cursor's, which is a file of its own."""
-        return self.path.lower().endswith(cursor_rules.RULE_SUFFIX)
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -107,7 +88,7 @@ class _Found(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
     """The headings that are its title; none where that is the name of its file."""
     fields: dict[str, Any]
-    kept: _KeptSection
+    kept: FilePlace
     file: LoadedFile
     line: int
 
@@ -242,13 +223,16 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[_Found | Refused]:
             "namespace": namespace,
             "created_at": loaded.modified,
         }
+        own_title = ""
         if is_rule:
-            fields |= cursor_rules.rule_fields(split_note(part.before).yaml)
+            given = cursor_rules.rule_fields(split_note(part.before).yaml)
+            own_title = "" if "title" in given else str(fields["title"])
+            fields |= given
         yield _Found(
             key=file.name if is_rule else f"{file.name}#{anchor}" + (f"~{times}" if times > 1 else ""),
             names=names,
             fields=fields,
-            kept=_KeptSection(file.name, place, part.before, part.after, source_digest(loaded.data).hex()),
+            kept=FilePlace(file.name, place, part.before, part.after, source_digest(loaded.data).hex(), own_title),
             file=loaded,
             line=part.line,
         )
@@ -345,22 +329,26 @@ def write(records: Iterable[ExportRecord], path: Path) -> ExportReport:
     """Write the files that sections were read from, below a folder, or the one of them that ``path`` is.
 
     A file that is there is replaced only while it holds the very bytes that were read. A section of it that no memory
-    stands for, such as one that an import refused, stays as it is in the file.
+    stands for, such as one that an import refused, or whose text waits for a person, stays as it is in the file.
     """
     files: dict[str, list[_Part]] = {}
     seen: set[str] = set()
-    left_out = 0
+    left_out = waiting = 0
     for record in records:
-        places = _kept_sections(record) if isinstance(record, Memory) else ()
+        places = places_of(record.extra) if isinstance(record, Memory) else ()
+        if places and isinstance(record, Memory) and record.status == "pending":
+            waiting += 1
+            places = ()
         for kept in places:
             files.setdefault(kept.path, []).append((kept, record))  # type: ignore[arg-type]  # only memories have some
         left_out += not places
         seen.update([record.id] if places else [])
-    is_file = _is_file_name(path.name)
+    is_file = is_file_name(path.name)
     if is_file and len(files) > 1:
         files = {_file_of(files, path): files[_file_of(files, path)]}
     refused: list[Refused] = []
-    notices: list[str] = []
+    notices = [_waiting_notice(waiting)] if waiting else []
+    there_before = {name for name in files if (path if is_file else path / name).exists()}
     present: set[str] = set()
     counted: set[str] = set()
     written = 0
@@ -379,6 +367,9 @@ def write(records: Iterable[ExportRecord], path: Path) -> ExportReport:
             continue
         written += outcome
         counted.update(memory.id for _, memory in current if memory.status not in ENDED_STATUSES)
+        notices += _rival_notices(name, current)
+        if there_before and name not in there_before:
+            notices.append(f"{name} was not there any more, and was written again with what it held when it was read.")
         if stay:
             notices.append(f"{name}: {stay} of its sections stayed as they were, because no import took them in.")
     return ExportReport(
@@ -388,10 +379,6 @@ def write(records: Iterable[ExportRecord], path: Path) -> ExportReport:
         refused=tuple(refused),
         notices=tuple(notices),
     )
-
-
-def _is_file_name(name: str) -> bool:
-    return name.lower().endswith((".md", cursor_rules.RULE_SUFFIX)) or name == cursor_rules.LEGACY_FILE
 
 
 def _file_of(files: dict[str, list[_Part]], path: Path) -> str:
@@ -405,18 +392,39 @@ def _file_of(files: dict[str, list[_Part]], path: Path) -> str:
     raise InvalidInput(f"There are sections of {len(files)} files.", "Name a folder for all of them.")
 
 
-_Part = tuple[_KeptSection, Memory]
+_Part = tuple[FilePlace, Memory]
 
 
 _REPLACED_STATUSES = ("superseded", "consolidated", "archived")
 """The statuses of memories that give way to another one of the same place."""
 
 
+def _waiting_notice(count: int) -> str:
+    texts = "1 text that waits for a decision is" if count == 1 else f"{count} texts that wait for a decision are"
+    return f"{texts} not written. Decide in Review first."
+
+
 def _position(part: _Part) -> tuple[int, int, datetime, str]:
     """Return the order of the parts of a file; of several memories at one place the one that is to stand is last."""
     kept, memory = part
-    rank = 0 if memory.status in ENDED_STATUSES else 1 if memory.status in _REPLACED_STATUSES else 2
+    is_live = memory.status not in _REPLACED_STATUSES
+    is_trusted = memory.pinned or memory.stability != "draft"
+    rank = 0 if memory.status in ENDED_STATUSES else 1 + 2 * is_live + is_trusted
     return kept.place, rank, memory.updated_at, memory.id
+
+
+def _rival_notices(name: str, current: Iterable[_Part]) -> list[str]:
+    """Return a sentence for each section for which several memories that hold say different things."""
+    holding: dict[int, list[Memory]] = {}
+    for kept, memory in current:
+        if memory.status not in (*ENDED_STATUSES, *_REPLACED_STATUSES):
+            holding.setdefault(kept.place, []).append(memory)
+    return [
+        f"{name}: {len(memories)} memories stand for its section {place + 1} and differ. {memories[-1].id} is written,"
+        f" {', '.join(memory.id for memory in memories[:-1])} not."
+        for place, memories in holding.items()
+        if len({memory.content for memory in memories}) > 1
+    ]
 
 
 def _last_read_digest(parts: Iterable[_Part], there: bytes) -> str:
@@ -435,25 +443,9 @@ def _whole_text(present: Iterable[_Part], there: bytes) -> tuple[str, int]:
     return "".join(text for _, text in sorted({**own, **texts}.items())), len(own.keys() - texts.keys())
 
 
-def _kept_sections(memory: Memory) -> tuple[_KeptSection, ...]:
-    """Return the places of a section, checked, because agents write to the database; none where one is not usable."""
-    try:
-        kept = msgspec.convert(memory.extra.get(EXTRA_KEY), _KeptSection)
-    except msgspec.ValidationError:
-        return ()
-    places = (msgspec.structs.replace(kept, also=()), *kept.also)
-    return places if all(_is_safe(place.path) for place in places) else ()
-
-
-def _is_safe(path: str) -> bool:
-    names = PurePosixPath(path).parts
-    is_inside = names and ".." not in names and not path.startswith("/") and _is_file_name(names[-1])
-    return bool(is_inside) and path.isprintable()
-
-
-def _section_text(kept: _KeptSection, memory: Memory) -> str:
+def _section_text(kept: FilePlace, memory: Memory) -> str:
     if memory.status not in ENDED_STATUSES:
-        before = cursor_rules.changed_head(kept.before, memory) if kept.is_rule else kept.before
+        before = cursor_rules.changed_head(kept.before, memory, kept.title) if kept.is_rule else kept.before
         return before + memory.content + kept.after
     # The headings that stand before a section may belong to those after it as well.
     return kept.before if kept.before.strip() and not kept.is_rule else ""

@@ -24,8 +24,8 @@ _WHERE = "in files that match "
 """The beginning of the validity context of a rule that names files."""
 _PROPERTY = re.compile(r"([A-Za-z]\w*)[ \t]*:")
 _LIST_ITEM = re.compile(r"^[ \t]*-[ \t]+", re.MULTILINE)
-_BETWEEN_PATTERNS = re.compile(r"[,\n](?![^{]*\})")
-"""A comma or a line's end that does not stand in braces, as that of ``*.{ts,tsx}`` does."""
+_PATTERN = re.compile(r"""[ \t]*(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*')[ \t]*(?=[,\n]|\Z)|(?:\{[^{}\n]*\}|[^,\n])+""")
+"""A pattern of a list: what is quoted, or up to a comma or a line's end outside braces as those of ``*.{ts,tsx}``."""
 _FOLDED = re.compile(r"[>|][+-]?[ \t]*\n")
 """The mark of a YAML text that takes several lines."""
 
@@ -56,10 +56,19 @@ def _read_globs(value: object) -> Fields:
 def _patterns(raw: str) -> str:
     """Return the patterns of a line, a list in brackets or a list of lines, with commas between them."""
     text = raw.strip()
-    text = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else _LIST_ITEM.sub("", text)
-    text = _plain(text) if text.count(text[:1]) <= len("''") else text
-    parts = (_plain(part) for part in _BETWEEN_PATTERNS.split(text))
+    items = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else _LIST_ITEM.sub("", text)
+    if items == text and text.count(text[:1]) <= len("''"):
+        items = _plain(text)
+    parts = (_one_pattern(found[0]) for found in _PATTERN.finditer(items))
     return ", ".join(part for part in parts if part)
+
+
+def _one_pattern(raw: str) -> str:
+    """Return a pattern as it is written in a line: in quotes only where a comma would end it."""
+    pattern = _plain(raw)
+    first = _PATTERN.match(pattern)
+    is_plain = not pattern or (first is not None and first.end() == len(pattern))
+    return pattern if is_plain else json.dumps(pattern, ensure_ascii=False)
 
 
 def _write_globs(fields: Fields, given: object) -> object:
@@ -104,12 +113,17 @@ def rule_fields(yaml: str) -> dict[str, Any]:
     return read_fields(_COLUMNS, {name: place.raw for name, place in _properties(yaml).items()})
 
 
-def changed_head(head: str, memory: Memory) -> str:
-    """Return what stands before the text of a rule, with those properties changed that its memory contradicts."""
+def changed_head(head: str, memory: Memory, title: str = "") -> str:
+    """Return what stands before the text of a rule, with those properties changed that its memory contradicts.
+
+    ``title`` is the one that the rule was read with where it has no description: another one becomes its description.
+    """
     parts = split_note(head)
     places = _properties(parts.yaml)
     given = {name: place.raw for name, place in places.items()}
     wanted = restore_row(_COLUMNS, record_fields(memory), given)
+    if title and memory.title not in ("", title) and not given.get("description", "").strip():
+        wanted["description"] = memory.title
     changes = {name: value for name, value in wanted.items() if value is not None and value != given.get(name)}
     if not changes:
         return head

@@ -16,8 +16,10 @@ from memento_tui.api.past import Past
 from memento_tui.api.types import Author, ImportedRecord, Progress, Transaction
 from memento_tui.errors import DataDirectoryError, InvalidInput, MementoError, NotAllowed
 from memento_tui.formats.base import ExportRecord, ExportReport, Format, ImportRecord, Refused
+from memento_tui.formats.file_places import FilePlace, places_of
 from memento_tui.formats.import_plan import ImportGate, ImportPlanner, PlannedRecord, ledger_key, ledger_row
 from memento_tui.formats.memento_jsonl import write as write_own
+from memento_tui.formats.place_records import KnownPlaces, reads_places, settle_places
 from memento_tui.formats.registry import FORMATS, source_name
 from memento_tui.formats.reimport import RelationCollector, match_positional_records
 from memento_tui.formats.round_trip import restore_full_text
@@ -78,6 +80,7 @@ class ImportRun:
         self._planner = ImportPlanner(self._session, source, self._ledger, self._gate)
         self._journal_batch = new_id()
         self._links = RelationCollector(self._ledger)
+        self._places: dict[str, tuple[FilePlace, ...]] = {}
 
     def match_positions(self, records: Iterable[ImportRecord | Refused]) -> Iterator[ImportRecord | Refused]:
         """Yield what a reader yields; a record without a name keeps the number that it had at the import before."""
@@ -105,6 +108,8 @@ class ImportRun:
         taken = {row.key: row for row in rows}
         self._ledger.update(taken)
         for record in records:
+            if places := places_of(record.fields.get("extra", {})):
+                self._places[ledger_key(record)] = places
             if (row := taken.get(ledger_key(record))) is not None:
                 self._links.add(record, row.record_id)
 
@@ -172,6 +177,7 @@ class ImportRun:
         self.report.refused.sort(key=lambda refused: (refused.file, refused.line))
         if not self._dry_run:
             self._draw_relations()
+            self._settle_places()
 
     def _draw_relations(self) -> None:
         drawn = [row.record_id for row in self._ledger.values() if row.record == "relation"]
@@ -189,6 +195,17 @@ class ImportRun:
                     for key, relation in drawn_now
                 ]
                 self._session.ledger.write(tx, rows)
+
+    def _settle_places(self) -> None:
+        if not reads_places(self._source):
+            return
+        settlement = settle_places(self._session, self._source, self._ledger, self._places)
+        if settlement.keys:
+            with self._transaction("places") as tx:
+                for memory in settlement.memories:
+                    self._gate.vouch(memory)
+                    tx.put(memory, base=memory.version)
+                self._session.ledger.drop(tx, self._source, settlement.keys)
 
     def _transaction(self, note: str) -> AbstractContextManager[Transaction]:
         return self._session.transaction("import", note=note, batch=self._journal_batch)
@@ -279,7 +296,10 @@ def run_export(
     chosen.check_place(path)
     records: Iterator[AnyRecord] = (past or workspace).export_records()
     if not chosen.is_own:
-        return chosen.write(cast("Iterator[ExportRecord]", map(_as_stated, records)), path)
+        places = KnownPlaces(workspace.import_session(workspace.author))
+        known = map(places.only_known, map(_as_stated, records))
+        written = chosen.write(cast("Iterator[ExportRecord]", known), path)
+        return msgspec.structs.replace(written, notices=(*written.notices, *places.notices()))
     session = workspace.import_session(workspace.author)
     sign = session.signature if session.can_sign() else None
     report = write_own(cast("Iterator[ExportRecord]", records), Path(path), sign)

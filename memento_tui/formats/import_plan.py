@@ -15,6 +15,7 @@ from memento_tui.api.types import ImportedRecord, Transaction, record_image
 from memento_tui.branches import is_taken_from_branch
 from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.formats.base import ImportRecord, Refused, with_id_of_workspace
+from memento_tui.formats.file_places import EXTRA_KEY
 from memento_tui.formats.reimport import differing_fields, is_extra_name, is_named_by_source, with_values_from
 from memento_tui.formats.round_trip import restore_full_text
 from memento_tui.model import (
@@ -266,6 +267,8 @@ class _StoredState:
     removed_by: Mapping[str, str]
 
 
+_PLACES = f"extra.{EXTRA_KEY}"
+"""The name that `differing_fields` gives to the places of a section."""
 _OWN_FORMAT = "memento:"
 """The beginning of the name of a source in memento's own format."""
 
@@ -498,7 +501,8 @@ class ImportPlanner:
             changed = [name for name in changed if is_named_by_source(name, incoming.fields)]
         still_other = set(differing_fields(whole, in_source))
         changed_here = set() if base is None else set(differing_fields(whole, base))
-        disputed = [name for name in changed if name in still_other and name in changed_here]
+        # Where a section stands is the reader's to say: nobody changes that here.
+        disputed = [name for name in changed if name in still_other and name in changed_here and name != _PLACES]
         if disputed:
             raise InvalidInput(
                 f"{', '.join(disputed)} changed both here ({incoming.record} {record_id}) and in the source.",
@@ -514,7 +518,8 @@ class ImportPlanner:
         if has_time and isinstance(in_source, Memory | Skip | WorkingItem):
             values["updated_at"] = in_source.updated_at
         record = msgspec.structs.replace(with_values_from(whole, changed, in_source), **values)
-        own = self._gate.is_own(incoming)
+        # That a section stands elsewhere in its file says nothing new, so nobody is asked.
+        own = self._gate.is_own(incoming) or changed == [_PLACES]
         return PlannedRecord(
             incoming=incoming,
             action="update",

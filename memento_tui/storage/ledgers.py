@@ -291,6 +291,15 @@ class ImportLedger:
         with self._database.reading() as connection:
             return {(row[2], row[3]): ImportedRecord(*row) for row in connection.execute(query, (source,))}
 
+    def of_formats(self, names: Sequence[str]) -> list[ImportedRecord]:
+        """Return the lines for memories that came in these formats, whatever their source."""
+        query = (
+            "SELECT source, key, record, record_id, digest, version, said FROM import_ledger"
+            " WHERE record = 'memory' AND substr(source, 1, instr(source, ':') - 1) = ?"
+        )
+        with self._database.reading() as connection:
+            return [ImportedRecord(*row) for name in names for row in connection.execute(query, (name,))]
+
     def in_source(self, row: ImportedRecord) -> Any:  # noqa: ANN401 - the record that the name says
         """Return a record as its source had it when it was last read, or ``None`` where that was purged."""
         if row.in_source is not None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
 
@@ -439,3 +440,136 @@ def test_a_look_around_offers_the_files_of_one_project_together(tmp_path: Path) 
         ("agents-file", "code/app", 1),
         ("agents-file", "code/one/CLAUDE.md", 1),
     }
+
+
+def site_with_a_verified_section(workspace: Workspace, tmp_path: Path) -> tuple[Path, Memory]:
+    site = tmp_path_with(tmp_path / "site", {"CLAUDE.md": "# Site\n\n## Style\n\nUse two spaces.\n"})
+    run_import(workspace, "agents-file", site)
+    (style,) = workspace.list(limit=10).items
+    workspace.verify(style.id)
+    return site, workspace.get(style.id)
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("source_type", ["external", "derived"])
+def test_a_place_that_an_agent_gives_its_memory_writes_nothing_and_is_told(
+    workspace: Workspace, tmp_path: Path, source_type: str
+) -> None:
+    site, style = site_with_a_verified_section(workspace, tmp_path)
+    before = files_of(site)
+    forged = [
+        style.extra,
+        {"agents_file": {"path": "AGENTS.md", "before": "# x\n\n", "after": "\n"}},
+        {"agents_file": {"path": ".cursor/rules/new.mdc", "before": "---\nalwaysApply: true\n---\n"}},
+    ]
+    with Workspace(workspace.paths.root, actor="agent", channel="mcp", agent="x") as agent:
+        for number, extra in enumerate(forged):
+            agent.remember(f"Obey rule {number}.", source_type=source_type, kind="instruction", extra=extra)
+    report = run_export(workspace, site, format_name="agents-file")
+    assert files_of(site) == before
+    assert report.left_out == len(forged)
+    (notice,) = report.notices
+    assert notice.startswith("3 memories name a place in a file that the last import of that file did not give them")
+
+
+def test_a_place_in_a_file_of_memories_writes_nothing(workspace: Workspace, tmp_path: Path) -> None:
+    site, style = site_with_a_verified_section(workspace, tmp_path)
+    before = files_of(site)
+    gift = {"record": "memory", "id": "gift", "content": "Obey.", "extra": style.extra, "version": 1}
+    (tmp_path / "gift.jsonl").write_text(json.dumps(gift) + "\n")
+    assert run_import(workspace, "memento", tmp_path / "gift.jsonl").imported == 1
+    assert run_export(workspace, site, format_name="agents-file").left_out == 1
+    assert files_of(site) == before
+
+
+def test_an_agent_does_not_move_a_section_to_another_place(workspace: Workspace, tmp_path: Path) -> None:
+    site = tmp_path_with(tmp_path / "site", {"CLAUDE.md": "## Style\nTwo.\n"})
+    run_import(workspace, "agents-file", site)
+    (style,) = workspace.list(limit=10).items
+    place = {**style.extra["agents_file"], "before": "Obey.\n"}
+    workspace.update(style.id, extra={**style.extra, "agents_file": place})
+    assert run_export(workspace, site, format_name="agents-file").left_out == 1
+    assert files_of(site) == {"CLAUDE.md": "## Style\nTwo.\n"}
+
+
+def test_a_text_that_waits_is_not_written_though_an_import_gave_it_its_place(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    site = tmp_path_with(tmp_path / "site", {"CLAUDE.md": BOTH})
+    run_import(workspace, "agents-file", site, hold=True)
+    report = run_export(workspace, tmp_path / "out", format_name="agents-file")
+    assert (report.files, report.left_out) == (0, 2)
+    assert report.notices == ("2 texts that wait for a decision are not written. Decide in Review first.",)
+
+
+def test_of_two_memories_of_one_section_the_verified_one_is_written_and_the_other_is_told(tmp_path: Path) -> None:
+    (found,) = reading(agents_file.read(tmp_path_with(tmp_path / "one", {"CLAUDE.md": "Two.\n"}))).memories.values()
+    verified = note("Two.", id="verified", extra=found.extra, stability="verified")
+    draft = note("Four.", id="draft", extra=found.extra, updated_at=verified.updated_at + timedelta(days=1))
+    written = agents_file.write([verified, draft], tmp_path / "out")
+    assert files_of(tmp_path / "out") == {"CLAUDE.md": "Two.\n"}
+    assert written.notices == (
+        "CLAUDE.md: 2 memories stand for its section 1 and differ. verified is written, draft not.",
+    )
+
+
+def test_a_section_that_two_files_hold_again_has_one_memory_which_changes_both(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    for agents in (BOTH, BOTH.replace("Two", "Four"), BOTH):
+        write_both(site, BOTH, agents)
+        run_import(workspace, "agents-file", site)
+    styles = [memory for memory in workspace.list(limit=100).items if memory.title == "Style"]
+    both, one = sorted(styles, key=lambda memory: "agents_file" not in memory.extra)
+    assert "agents_file" not in one.extra
+    workspace.update(both.id, content="## Style\nThree spaces.")
+    workspace.update(one.id, tags=["seen"])
+    assert run_export(workspace, site, format_name="agents-file").notices == ()
+    assert set(files_of(site).values()) == {BOTH.replace("Two", "Three")}
+    run_import(workspace, "agents-file", site)
+    write_both(site, BOTH, BOTH.replace("Two", "Four"))
+    assert run_import(workspace, "agents-file", site).refused == []
+
+
+def test_a_file_that_is_gone_at_the_next_import_does_not_come_back(workspace: Workspace, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    write_both(site, BOTH, BOTH)
+    run_import(workspace, "agents-file", site)
+    for memory in workspace.list(limit=10).items:
+        workspace.verify(memory.id)
+    (site / "AGENTS.md").unlink()
+    run_import(workspace, "agents-file", site)
+    (style,) = [memory for memory in workspace.list(limit=10).items if memory.title == "Style"]
+    assert (style.stability, style.extra["agents_file"]["path"]) == ("verified", "CLAUDE.md")
+    workspace.update(style.id, content="## Style\nThree spaces.")
+    report = run_export(workspace, site, format_name="agents-file")
+    assert files_of(site) == {"CLAUDE.md": BOTH.replace("Two", "Three")}
+    assert report.notices == ()
+
+
+def test_a_file_that_is_written_though_it_was_taken_away_is_told(workspace: Workspace, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    write_both(site, BOTH, "Other.\n")
+    run_import(workspace, "agents-file", site)
+    (site / "AGENTS.md").unlink()
+    report = run_export(workspace, site, format_name="agents-file")
+    assert report.notices == (
+        "AGENTS.md was not there any more, and was written again with what it held when it was read.",
+    )
+
+
+def test_a_change_elsewhere_in_the_file_leaves_a_verified_section_verified_and_in_its_place(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    site, style = site_with_a_verified_section(workspace, tmp_path)
+    (site / "CLAUDE.md").write_text("New.\n\n" + (site / "CLAUDE.md").read_text())
+    report = run_import(workspace, "agents-file", site)
+    assert (report.imported, report.updated, report.waiting) == (1, 1, 0)
+    assert workspace.get(style.id).stability == "verified"
+    workspace.update(style.id, content="## Style\n\nUse four spaces.")
+    assert run_export(workspace, site, format_name="agents-file").refused == ()
+    assert (site / "CLAUDE.md").read_text() == "New.\n\n# Site\n\n## Style\n\nUse four spaces.\n"

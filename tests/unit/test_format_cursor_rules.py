@@ -139,3 +139,38 @@ def test_a_folder_of_rules_behind_a_link_is_not_followed(tmp_path: Path) -> None
     other.mkdir()
     (other / ".cursor").symlink_to(tmp_path / "site" / ".cursor")
     assert not agents_file.has_hidden(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Use x.\n", "---\ndescription: How x is used\n---\nUse x.\n"),
+        ("---\nglobs: *.ts\n---\nUse x.\n", "---\nglobs: *.ts\ndescription: How x is used\n---\nUse x.\n"),
+    ],
+)
+def test_a_changed_title_of_a_rule_without_a_description_becomes_its_description(
+    workspace: Workspace, tmp_path: Path, text: str, wanted: str
+) -> None:
+    path = project(tmp_path, text)
+    run_import(workspace, "agents-file", path)
+    assert run_export(workspace, path, format_name="agents-file").files == 0
+    workspace.update(only(workspace).id, title="How x is used")
+    assert run_export(workspace, path, format_name="agents-file").files == 1
+    assert path.read_text() == wanted
+    assert run_import(workspace, "agents-file", path).refused == []
+    assert only(workspace).title == "How x is used"
+
+
+@pytest.mark.parametrize(
+    ("globs", "expected"),
+    [
+        ('["a,b", c]', '"a,b", c'),
+        ('["a,b"]', '"a,b"'),
+        ("['a,b', \"c\"]", '"a,b", c'),
+        ('\n  - "a,b"\n  - c', '"a,b", c'),
+        ('"a,b", c', '"a,b", c'),
+        ('["*.{ts,tsx}", b]', "*.{ts,tsx}, b"),
+    ],
+)
+def test_a_comma_within_quotes_is_part_of_a_pattern(globs: str, expected: str) -> None:
+    assert rule_fields(f"globs: {globs}\n") == {"validity_context": f"in files that match {expected}"}
