@@ -11,6 +11,8 @@ from pathlib import Path
 import msgspec
 
 from memento_tui.api.accounts import ACCOUNTS_SETTING, revoke_all
+from memento_tui.api.draft_places import move_drafts
+from memento_tui.api.encryption_status import text_folders_of
 from memento_tui.api.hub_session import HUB_SETTING, alone_with_hub, end_sharing, keep_membership, membership_of
 from memento_tui.api.key_files import key_file_name
 from memento_tui.encryption import is_in_clear, key_id_of, read_key
@@ -264,13 +266,14 @@ def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Pr
     if author.actor != "person":
         raise NotAllowed("Only a person restores a backup.", "Ask the person to do it.")
     folder = BackupFolder(paths)
+    lost_key = _key_of_lost(paths)
     if name == "latest" and (known := paths.key_id) and read_key(known) is None:
         raise LockedWorkspace(paths.database, known)  # none of its backups can be read
     file = _find_file(folder, name)
     key_id = key_id_of(file)
-    if not key_id and (known := _key_of_lost(paths)):
+    if not key_id and lost_key:
         raise NotAllowed(
-            f"The database here is encrypted, or was (key {known}), and this backup is not.",
+            f"The database here is encrypted, or was (key {lost_key}), and this backup is not.",
             "Restore an encrypted one, or restore this one into a folder of its own: memento --data-dir FOLDER backup"
             f" restore {file}",
         )
@@ -291,6 +294,7 @@ def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Pr
         folder.rotate("damaged")
     if key_id:
         _bring_key_file(file, key_id, paths)
+        _bring_drafts(lost_key, paths)
     return RestoredBackup(file.name, seq, aside.name if aside.exists() else "")
 
 
@@ -314,6 +318,18 @@ def _bring_key_file(backup_file: Path, key_id: str, paths: DataPaths) -> None:
         if found is not None and folder.is_dir() and not (folder / name).exists():
             shutil.copyfile(found, folder / name)
             (folder / name).chmod(0o600)
+
+
+def _bring_drafts(lost_key: str, paths: DataPaths) -> None:
+    """Bring the drafts of the database before to where the encrypted one that took its place has them."""
+    for folder in (paths.root, *(text_folders_of(paths, lost_key) if lost_key else ())):
+        try:
+            move_drafts(folder / "drafts", paths.drafts)
+        except OSError as error:
+            raise DataDirectoryError(
+                f"The backup is in its place, but the drafts in {folder}/drafts stay there: {error.strerror}.",
+                "Copy them from there.",
+            ) from error
 
 
 def list_backups(paths: DataPaths) -> list[Backup]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
 import shutil
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from memento_tui import encryption
+from memento_tui.api.draft_places import copy_drafts, move_drafts
 from memento_tui.api.encryption_status import backup_files, keys_in_memory, keys_in_use, text_folders_of
 from memento_tui.api.integrity import stop_engine
 from memento_tui.api.key_files import (
@@ -60,6 +60,8 @@ class Rewritten(msgspec.Struct, frozen=True):
     """The backups that were written anew."""
     left: tuple[str, ...]
     """The backups that could not be, being damaged, locked or too large for the disk: they are as they were."""
+    forgotten: tuple[str, ...] = ()
+    """The ids of the keys that nothing here needs any more, and that were taken out of memory."""
 
 
 def is_unlocked(paths: DataPaths) -> bool:
@@ -98,7 +100,8 @@ def encrypt(
         _keep_key_file_of(paths, key_id)
         remove_unfinished(paths.database)  # in clear, where the way back was ended
         _remove_derived(paths.root)
-        _move_files(drafts, paths.drafts)
+        with memory_explained(paths):
+            move_drafts(drafts, paths.drafts)
         for name in _LOGS:
             getattr(paths, name).unlink(missing_ok=True)
         return _rewrite_backups(paths, key_id, progress, stop)
@@ -126,26 +129,23 @@ def decrypt(paths: DataPaths, *, progress: Progress = no_progress, stop: threadi
             raise NotAllowed(f"{paths.database} is not encrypted.")
         if key_id and encryption.read_key(key_id) is None:
             raise LockedWorkspace(paths.database, key_id)
-        before, after = paths.drafts, paths.root / "drafts"
+        ids = sorted(used | unfinished)
         if key_id:
             _stop_engine(paths)
-
-            # Drafts are nowhere else: whoever is ended after the swap finds them where the workspace in clear has them.
-            def before_swap() -> None:
-                _copy_files(before, after)
-                note_key(paths.database, "")
-
-            rewrite_database(paths.database, "", before_swap=before_swap, progress=progress, stop=stop)
+            _decrypt_database(paths, ids, progress, stop)
+        with memory_explained(paths):
+            for folder in _draft_folders(paths, ids):  # at once: one that the person saves now does not come again
+                move_drafts(folder, paths.root / "drafts")
         done = _rewrite_backups(paths, "", progress, stop)
         with memory_explained(paths):
             _keep_key_file_of(paths, "")
-            for one in used | unfinished:
-                # The drafts are in the directory since before the swap.
-                for folder in text_folders_of(paths, one):
-                    shutil.rmtree(folder)
-                if not done.left or one in unfinished:
-                    encryption.forget_key(one)
-    return done
+            for folder in (folder for one in ids for folder in text_folders_of(paths, one)):
+                move_drafts(folder / "drafts", paths.root / "drafts")
+                shutil.rmtree(folder)
+            forgotten = tuple(one for one in ids if not done.left or one in unfinished)
+            for one in forgotten:
+                encryption.forget_key(one)
+    return msgspec.structs.replace(done, forgotten=forgotten)
 
 
 def unlock(paths: DataPaths, passphrase: str, *, key_file: Path | None = None, read_only: bool = False) -> list[str]:
@@ -155,9 +155,9 @@ def unlock(paths: DataPaths, passphrase: str, *, key_file: Path | None = None, r
     ``read_only``.
 
     Raises:
-        NotFound: there is no key file.
+        NotFound: there is no key file, or not that of the database.
         NotAllowed: the passphrase opens none.
-        DataDirectoryError: a file cannot be read, or the machine keeps no files in memory.
+        DataDirectoryError: the file cannot be read, or the machine keeps no files in memory.
 
     """
     files = [key_file] if key_file else _key_files(paths)
@@ -166,9 +166,12 @@ def unlock(paths: DataPaths, passphrase: str, *, key_file: Path | None = None, r
             f"There is no key file in {paths.root}.",
             "It is called key-….json. Name a copy of it: memento unlock --key-file FILE.",
         )
-    whole = [file for file in files if is_key_file(file)] or files[:1]  # which says what is wrong with it
-    opened = [(file, found) for file in whole if (found := open_key_file(file, passphrase)) is not None]
+    opened, odd = _open_key_files(files, passphrase)
+    if len(odd) == len(files):
+        raise next(iter(odd.values()))
     if not opened:
+        if not key_file:
+            _check_own_key_file(paths, files, odd)
         raise NotAllowed("The passphrase is wrong.", "Type it again; nobody can look it up.")
     with memory_explained(paths):
         for _, (key_id, key) in opened:
@@ -176,11 +179,40 @@ def unlock(paths: DataPaths, passphrase: str, *, key_file: Path | None = None, r
         for file, (key_id, _) in () if read_only else opened:
             _keep_key_file(paths, file, key_id)
     if paths.key_id and encryption.read_key(paths.key_id) is None:
+        _check_own_key_file(paths, _key_files(paths), odd)
         raise NotAllowed(
             f"The passphrase opens another key than that of {paths.database} ({paths.key_id}).",
             "Name its key file: memento unlock --key-file FILE.",
         )
     return [key_id for _, (key_id, _) in opened]
+
+
+def _open_key_files(
+    files: Sequence[Path], passphrase: str
+) -> tuple[list[tuple[Path, tuple[str, bytes]]], dict[str, DataDirectoryError]]:
+    """Return the key files that a passphrase opens with their keys, and what is wrong with those that are no use."""
+    opened, odd = [], {}
+    for file in files:
+        try:
+            found = open_key_file(file, passphrase)
+        except DataDirectoryError as error:
+            odd[file.name] = error
+            continue
+        if found is not None:
+            opened.append((file, found))
+    return opened, odd
+
+
+def _check_own_key_file(paths: DataPaths, files: Sequence[Path], odd: Mapping[str, DataDirectoryError]) -> None:
+    """Raise `NotFound` or `DataDirectoryError` where no passphrase opens the database, its key file being no use."""
+    name = key_file_name(paths.key_id)
+    if name in odd:
+        raise odd[name]
+    if paths.key_id and name not in {file.name for file in files}:
+        raise NotFound(
+            f"The key file of {paths.database} is missing (key {paths.key_id}).",
+            "Name a copy of it: memento unlock --key-file FILE.",
+        )
 
 
 def lock(paths: DataPaths) -> list[str]:
@@ -248,6 +280,34 @@ def _encrypt_with_a_new_key(paths: DataPaths, passphrase: str, progress: Progres
                 (folder / key_file_name(key_id)).unlink(missing_ok=True)
         raise
     return key_id
+
+
+def _decrypt_database(
+    paths: DataPaths, key_ids: Sequence[str], progress: Progress, stop: threading.Event | None
+) -> None:
+    """Write the database in clear; where that fails, no draft lies in clear for it."""
+    key_id, copies = paths.key_id, list[Path]()
+
+    # Drafts are nowhere else: whoever is ended after the swap finds them where the workspace in clear has them.
+    def before_swap() -> None:
+        for folder in _draft_folders(paths, key_ids):
+            copies.extend(copy_drafts(folder, paths.root / "drafts"))
+        note_key(paths.database, "")
+
+    try:
+        rewrite_database(paths.database, "", before_swap=before_swap, progress=progress, stop=stop)
+    except BaseException:
+        if paths.key_id == key_id:
+            note_key(paths.database, key_id)
+            for copy in copies:
+                copy.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # missing, or with drafts of an earlier time
+                (paths.root / "drafts").rmdir()
+        raise
+
+
+def _draft_folders(paths: DataPaths, key_ids: Sequence[str]) -> list[Path]:
+    return [folder / "drafts" for one in key_ids for folder in text_folders_of(paths, one)]
 
 
 def _write_key_files(paths: DataPaths, key_id: str, key: bytes, passphrase: str) -> None:
@@ -347,21 +407,3 @@ def _remove_derived(root: Path) -> None:
     for name in ("index", "code"):
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(root / name)
-
-
-def _copy_files(source: Path, target: Path) -> Sequence[Path]:
-    """Copy the files of a folder, and return them."""
-    files: Sequence[Path] = [path for path in source.glob("*") if path.is_file()]
-    if files:
-        make_private_directory(target)
-    for file in files:
-        shutil.copyfile(file, target / file.name)
-        os.chmod(target / file.name, 0o600)  # noqa: PTH101 - as short
-    return files
-
-
-def _move_files(source: Path, target: Path) -> None:
-    for file in _copy_files(source, target):
-        file.unlink()
-    with contextlib.suppress(OSError):
-        source.rmdir()

@@ -74,7 +74,9 @@ def wrap_key(key_id: str, key: bytes, passphrase: str) -> KeyFile:
 def is_key_file(file: Path) -> bool:
     """Tell whether a file is there and holds a wrapped key."""
     try:
-        msgspec.json.decode(file.read_bytes(), type=KeyFile)
+        found = msgspec.json.decode(file.read_bytes(), type=KeyFile)
+        for part in (found.key_id, found.salt, found.wrapped, found.proof):
+            bytes.fromhex(part)
     except (OSError, ValueError, msgspec.MsgspecError):
         return False
     return True
@@ -96,10 +98,10 @@ def open_key_file(file: Path, passphrase: str) -> tuple[str, bytes] | None:
         if not hmac.compare_digest(_proof(proof_key, found.key_id, wrapped), bytes.fromhex(found.proof)):
             return None
         return found.key_id, bytes(one ^ other for one, other in zip(wrapped, pad, strict=True))
-    except (OSError, ValueError, msgspec.MsgspecError) as error:
+    except (OSError, ValueError, OverflowError, MemoryError, msgspec.MsgspecError) as error:
         said = error.strerror if isinstance(error, OSError) else "it is damaged"
         raise DataDirectoryError(
-            f"The key file {file} cannot be read: {said}.", "Put a copy in its place; one lies among the backups."
+            f"The key file {file} cannot be read: {said}.", "Name a copy of it: memento unlock --key-file FILE."
         ) from error
 
 

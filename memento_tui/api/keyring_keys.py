@@ -12,7 +12,7 @@ from memento_tui.paths import DataPaths
 from memento_tui.storage.connection import open_without_writing
 from memento_tui.system_keyring import KEY_SERVICE, drop_secret, find_secret, keep_secret
 
-__all__ = ["keep_key", "take_key_out", "unlock_from_keyring"]
+__all__ = ["has_key", "keep_key", "take_key_out", "unlock_from_keyring"]
 
 
 def keep_key(paths: DataPaths) -> None:
@@ -31,6 +31,11 @@ def keep_key(paths: DataPaths) -> None:
     if key is None:
         raise LockedWorkspace(paths.database, key_id)
     keep_secret(KEY_SERVICE, key_id, key.hex())
+
+
+def has_key(key_id: str) -> bool:
+    """Tell whether the keyring has a key. Raises `MementoError` where the keyring refuses."""
+    return bool(key_id) and find_secret(KEY_SERVICE, key_id) is not None
 
 
 def take_key_out(key_id: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -72,14 +73,13 @@ def encrypt(*, passphrase_file: str | None, keyring: bool, yes: bool) -> None:
     passphrase = read_passphrase("Passphrase", passphrase_file, repeat=is_new)
     with staged_progress() as progress:
         done = encryption.encrypt(paths, passphrase, progress=progress)
-    if keyring:
-        _keep_key(paths)
+    told = _keep_key(paths) if keyring else {}
     emit(
-        to_plain(done),
+        {**to_plain(done), **told},
         lambda: (
             f"{paths.database} is encrypted (key {done.key_id}), and {count_of(done.backups, 'backup')} with it."
             f"{_about_left(done.left, 'They are not encrypted')}\n"
-            f"It is unlocked until the machine restarts or you run `memento lock`.{_KEPT if keyring else ''}\n"
+            f"It is unlocked until the machine restarts or you run `memento lock`.{_about_keyring(told)}\n"
             "Copy the key file with your backups, without it the passphrase opens nothing:"
             f" {paths.root}/key-{done.key_id}.json"
         ),
@@ -105,7 +105,6 @@ def decrypt(*, yes: bool) -> None:
     from memento_tui.api import encryption  # noqa: PLC0415 - as above
 
     paths = _existing_directory()
-    key_id = paths.key_id
     confirm(
         "Write the workspace and its backups in clear",
         yes=yes,
@@ -114,7 +113,7 @@ def decrypt(*, yes: bool) -> None:
     )
     with staged_progress() as progress:
         done = encryption.decrypt(paths, progress=progress)
-    if not done.left:
+    for key_id in done.forgotten:
         _take_out(key_id)
     emit(
         to_plain(done),
@@ -125,13 +124,20 @@ def decrypt(*, yes: bool) -> None:
     )
 
 
-_KEPT = " The system's keyring has the key too."
-
-
-def _keep_key(paths: DataPaths) -> None:
+def _keep_key(paths: DataPaths) -> dict[str, object]:
+    """Keep the key in the keyring; return what is told of that. Where the keyring refuses, the rest is done already."""
     from memento_tui.api.keyring_keys import keep_key  # noqa: PLC0415 - as above
 
-    keep_key(paths)
+    try:
+        keep_key(paths)
+    except MementoError as error:
+        note(f"The key is not in the system's keyring: {error.message} To try again: memento unlock --keyring.")
+        return {"in_keyring": False, "keyring_problem": str(error)}
+    return {"in_keyring": True}
+
+
+def _about_keyring(told: Mapping[str, object]) -> str:
+    return " The system's keyring has the key too." if told.get("in_keyring") else ""
 
 
 def _take_out(key_id: str) -> None:
@@ -184,13 +190,13 @@ def unlock(*, passphrase_file: str | None, keyring: bool, key_file: Path | None)
         return
     typed = read_passphrase("Passphrase", passphrase_file)
     opened = encryption.unlock(paths, typed, key_file=key_file, read_only=read_only)
-    if keyring:
-        _keep_key(paths)
-    emit({"keys": opened}, lambda: f"Unlocked: {paths.root}.{_KEPT if keyring else ''}")
+    told = _keep_key(paths) if keyring else {}
+    emit({"keys": opened, **told}, lambda: f"Unlocked: {paths.root}.{_about_keyring(told)}")
 
 
 @command(
     "lock",
+    decides=lambda given: bool(given["keyring"]),
     short_help="Lock an encrypted workspace.",
     examples="""
     memento lock
@@ -202,17 +208,48 @@ def lock(*, keyring: bool) -> None:
     """Take the key and the indexes of the workspace out of memory, and end its engine.
 
     The app ends, and every program that has it open can read no more of it. A key in the system's keyring stays there
-    without --keyring.
+    without --keyring, which is for a person to decide.
     """
     from memento_tui.api import encryption  # noqa: PLC0415 - as above
 
     paths = _existing_directory()
     locked = encryption.lock(paths)
-    if keyring:
-        from memento_tui.api.keyring_keys import take_key_out  # noqa: PLC0415 - as above
+    told = _take_key_of(paths) if keyring else _ask_for_key_of(paths)
+    said = f"Locked: {paths.root}." if locked else f"Nothing of {paths.root} was unlocked."
+    emit({"keys": locked, **told}, lambda: f"{said}{_about_key_of_locked(told, keyring=keyring)}")
 
-        take_key_out(paths.key_id)
-    emit({"keys": locked}, lambda: f"Locked: {paths.root}." if locked else f"Nothing of {paths.root} was unlocked.")
+
+def _take_key_of(paths: DataPaths) -> dict[str, object]:
+    """Take the key of a locked workspace out of the keyring; return what is told of that. Raises `MementoError`."""
+    from memento_tui.api.keyring_keys import take_key_out  # noqa: PLC0415 - as above
+
+    try:
+        return {"taken_out": take_key_out(paths.key_id), "in_keyring": False}
+    except MementoError as error:
+        raise MementoError(
+            f"{paths.root} is locked, but its key stays in the system's keyring: {error.message}", error.hint
+        ) from error
+
+
+def _ask_for_key_of(paths: DataPaths) -> dict[str, object]:
+    """Return what is told of the key of a locked workspace in the keyring, which is asked for a person alone."""
+    from memento_tui.api.keyring_keys import has_key  # noqa: PLC0415 - as above
+
+    if not current_session().author.is_person:
+        return {}
+    try:
+        return {"taken_out": False, "in_keyring": has_key(paths.key_id)}
+    except MementoError as error:
+        note(f"Whether the system's keyring has the key is not known: {error.message}")
+        return {"taken_out": False, "in_keyring": None, "keyring_problem": str(error)}
+
+
+def _about_key_of_locked(told: Mapping[str, object], *, keyring: bool) -> str:
+    if told.get("in_keyring"):
+        return " The system's keyring still has the key: `memento lock --keyring` takes it out."
+    if told.get("taken_out"):
+        return " Its key was taken out of the system's keyring."
+    return " The system's keyring had no key of it." if keyring else ""
 
 
 @command(

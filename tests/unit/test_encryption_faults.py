@@ -19,7 +19,15 @@ from memento_tui.api.drafts import EditorFile
 from memento_tui.api.encryption import change_passphrase, decrypt, encrypt, lock, unlock
 from memento_tui.api.encryption_status import clear_files
 from memento_tui.api.key_files import KeyFile, write_key_file
-from memento_tui.errors import DamagedFile, DataDirectoryError, InvalidInput, LockedWorkspace, LostData, NotAllowed
+from memento_tui.errors import (
+    DamagedFile,
+    DataDirectoryError,
+    InvalidInput,
+    LockedWorkspace,
+    LostData,
+    NotAllowed,
+    NotFound,
+)
 from memento_tui.formats.import_export import run_export
 from memento_tui.mirror.mirror import Mirror
 from memento_tui.paths import DataPaths
@@ -202,7 +210,7 @@ def test_a_decryption_that_was_ended_after_the_swap_is_finished_by_the_next(
             decrypt(paths)
     assert paths.key_id == ""
     assert encryption.read_key(key_id) is not None
-    assert files_with(MARKER, memory)
+    assert files_with(MARKER, memory) == []  # the drafts have been in the directory since the swap
     finish(paths)
     decrypt(paths) if finish is lock else None
     assert encryption.read_key(key_id) is None
@@ -275,6 +283,38 @@ def test_a_damaged_file_of_another_key_keeps_nobody_from_unlocking(paths: DataPa
         if key_id not in file.name:
             file.write_text("{")
     assert unlock(paths, PASSPHRASE) == [key_id]
+
+
+@pytest.mark.parametrize("odd", [{"salt": "zz"}, {"work": 1 << 30}, {"work": 1 << 62}, {"block": 0}])
+def test_an_odd_file_of_another_key_keeps_nobody_from_unlocking(paths: DataPaths, odd: dict[str, object]) -> None:
+    key_id = encrypt(paths, PASSPHRASE).key_id
+    lock(paths)
+    own = json.loads((paths.root / f"key-{key_id}.json").read_text())
+    (paths.backups / "key-0000000000000000.json").write_text(json.dumps({**own, "key_id": "0" * 16, **odd}))
+    assert unlock(paths, PASSPHRASE) == [key_id]
+    lock(paths)
+    for folder in (paths.root, paths.backups):
+        (folder / f"key-{key_id}.json").write_text(json.dumps({**own, **odd}))
+    with pytest.raises(DataDirectoryError, match=rf"key-{key_id}.json cannot be read: it is damaged.*--key-file FILE"):
+        unlock(paths, PASSPHRASE)
+
+
+@pytest.mark.parametrize("passphrase", [PASSPHRASE, "the words of the older key"])
+def test_without_the_key_file_of_the_database_no_passphrase_is_called_wrong(paths: DataPaths, passphrase: str) -> None:
+    encrypt(paths, "the words of the older key")
+    decrypt(paths)
+    key_id = encrypt(paths, PASSPHRASE).key_id
+    lock(paths)
+    own = [folder / f"key-{key_id}.json" for folder in (paths.root, paths.backups)]
+    for file in own:
+        file.write_text("{")
+    with pytest.raises(DataDirectoryError, match=rf"key-{key_id}.json cannot be read: it is damaged.*--key-file FILE"):
+        unlock(paths, passphrase)
+    lock(paths)
+    for file in own:
+        file.unlink()
+    with pytest.raises(NotFound, match=rf"key file of .*memento.db is missing \(key {key_id}\).*--key-file FILE"):
+        unlock(paths, passphrase)
 
 
 def test_a_key_that_was_unlocked_in_another_environment_is_found_and_locked_here(
