@@ -224,6 +224,10 @@ def test_an_encryption_is_reported_where_the_keyring_refuses_the_key(
     assert (told["keys"], told["in_keyring"]) == ([key_id], False)
 
 
+def _made(kind: type[KeyringBackend]) -> KeyringBackend:
+    return kind()
+
+
 def test_a_chain_of_keyrings_is_asked_for_one_that_guards_its_secrets(
     memento: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,13 +236,13 @@ def test_a_chain_of_keyrings_is_asked_for_one_that_guards_its_secrets(
 
     kept = use_keyring(tmp_path / "keyring.json", monkeypatch)
     monkeypatch.setattr(keyring.core, "_keyring_backend", ChainerBackend())  # type: ignore[no-untyped-call]
-    chain: list[KeyringBackend] = [kind() for kind in (SecondPlainKeyring, PlainKeyring)]
+    chain = [_made(SecondPlainKeyring), _made(PlainKeyring)]
     monkeypatch.setattr(ChainerBackend, "backends", chain)
     words = ("encrypt", "--yes", "--keyring", "--passphrase-file", "-")
     ended = memento.run(*words, stdin=PASSPHRASE.encode())
     assert (ended.code, "that anybody with the disk can read" in ended.err) == (5, True)
     assert (DataPaths(memento.data_dir).key_id, kept.read_text()) == ("", "{}")
-    chain.insert(0, FileKeyring())  # type: ignore[no-untyped-call]
+    chain.insert(0, _made(FileKeyring))
     monkeypatch.setattr(ChainerBackend, "set_password", _break)  # the chain itself goes on to its next member
     key_id = _encrypt(memento, "--keyring")
     assert list(json.loads(kept.read_text())) == [f"memento {key_id}"]
