@@ -128,7 +128,8 @@ class SharedVectors:
         return self._table
 
     def _digest(self, text: Text) -> str:
-        # With a key, so that whoever reads the bucket alone cannot try what a text may be.
+        # Keyed, so that no two workspaces have a digest in common. It hides no text from whoever reads the bucket: the
+        # key is in the table's name, and the vectors tell as much.
         return hashlib.blake2b(msgspec.json.encode(text), digest_size=16, key=self._key).hexdigest()
 
 
