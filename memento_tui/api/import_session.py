@@ -98,6 +98,11 @@ class ImportSession:
         """Return a proposal by its whole id, or ``None``."""
         return self._store.find(Proposal, proposal_id)
 
+    def edits_not_let_in(self, memory_id: str) -> list[Proposal]:
+        """Return the proposed edits of a memory that wait or were rejected, newest first."""
+        states = ("pending", "later", "needs_review", "rejected")
+        return [p for p in self._store.proposals.about(memory_id) if p.action == "edit" and p.state in states]
+
     def get_record(self, kind: str, record_id: str) -> AnyRecord:
         """Return a record of a kind by its whole id. Raises `NotFound`."""
         found: AnyRecord = self._store.get_named(kind, record_id)

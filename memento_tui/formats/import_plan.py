@@ -347,7 +347,7 @@ class ImportPlanner:
         if known is not None and _is_settled(incoming, known, stored):
             return known
         if known is not None and known.record_id in stored.versions:
-            base = self._session.ledger.in_source(known)
+            base = self._last_let_in(known)
             if not self._parts_from_another_source(incoming, base):
                 return self._plan_update(incoming, known.record_id, base)
             known = None
@@ -366,6 +366,21 @@ class ImportPlanner:
             in_source = msgspec.structs.replace(in_source, id=duplicate.id)
             return PlannedRecord(incoming=incoming, action="keep", record=duplicate, in_source=in_source)
         return self._plan_new(incoming, in_source)
+
+    def _last_let_in(self, known: ImportedRecord) -> AnyRecord | None:
+        """Return a record as its source had it, without what a person was asked about and has not let in."""
+        said: AnyRecord | None = self._session.ledger.in_source(known)
+        if known.in_source is None or not isinstance(said, Memory):
+            return said
+        before = self._session.record_version(known.record, known.record_id, known.version)
+        if not isinstance(before, Memory):
+            return said
+        plain = msgspec.to_builtins(said)
+        differs = differing_fields(before, said)
+        for proposal in self._session.edits_not_let_in(known.record_id):
+            names = {name for name, value in proposal.payload.items() if value == plain.get(name)}
+            said = with_values_from(said, [name for name in differs if name.partition(".")[0] in names], before)
+        return said
 
     def _plan_new(self, incoming: ImportRecord, in_source: AnyRecord) -> PlannedRecord:
         own, verdict, record = self._gate.is_own(incoming), Verdict("apply"), in_source

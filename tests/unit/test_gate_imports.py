@@ -84,6 +84,42 @@ def test_a_verified_note_whose_file_says_something_else_stands_as_it_was_until_a
     assert workspace.review.count() == 1
 
 
+@pytest.mark.parametrize("decision", ["reject", "approve", "none"])
+def test_the_next_text_of_a_note_whose_change_was_asked_about_is_asked_about_as_well(
+    workspace: Workspace, tmp_path: Path, decision: str
+) -> None:
+    note = tmp_path / "notes" / "releases.md"
+    before = imported_and_verified(workspace, note)
+    note.write_text("Releases need no signature any more.")
+    run_import(workspace, "vault", note.parent)
+    (proposal,) = workspace.review.about(before.id)
+    if decision != "none":
+        getattr(workspace.review, decision)(proposal.id)
+    note.write_text("Releases are signed with the key of the maintainer.")
+    report = run_import(workspace, "vault", note.parent)
+    assert (report.refused, report.waiting) == ([], 1)
+    assert (
+        workspace.review.about(before.id)[0]
+        .payload["content"]
+        .startswith("Releases are signed with the key of the main")
+    )
+    assert (workspace.get(before.id).content == before.content) is (decision != "approve")
+
+
+def test_a_text_that_a_person_changed_here_is_not_proposed_away_after_a_rejection(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    note = tmp_path / "notes" / "releases.md"
+    before = imported_and_verified(workspace, note)
+    note.write_text("Releases need no signature any more.")
+    run_import(workspace, "vault", note.parent)
+    workspace.review.reject(workspace.review.about(before.id)[0].id)
+    workspace.update(before.id, content="Releases are signed by two people.")
+    note.write_text("Releases are signed with the key of the maintainer.")
+    assert len(run_import(workspace, "vault", note.parent).refused) == 1
+    assert workspace.get(before.id).content == "Releases are signed by two people."
+
+
 @pytest.mark.parametrize("record", ["memory", "skip", "item", "crystal"])
 @pytest.mark.parametrize("preset", ["open", "guarded", "strict"])
 def test_a_file_gives_no_record_the_trust_that_it_claims(record: str, preset: str, tmp_path: Path) -> None:
