@@ -52,7 +52,7 @@ from memento_tui.tui.widgets.frames import MainScreen, SwitcherFrame
 __all__ = ["MementoApp", "run"]
 
 
-_SHARED_SCOPES: tuple[KeyScope, ...] = ("list", "rows", "everywhere")
+_SHARED_SCOPES: tuple[KeyScope, ...] = ("list", "columns", "rows", "everywhere")
 """Scopes that every list shares; they come after the special ones."""
 
 
@@ -62,10 +62,10 @@ def active_scopes(focused: Widget | None, section: Section) -> list[KeyScope]:
     if "editor" in scopes:
         return ["editor", "everywhere"]
     if section.SCOPE in scopes and "rows" in scopes:
-        scopes.append("list")
+        scopes += ["list", "columns"] if section.has_columns else ["list"]
     return [
         *(scope for scope in scopes if scope not in _SHARED_SCOPES),
-        *(scope for scope in _SHARED_SCOPES[:2] if scope in scopes),
+        *(scope for scope in _SHARED_SCOPES[:-1] if scope in scopes),
         "everywhere",
     ]
 
@@ -422,7 +422,13 @@ class MementoApp(ErrorBoundary, App[None]):
     def _focus_moved(self) -> None:
         if len(self.screen_stack) == 1:
             typing = self.focused is not None and self.focused.check_consume_key("a", "a")
-            self._key_bar.show(active_scopes(self.focused, self.section), self.keys, self._is_available, typing=typing)
+            self._key_bar.show(
+                active_scopes(self.focused, self.section),
+                self.keys,
+                self._is_available,
+                self.section.key_label,
+                typing=typing,
+            )
 
     def focus_changed(self) -> None:
         """Show in the key bar which commands the row in focus allows."""

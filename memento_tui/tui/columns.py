@@ -13,12 +13,30 @@ from memento_tui import clock
 from memento_tui.tui.display import ago, cells
 from memento_tui.tui.widgets.record_list import Line
 
-__all__ = ["AGE_WIDTH", "Column", "Columns", "age_since", "fixed", "muted", "share"]
+__all__ = ["AGE_WIDTH", "Column", "Columns", "Width", "age_since", "fixed", "muted", "share"]
 
 RowT = TypeVar("RowT")
 
 AGE_WIDTH = 5
 """Cells of an age, such as ``12mo``."""
+
+
+_LEAST_SHARE = 10
+"""Cells that a column with a part of its row is narrowed to before another is left out; some ten letters tell texts
+apart."""
+
+
+@dataclass(frozen=True)
+class Width:
+    """The cells of a column: a part of its row, but at most ``most``, and where the row is narrow ``fewest``."""
+
+    fewest: int
+    most: int
+    part: float = 1.0
+
+    def wished(self, row: int) -> int:
+        """Return the cells that the column has in a row of so many cells where all columns have room."""
+        return max(self.fewest, min(self.most, int(row * self.part)))
 
 
 def muted(_row: object, _now: datetime) -> str:
@@ -33,7 +51,7 @@ class Column(Generic[RowT]):
     label: str
     about: str
     """What it shows, in the dialog that chooses the columns."""
-    width: Callable[[int], int]
+    width: Width
     text: Callable[[RowT, datetime], str]
     style: Callable[[RowT, datetime], str] = muted
     is_number: bool = False
@@ -61,7 +79,7 @@ class Columns(Generic[RowT]):
     marks: int = 3
     """Cells of the marks in front of every row, and of the space behind them."""
     least_main: int = 24
-    """Cells that the main column keeps; columns that would take them are left out, the last ones first."""
+    """Cells that the main column keeps; for them others are narrowed, then left out, the last ones first."""
 
     def chosen(self, kept: str | None) -> tuple[str, ...]:
         """Return the names of the columns that a setting holds; the first ones where it holds none that are known.
@@ -91,26 +109,38 @@ class Columns(Generic[RowT]):
                 yield "", " "
             yield name, _in_cells(self.all[name], self.all[name].label, cells_of)
 
+    def without_room(self, names: Sequence[str], width: int) -> list[str]:
+        """Return the names among these whose columns a row of so many cells has no room for."""
+        shown = {name for name, _ in self._laid_out(names, width)}
+        return [name for name in names if name not in shown]
+
     def _laid_out(self, names: Sequence[str], width: int) -> list[tuple[str, int]]:
         """Return the columns that a row has room for, in their order, each with its cells."""
-        shown = {name: self.all[name].width(width) for name in names if width >= self.all[name].least}
-        spaces = 0 if self.marks else -1
-        left = width - self.marks - spaces - sum(cells_of + 1 for name, cells_of in shown.items() if name != self.main)
+        shown = {
+            name: self.all[name].width.fewest for name in names if name != self.main and width >= self.all[name].least
+        }
+        left = width - self.marks - (0 if self.marks else -1) - sum(cells_of + 1 for cells_of in shown.values())
         for name in reversed(names):
-            if left < self.least_main and name in shown and name not in (self.main, self.staying):
+            if left < self.least_main and name in shown and name != self.staying:
                 left += shown.pop(name) + 1
+        wanted = {name: self.all[name].width.wished(width) - cells_of for name, cells_of in shown.items()}
+        asked, given = sum(wanted.values()), max(left - self.least_main, 0)
+        for name, more in wanted.items():
+            grown = more if asked <= given else more * given // asked
+            shown[name] += grown
+            left -= grown
         shown[self.main] = max(left, 0)
         return [(name, shown[name]) for name in names if name in shown]
 
 
-def fixed(width: int) -> Callable[[int], int]:
+def fixed(width: int) -> Width:
     """Return the width of a column that has the same cells in every row."""
-    return lambda _row: width
+    return Width(width, width)
 
 
-def share(part: float, most: int) -> Callable[[int], int]:
-    """Return the width of a column that has a part of its row, and at most so many cells."""
-    return lambda row: min(most, int(row * part))
+def share(part: float, most: int, fewest: int = _LEAST_SHARE) -> Width:
+    """Return the width of a column that has a part of its row, from ``fewest`` to ``most`` cells."""
+    return Width(fewest, most, part)
 
 
 def age_since(about: str, moment: Callable[[Any], datetime], *orders: str, label: str = "age") -> Column[Any]:

@@ -83,7 +83,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("list.copy", "list", "y", "copy", "Copy: yy its text, yt its title, yl its link, yi its id"),
     Command("list.unmark", "list", "u", "unmark", "Unmark all"),
     Command("list.sort", "list", "comma", "sort", "Sort another way; the head of the list says which"),
-    Command("list.columns", "list", "vertical_line", "columns", "Choose the columns of the list, and their order"),
+    Command("columns.choose", "columns", "vertical_line", "columns", "Choose the columns of the list, and their order"),
     Command("list.zoom", "list", "backslash", "zoom", "Show the list alone, then the pane alone, then both"),
     Command("list.scroll_down", "list", "J", "scroll_side(3)", "Scroll the side pane, without leaving the list"),
     Command("list.scroll_up", "list", "K", "scroll_side(-3)", "Scroll it back"),
@@ -378,6 +378,7 @@ COMMANDS: tuple[Command, ...] = (
 KEY_SCOPES: dict[KeyScope, str] = {
     **{name: title for tab in SECTIONS for name, title in ((tab.name, tab.help_title), *tab.inner_scopes)},
     "list": "In every list",
+    "columns": "In a list with columns",
     "rows": "Moving and marking",
     "search": "In the search box",
     "command": "In the : line",

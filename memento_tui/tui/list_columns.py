@@ -12,7 +12,10 @@ from memento_tui.tui.widgets.column_header import ColumnHeader
 if TYPE_CHECKING:
     from memento_tui.tui.sections.list_section import ListSection
 
-__all__ = ["ListColumns"]
+__all__ = ["ONE_ORDER", "ListColumns"]
+
+ONE_ORDER = "This list has one order."
+"""What is said where the person sorts a list that cannot be sorted another way."""
 
 
 class ListColumns:
@@ -71,7 +74,9 @@ class ListColumns:
     def _sort_by(self, name: str) -> None:
         """Sort by a column; by one that the list is sorted by, in its next order."""
         section, orders = self._section, self._orders(name)
-        if not orders:
+        if not section.ORDERS:
+            section.memento.show_status(ONE_ORDER, problem=True)
+        elif not orders:
             section.memento.show_status(f"The list has no order by {name}; , shows those that it has.", problem=True)
         elif section.can_sort():
             place = orders.index(section.order) + 1 if self._is_sorted_by(name) else 0
@@ -83,9 +88,9 @@ class ListColumns:
 
         section, here = self._section, self.here
         if here is None:
-            section.memento.show_status("This list has no columns to choose.", problem=True)
+            section.memento.show_status(section.NO_COLUMNS, problem=True)
             return
-        chosen = await section.app.push_screen_wait(ColumnsScreen(here, self.names))
+        chosen = await section.app.push_screen_wait(ColumnsScreen(here, self.names, section.list_title()))
         if chosen is None or chosen == self.names:
             return
         self._chosen[here.name] = chosen
@@ -93,7 +98,16 @@ class ListColumns:
         self.header.refresh()
         if not section.memento.workspace.is_read_only:
             section.memento.workspace.settings.set(_setting(here), " ".join(chosen))
-        section.memento.show_status(f"Columns: {', '.join(chosen)}.")
+        section.memento.show_status(f"Columns: {', '.join(chosen)}.{self._without_room(here)}")
+
+    def _without_room(self, here: Columns[Any]) -> str:
+        """Return in a sentence which columns the list has no room for, and how it has more; empty for none."""
+        missing = here.without_room(self.names, self.header.row_width - self._section.row_indent())
+        if not missing:
+            return ""
+        has_more = self._section.has_class("-wide") and not self._section.has_class("-list-alone")
+        way_out = " (\\ shows the list alone)" if has_more else ""
+        return f" No room for: {', '.join(missing)}{way_out}."
 
 
 def _setting(columns: Columns[Any]) -> str:

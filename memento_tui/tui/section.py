@@ -16,7 +16,7 @@ from textual.widget import Widget
 from textual.worker import WorkerFailed
 
 from memento_tui.errors import MementoError
-from memento_tui.tui.commands import KeyMap, KeyScope
+from memento_tui.tui.commands import Command, KeyMap, KeyScope
 from memento_tui.tui.widgets.frames import VerticalFrame
 
 if TYPE_CHECKING:
@@ -196,6 +196,15 @@ class Section(ErrorBoundary, VerticalFrame):
     def show_query(self, query: str) -> None:
         """Show the rows of a query that another section sent the person with; each section has its own queries."""
         raise NotImplementedError
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether a list with columns to choose is shown."""
+        return False
+
+    def key_label(self, command: Command) -> str:
+        """Return the words for a command in the key bar, where its key leads to another place from here."""
+        return command.label
 
     def is_available(self, command: str) -> bool:  # noqa: ARG002 - for sections to answer
         """Return whether a command, by its id, can act on the row in focus; the key bar shows only those."""

@@ -116,10 +116,15 @@ class Divider(Widget):
         self._dragged = dragged
 
     def render(self) -> Content:
-        """Return the line, as long as it is high or wide."""
+        """Return the line, as long as it is wide; between two frames a gap, which is a line under the mouse."""
         if self.size.width > 1:
             return Content("\N{BOX DRAWINGS LIGHT HORIZONTAL}" * self.size.width)
-        return Content("\n".join("\N{BOX DRAWINGS LIGHT VERTICAL}" * self.size.height))
+        is_line = self.mouse_hover or self.app.mouse_captured is self
+        return Content("\n".join(("\N{BOX DRAWINGS LIGHT VERTICAL}" if is_line else " ") * self.size.height))
+
+    def watch_mouse_hover(self) -> None:
+        """Draw the line, or the gap."""
+        self.refresh()
 
     def on_mouse_down(self) -> None:
         """Follow the mouse."""
@@ -133,3 +138,4 @@ class Divider(Widget):
     def on_mouse_up(self) -> None:
         """End the drag: the pane keeps the width that it has."""
         self.release_mouse()
+        self.refresh()

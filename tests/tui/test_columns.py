@@ -11,9 +11,12 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.model.exposure import make_exposure
 from memento_tui.tui.screens.columns import ColumnsScreen
+from memento_tui.tui.screens.help import HelpScreen
 from memento_tui.tui.sections.activity import ActivitySection
 from memento_tui.tui.sections.identity import IdentitySection
 from memento_tui.tui.sections.list_section import ListSection
+from memento_tui.tui.side_pane import Divider
+from memento_tui.tui.widgets.bars import KeyBar
 from memento_tui.tui.widgets.column_header import ColumnHeader
 from tests.tui.app_driver import Driver, assert_all_buttons_fit, opened
 
@@ -208,3 +211,94 @@ async def test_the_frames_of_the_activity_name_which_of_its_lists_is_shown(memor
         assert (here.rows_pane.border_title, here.side_pane.border_title) == ("Journal", "Entry")
         await app.press("i")
         assert (here.rows_pane.border_title, here.side_pane.border_title) == ("Exposures", "Exposure")
+
+
+async def test_a_column_that_there_is_no_room_for_is_named_with_the_key_that_makes_room(
+    data_dir: Path, workspace: Workspace
+) -> None:
+    workspace.items.create(title="An item", next_action="test it")
+    workspace.settings.set("app.columns.work", "priority category title next changed created status tags")
+    async with opened(data_dir, WIDE, start="working") as app:
+        await _choose(app)
+        screen = app.app.screen
+        assert isinstance(screen, ColumnsScreen)
+        assert "Columns of Working" in app.text(".dialog-title")
+        while screen.rows.current is None or screen.rows.current.id != "namespace":
+            await app.press("j")
+        await app.press("space", "enter")
+        await app.until(lambda: "No room for: tags, namespace (\\ shows the list alone)." in app.told, app.told)
+        await app.press("backslash", "vertical_line")
+        await app.until(lambda: isinstance(app.app.screen, ColumnsScreen), "the columns are asked for")
+        await app.press("d", "enter")
+        await app.until(lambda: "No room" not in app.told, "all have room")
+
+
+async def test_the_board_says_that_it_has_no_columns_and_help_does_not_offer_them(
+    data_dir: Path, workspace: Workspace
+) -> None:
+    workspace.items.create(title="An item")
+    async with opened(data_dir, WIDE, start="working") as app:
+        assert "Choose the columns" in await _help(app)
+        await app.press("b", "vertical_line")
+        await app.until(lambda: "The board has no columns to choose; b shows the list." in app.told, "it is said")
+        assert "Choose the columns" not in await _help(app)
+        await app.press("b")
+        await _choose(app)
+
+
+async def test_health_has_no_columns_and_help_does_not_offer_them(data_dir: Path) -> None:
+    async with opened(data_dir, WIDE, start="health") as app:
+        assert "Choose the columns" not in await _help(app)
+
+
+async def _help(app: Driver) -> str:
+    await app.press("question_mark")
+    await app.until(lambda: isinstance(app.app.screen, HelpScreen), "the keys are shown")
+    keys = app.text("#keys")
+    await app.press("escape")
+    await app.until(lambda: not isinstance(app.app.screen, HelpScreen), "they are left")
+    return keys
+
+
+async def test_a_list_of_one_order_says_so_where_a_header_is_clicked(memories: Path) -> None:
+    async with opened(memories, WIDE, start="activity") as app:
+        here = app.app.section
+        assert isinstance(here, ListSection)
+        await app.until(lambda: here.rows.total > 0, "the journal is read")
+        await app.pilot.click(ColumnHeader, offset=(here.columns.header.render().plain.index("action"), 0))
+        await app.until(lambda: "This list has one order." in app.told, "it is said")
+
+
+async def test_the_key_bar_of_the_exposures_has_no_key_of_the_journal(memories: Path) -> None:
+    def bar() -> str:
+        return str(app.app.query_one(KeyBar).render())
+
+    async with opened(memories, WIDE, start="activity") as app:
+        await app.until(lambda: "r Take back" in bar(), "the journal's keys are shown")
+        assert "i Exposures" in bar()
+        await app.press("i")
+        await app.until(lambda: "i Journal" in bar(), "the key goes back to the journal")
+        assert "Take back" not in bar()
+        await app.press("i")
+        await app.until(lambda: "i Exposures" in bar() and "r Take back" in bar(), "they are back")
+
+
+async def test_between_two_frames_there_is_a_gap_that_is_a_line_under_the_mouse(memories: Path) -> None:
+    async with opened(memories, WIDE) as app:
+        await _listed(app)
+        divider = app.memories.query_one(Divider)
+        assert divider.render().plain.split() == []
+        await app.pilot.hover(Divider)
+        assert divider.render().plain.split() == ["\N{BOX DRAWINGS LIGHT VERTICAL}"] * divider.size.height
+        await app.pilot.hover(ColumnHeader)
+        assert divider.render().plain.split() == []
+
+
+async def test_a_line_of_the_dialog_that_is_cut_ends_with_an_ellipsis(memories: Path) -> None:
+    async with opened(memories, (60, 24), start="activity") as app:
+        await _choose(app)
+        screen = app.app.screen
+        assert isinstance(screen, ColumnsScreen)
+        row = next(row for row in screen.rows.at_hand({"what"}))
+        (line,) = screen.row_lines(row, 50)
+        assert "".join(text for text, _ in line).endswith("\N{HORIZONTAL ELLIPSIS}")

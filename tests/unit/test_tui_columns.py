@@ -11,11 +11,12 @@ from rich.cells import cell_len
 
 from memento_tui import clock
 from memento_tui.api.types import MemorySummary
+from memento_tui.model import WorkingItem
 from memento_tui.tui.columns import Columns
 from memento_tui.tui.memory_columns import MEMORY_COLUMNS, memory_line
 from memento_tui.tui.row_sources import summary_of
 from memento_tui.tui.sections.activity_rows import ENTRY_COLUMNS, EXPOSURE_COLUMNS
-from memento_tui.tui.sections.entry_text import ITEM_COLUMNS, SKIP_COLUMNS
+from memento_tui.tui.sections.entry_text import ITEM_COLUMNS, SKIP_COLUMNS, format_expiry
 from memento_tui.tui.sections.identity import IdentitySection
 from memento_tui.tui.sections.identity_text import CRYSTAL_COLUMNS
 from memento_tui.tui.sections.list_section import ListSection
@@ -154,3 +155,60 @@ def test_every_order_of_a_column_is_one_of_its_list(section: type[ListSection]) 
     orders = [order for column in section.COLUMNS.all.values() for order in column.orders]
     assert orders
     assert set(orders) <= set(section.ORDERS)
+
+
+@pytest.mark.parametrize("columns", [ITEM_COLUMNS, SKIP_COLUMNS], ids=lambda columns: columns.name)
+def test_columns_are_narrowed_before_one_that_was_switched_on_is_left_out(columns: Columns[object]) -> None:
+    for added in set(columns.all) - set(columns.first):
+        names = (*columns.first, added)
+        cells_of = {name: cell_len(text) for name, text in columns.header(names, 81) if name}
+        assert added in cells_of
+        assert cells_of[columns.main] >= columns.least_main
+
+
+def test_the_columns_that_a_row_has_no_room_for_are_named() -> None:
+    names = (*ITEM_COLUMNS.first, "status", "tags", "namespace")
+    assert ITEM_COLUMNS.without_room(names, 200) == []
+    assert ITEM_COLUMNS.without_room(names, 81) == ["namespace"]
+
+
+def test_a_column_with_a_part_of_its_row_has_that_where_all_have_room() -> None:
+    cells_of = {name: cell_len(text) for name, text in ITEM_COLUMNS.header(ITEM_COLUMNS.first, 150)}
+    assert cells_of["next"] == int(150 * 0.38)
+
+
+def test_every_end_of_a_skip_fits_its_column_and_its_header_begins_where_the_time_does() -> None:
+    now = clock.now()
+    spans = [timedelta(seconds=3), timedelta(minutes=59), timedelta(hours=23), timedelta(days=2), timedelta(days=13)]
+    spans += [timedelta(days=55), timedelta(days=360), timedelta(days=9_999), timedelta(days=365 * 1_900)]
+    texts = [format_expiry(now + sign * span, now)[0] for span in spans for sign in (1, -1)]
+    column = SKIP_COLUMNS.all["ends"]
+    assert max(cell_len(text) for text in texts) <= column.width.fewest
+    assert {text[:2] for text in texts} == {"  ", "< ", "x "}
+    assert (column.label[:2], column.label[2:]) == ("  ", "ends")
+
+
+@pytest.mark.parametrize(
+    ("priority", "shown"),
+    [
+        (0, "0"),
+        (-999, "-999"),
+        (-1_500, "-1k"),
+        (1_999, "1k"),
+        (9_999, "9k"),
+        (10_000, ">9k"),
+        (-9_999, "-9k"),
+        (-10_000, "<-9k"),
+    ],
+)
+def test_a_priority_of_thousands_is_rounded_towards_zero_and_never_cut(priority: int, shown: str) -> None:
+    item = WorkingItem(id="w-1", title="An item", created_at=clock.now(), updated_at=clock.now(), priority=priority)
+    assert ITEM_COLUMNS.all["priority"].text(item, clock.now()) == shown.rjust(4)
+
+
+def test_an_action_of_the_journal_has_more_cells_where_there_is_room() -> None:
+    def cells_at(width: int) -> int:
+        return next(cell_len(text) for name, text in ENTRY_COLUMNS.header(ENTRY_COLUMNS.first, width) if name)
+
+    assert cells_at(67) >= len("contradiction")
+    assert cells_at(45) == 9

@@ -8,6 +8,7 @@ import msgspec
 from textual.binding import Binding, BindingType
 
 from memento_tui.tui.columns import Columns
+from memento_tui.tui.display import cells
 from memento_tui.tui.screens.list_dialog import ListDialog
 from memento_tui.tui.widgets.record_list import Line
 
@@ -33,8 +34,8 @@ class ColumnsScreen(ListDialog[_ColumnRow, tuple[str, ...] | None]):
         Binding("escape", "dismiss(None)", "Leave"),
     ]
 
-    def __init__(self, columns: Columns[Any], shown: tuple[str, ...]) -> None:
-        super().__init__(f"Columns of the {columns.name}")
+    def __init__(self, columns: Columns[Any], shown: tuple[str, ...], title: str) -> None:
+        super().__init__(f"Columns of {title}")
         self._columns = columns
         self._order = [*shown, *(name for name in columns.all if name not in shown)]
         self._shown = set(shown)
@@ -43,14 +44,14 @@ class ColumnsScreen(ListDialog[_ColumnRow, tuple[str, ...] | None]):
         """List the columns."""
         self._list()
 
-    def row_lines(self, row: _ColumnRow, width: int) -> list[Line]:  # noqa: ARG002 - the list cuts it
+    def row_lines(self, row: _ColumnRow, width: int) -> list[Line]:
         """Return whether a column is shown, its name, and what it shows."""
         sign = "[x] " if row.is_shown else "[ ] "
         return [
             [
                 (sign, "good" if row.is_shown else "muted"),
                 (f"{row.id:<{_NAME_WIDTH}}", "strong" if row.is_shown else ""),
-                (self._columns.all[row.id].about, "muted"),
+                (cells(self._columns.all[row.id].about, width - len(sign) - _NAME_WIDTH), "muted"),
             ]
         ]
 

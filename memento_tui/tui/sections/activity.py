@@ -13,7 +13,7 @@ from memento_tui.api.activity import ACTIVITY_FILTERS, ActivityLog, ActivityQuer
 from memento_tui.api.types import ActivityRow, ExposureRow
 from memento_tui.errors import MementoError
 from memento_tui.tui.columns import Columns
-from memento_tui.tui.commands import bindings, commands_in_scopes, key_names
+from memento_tui.tui.commands import Command, bindings, commands_in_scopes, key_names
 from memento_tui.tui.display import literal
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.activity_actions import ExposureActions, ask_and_quarantine
@@ -55,6 +55,10 @@ _FILTER_VALUES = {
     "is": ("new",),
 }
 """Values of filters that are the same in every workspace."""
+
+
+_FOR_THE_JOURNAL = ("activity.revert", "activity.quarantine")
+"""Commands that act on entries of the journal, and on no exposure."""
 
 
 class ActivitySection(ListSection[ActivityListRow]):
@@ -240,7 +244,13 @@ class ActivitySection(ListSection[ActivityListRow]):
     def is_available(self, command: str) -> bool:
         """Return whether a command can act on the row in focus."""
         view = self._report_view
-        return view.is_available(command) if view is not None and command.startswith("report.") else True
+        if view is not None and command.startswith("report."):
+            return view.is_available(command)
+        return command not in _FOR_THE_JOURNAL or not self.shows_exposures
+
+    def key_label(self, command: Command) -> str:
+        """Return the words for a command in the key bar; the key of the other list has the name of that list."""
+        return "Journal" if command.id == "activity.ledger" and self.shows_exposures else super().key_label(command)
 
     def on_hide(self) -> None:
         """Count the entries that came while the person watched as seen."""
@@ -339,6 +349,7 @@ class ActivitySection(ListSection[ActivityListRow]):
             self.filter_box.value = self.filter
         hint = "words  session:  channel:  memory:  since:7d" if self.shows_exposures else self.FILTER_HINT
         self.filter_box.placeholder = hint
+        self.memento.focus_changed()
 
     @work(exclusive=True, group="action")
     async def action_revert(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from memento_tui.api.types import ActivityRow, Entry, ExposureRow
-from memento_tui.tui.columns import Column, Columns, age_since, fixed
+from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
 from memento_tui.tui.display import has_hidden
 from memento_tui.tui.widgets.record_list import Line
 
@@ -33,7 +33,7 @@ def _what(row: ActivityRow) -> str:
 ENTRY_COLUMNS = Columns[ActivityRow](
     name="journal",
     all={
-        "action": Column("action", "what was done", fixed(9), lambda row, _: row.entry.action),
+        "action": Column("action", "what was done", share(0.2, 14, 9), lambda row, _: row.entry.action),
         "what": Column(
             "what",
             "the record that was changed, behind the number of others; always shown",

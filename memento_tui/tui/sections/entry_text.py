@@ -31,7 +31,7 @@ CATEGORY_SHORT = {
 EXPIRES_SOON = timedelta(days=3)
 """A skip that ends within this time is marked."""
 
-_CATEGORY_WIDTH, _PRIORITY_WIDTH, _AGE_WIDTH, _HITS_WIDTH, _END_WIDTH, _WHO_WIDTH = 8, 4, 6, 5, 11, 10
+_CATEGORY_WIDTH, _PRIORITY_WIDTH, _AGE_WIDTH, _HITS_WIDTH, _END_WIDTH, _WHO_WIDTH = 8, 4, 6, 5, 13, 10
 _NARROW, _WIDE = 48, 84
 _NEXT = "-> "
 
@@ -73,9 +73,17 @@ def format_expiry(end: datetime, now: datetime) -> tuple[str, str]:
 
 
 def _priority(item: WorkingItem) -> tuple[str, str]:
-    number = item.priority
-    text = str(number) if abs(number) < 1000 else f"{number // 1000}k"  # noqa: PLR2004 - four cells
-    return cells(text.rjust(_PRIORITY_WIDTH), _PRIORITY_WIDTH), "strong" if number > 0 else "muted"
+    return _short_number(item.priority).rjust(_PRIORITY_WIDTH), "strong" if item.priority > 0 else "muted"
+
+
+def _short_number(number: int) -> str:
+    """Return a number in at most four cells: thousands are rounded towards zero, those beyond nine not told apart."""
+    thousands = abs(number) // 1000
+    if not thousands:
+        return str(number)
+    if thousands > 9:  # noqa: PLR2004 - one digit
+        return "<-9k" if number < 0 else ">9k"
+    return f"{'-' if number < 0 else ''}{thousands}k"
 
 
 def _flag(text: str) -> tuple[str, str]:
@@ -143,7 +151,7 @@ SKIP_COLUMNS = Columns[Skip](
     name="skips",
     all={
         "ends": Column(
-            "ends",
+            "  ends",  # behind the cells of the glyph
             "when it ends",
             fixed(_END_WIDTH),
             lambda skip, now: format_expiry(skip.expires_at, now)[0],

@@ -21,7 +21,7 @@ from memento_tui.tui.bulk_runner import MAX_ROWS_NAMED, BulkOutcome, BulkRunner
 from memento_tui.tui.columns import Columns
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, shown
-from memento_tui.tui.list_columns import ListColumns
+from memento_tui.tui.list_columns import ONE_ORDER, ListColumns
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.section import ChosenRows, Section
 from memento_tui.tui.selection import Selection
@@ -109,7 +109,9 @@ class ListSection(Section, Generic[RowT]):
     """What the pane beside the list shows, on its frame."""
     COLUMNS: ClassVar[Columns[Any] | None] = None
     """The columns of a row; ``None`` where there are none to choose."""
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
+    NO_COLUMNS: ClassVar[str] = "This list has no columns to choose."
+    """What is said where the person wants to choose columns and `column_set` returns none."""
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list"), *bindings("columns")]
 
     def __init__(self) -> None:
         super().__init__(id=self.SCOPE)
@@ -175,6 +177,11 @@ class ListSection(Section, Generic[RowT]):
     def column_set(self) -> Columns[Any] | None:
         """Return the columns of the list that is shown."""
         return self.COLUMNS
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether the list that is shown has columns to choose."""
+        return self.column_set() is not None
 
     def row_indent(self) -> int:
         """Return the cells that stand in front of every row."""
@@ -552,7 +559,7 @@ class ListSection(Section, Generic[RowT]):
         """Show the rows in the next order, with the cursor on the first."""
         orders = list(self.ORDERS)
         if not orders:
-            self.memento.show_status("This list has one order.", problem=True)
+            self.memento.show_status(ONE_ORDER, problem=True)
         elif self.can_sort():
             self.sort_by(orders[(orders.index(self.order) + 1) % len(orders)])
 

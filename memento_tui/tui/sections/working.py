@@ -14,6 +14,7 @@ from textual.content import Content
 from memento_tui.api.lists import CATEGORY_WORDS, STATUS_WORDS, ItemQuery, parse_item_query
 from memento_tui.model import WorkingItem
 from memento_tui.model.lists import ITEM_CATEGORIES
+from memento_tui.tui.columns import Columns
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.section import WIDE_CELLS
@@ -49,6 +50,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
         "category": lambda item: ITEM_CATEGORIES.index(item.category),
     }
     COLUMNS = ITEM_COLUMNS
+    NO_COLUMNS: ClassVar[str] = "The board has no columns to choose; b shows the list."
     SIDE_TITLE: ClassVar[str] = "Item"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("working")]
 
@@ -92,7 +94,11 @@ class WorkingSection(EntryListSection[WorkingItem]):
 
     def row_lines(self, row: WorkingItem, width: int) -> Sequence[Line]:
         """Return the row of an item."""
-        return item_line(row, width, self.columns.names)
+        return item_line(row, width, self.columns.names_of(ITEM_COLUMNS))
+
+    def column_set(self) -> Columns[Any] | None:
+        """Return the columns of the list; ``None`` on the board."""
+        return None if self.on_board else ITEM_COLUMNS
 
     def details(self, row: WorkingItem) -> Content:
         """Return the item in full."""

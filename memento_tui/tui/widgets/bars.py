@@ -173,17 +173,26 @@ class KeyBar(Widget):
         self._scopes: Sequence[KeyScope] = ()
         self._keys = KeyMap({})
         self._is_available: Callable[[Command], bool] = lambda _: True
+        self._words: Callable[[Command], str] = lambda command: command.label
         self._typing = False
         self._spans: list[tuple[int, int, Command]] = []
 
     def show(
-        self, scopes: Sequence[KeyScope], keys: KeyMap, is_available: Callable[[Command], bool], *, typing: bool
+        self,
+        scopes: Sequence[KeyScope],
+        keys: KeyMap,
+        is_available: Callable[[Command], bool],
+        words: Callable[[Command], str],
+        *,
+        typing: bool,
     ) -> None:
         """Show the keys of some scopes; while the person types into a text, keys that are letters are left out.
 
         A command is left out where ``is_available`` returns false for its id: it has nothing to act on.
+        ``words`` returns what stands behind the key of one.
         """
-        self._scopes, self._keys, self._is_available, self._typing = scopes, keys, is_available, typing
+        self._scopes, self._keys, self._typing = scopes, keys, typing
+        self._is_available, self._words = is_available, words
         self.refresh()
 
     def render(self) -> Content:
@@ -215,7 +224,7 @@ class KeyBar(Widget):
         return key_names(self._keys.of(command).split(",")[0])
 
     def _label(self, command: Command) -> str:
-        return f" {self._key(command)} {command.label} "
+        return f" {self._key(command)} {self._words(command)} "
 
     def on_click(self, event: events.Click) -> None:
         """Run the command that was clicked."""

@@ -36,9 +36,13 @@ class ColumnHeader(Widget):
         self._is_sorted = is_sorted
         self._sort = sort
 
+    @property
+    def row_width(self) -> int:
+        """The cells of a row of the list, without those in front of every list's rows."""
+        return max(self._rows.scrollable_content_region.width - GUTTER_WIDTH, 0)
+
     def _drawn(self) -> Sequence[tuple[str, str]]:
-        width = max(self._rows.scrollable_content_region.width - GUTTER_WIDTH, 0)
-        return [("", " " * GUTTER_WIDTH), *self._pieces(width)]
+        return [("", " " * GUTTER_WIDTH), *self._pieces(self.row_width)]
 
     def render(self) -> Content:
         """Return the names of the columns that the rows have room for; the one that they are sorted by stands out."""
