@@ -98,7 +98,7 @@ class ListColumns:
         self.header.refresh()
         if not section.memento.workspace.is_read_only:
             section.memento.workspace.settings.set(_setting(here), " ".join(chosen))
-        section.memento.show_status(f"Columns: {', '.join(chosen)}.{self._without_room(here)}")
+        section.memento.show_status(self._without_room(here) or f"Columns: {', '.join(chosen)}.")
 
     def _without_room(self, here: Columns[Any]) -> str:
         """Return in a sentence which columns the list has no room for, and how it has more; empty for none."""
@@ -107,7 +107,7 @@ class ListColumns:
             return ""
         has_more = self._section.has_class("-wide") and not self._section.has_class("-list-alone")
         way_out = " (\\ shows the list alone)" if has_more else ""
-        return f" No room for: {', '.join(missing)}{way_out}."
+        return f"No room for: {', '.join(missing)}{way_out}."
 
 
 def _setting(columns: Columns[Any]) -> str:

@@ -226,7 +226,7 @@ async def test_a_column_that_there_is_no_room_for_is_named_with_the_key_that_mak
         while screen.rows.current is None or screen.rows.current.id != "namespace":
             await app.press("j")
         await app.press("space", "enter")
-        await app.until(lambda: "No room for: tags, namespace (\\ shows the list alone)." in app.told, app.told)
+        await app.until(lambda: "No room for: tags, namespace (\\ shows the list alone)." in app.told, "it is said")
         await app.press("backslash", "vertical_line")
         await app.until(lambda: isinstance(app.app.screen, ColumnsScreen), "the columns are asked for")
         await app.press("d", "enter")
