@@ -19,6 +19,7 @@ from memento_tui.defaults import (
     REVIEW_BURST,
 )
 from memento_tui.errors import DataDirectoryError, InvalidInput
+from memento_tui.regular_files import read_regular
 
 __all__ = [
     "Config",
@@ -184,8 +185,7 @@ def read_config_text(path: Path) -> str:
     A byte order mark, which some editors of Windows begin a file with, is no part of it.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:  # its line ends stay as they are where it is changed
-            return file.read()
+        return read_regular(path).decode("utf-8-sig")  # its line ends stay as they are where it is changed
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:

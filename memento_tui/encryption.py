@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from memento_tui.locations import last_known_location
+from memento_tui.regular_files import read_regular
 
 TYPE_CHECKING = False  # as in `typing`, whose import a hook would wait for
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def noted_key(database: Path) -> str:
     import json  # noqa: PLC0415 - only what is not in clear, or was noted, is asked
 
     try:
-        noted = json.loads(Path(last_known_location(os.fspath(database))).read_bytes()).get("key", "")
+        noted = json.loads(read_regular(last_known_location(os.fspath(database)))).get("key", "")
     except (OSError, ValueError, AttributeError):
         return ""
     # It becomes a part of paths.

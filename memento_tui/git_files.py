@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
+
+from memento_tui.regular_files import read_regular
 
 __all__ = ["USUAL_DEFAULT_BRANCHES", "checked_out_branch", "common_directory", "head_commit"]
 
@@ -114,19 +115,6 @@ def _first_line(path: Path) -> str:
 def _content(path: Path, limit: int) -> bytes:
     """Return the beginning of a file; nothing where it is none, such as a pipe, which would wait for its writer."""
     try:
-        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return read_regular(path, limit)
     except (OSError, ValueError):
         return b""
-    try:
-        return _read(opened, limit) if stat.S_ISREG(os.fstat(opened).st_mode) else b""
-    except OSError:
-        return b""
-    finally:
-        os.close(opened)
-
-
-def _read(opened: int, limit: int) -> bytes:
-    found = b""
-    while len(found) < limit and (part := os.read(opened, limit - len(found))):
-        found += part
-    return found

@@ -8,6 +8,7 @@ import os
 import sys
 
 from memento_tui.locations import data_location, known_workspaces_location, waiting_location
+from memento_tui.regular_files import open_regular
 
 __all__ = ["STYLES", "main", "run", "status_text", "waiting"]
 
@@ -31,7 +32,7 @@ def waiting(data_dir: str = "") -> tuple[int, int]:
     """
     try:
         data_dir = data_dir or os.environ.get("MEMENTO_HOME", "") or _chosen()
-        descriptor = os.open(waiting_location(data_location(data_dir)), os.O_RDONLY)
+        descriptor = open_regular(waiting_location(data_location(data_dir)))
     except (OSError, RuntimeError, ValueError, LookupError, TypeError):
         return 0, 0
     try:

@@ -14,6 +14,7 @@ from memento_tui.defaults import (
     RELEVANCE_FLOOR,
 )
 from memento_tui.named_tuple import NamedTuple
+from memento_tui.regular_files import read_regular
 
 __all__ = ["HookSettings", "engine_is_enabled", "read_settings"]
 
@@ -51,7 +52,7 @@ def read_settings(path: Path) -> HookSettings:
     `memento doctor` reports a wrong value; a hook has nobody to report it to.
     """
     try:
-        raw = path.read_bytes()
+        raw = read_regular(path)
     except OSError:
         return HookSettings()
     if not any(name in raw for name in (b"hooks", b"decay")):

@@ -15,6 +15,7 @@ from pathlib import Path
 from memento_tui.encryption import key_id_of, noted_key
 from memento_tui.locations import last_known_location
 from memento_tui.named_tuple import NamedTuple
+from memento_tui.regular_files import open_regular, read_regular
 from memento_tui.storage.statements import NEWEST_ENTRY, SELECT_SETTING
 
 TYPE_CHECKING = False  # as in `typing`, whose import a hook would wait for
@@ -51,7 +52,7 @@ def last_known_file(database: Path) -> Path:
 def read_last_known(database: Path) -> LastKnown | None:
     """Return what was noted of a database last; ``None`` where nothing was, or it cannot be read."""
     try:
-        noted = json.loads(last_known_file(database).read_bytes())
+        noted = json.loads(read_regular(last_known_file(database)))
         return LastKnown(str(noted["workspace"]), int(noted["entry"]), str(noted["hash"]))
     except (OSError, ValueError, LookupError, TypeError):
         return None  # it is written anew by the next write
@@ -82,7 +83,7 @@ def note_key(database: Path, key_id: str) -> None:
 def _write(database: Path, known: LastKnown, key_id: str) -> None:
     """Write what is known of a database. Raises `OSError`."""
     noted = known._asdict() | ({"key": key_id} if key_id else {})
-    descriptor = os.open(last_known_file(database), os.O_WRONLY | os.O_CREAT, 0o600)
+    descriptor = open_regular(last_known_file(database), os.O_WRONLY | os.O_CREAT)
     try:
         os.pwrite(descriptor, f"{json.dumps(noted):{_BYTES - 1}}\n".encode(), 0)
         os.ftruncate(descriptor, _BYTES)  # where something else stood there

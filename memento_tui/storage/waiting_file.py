@@ -13,6 +13,7 @@ from pathlib import Path
 
 from memento_tui.locations import waiting_location
 from memento_tui.model.review import RISKY_KINDS
+from memento_tui.regular_files import open_regular
 
 __all__ = ["note_waiting", "read_waiting"]
 
@@ -37,7 +38,7 @@ def note_waiting(root: Path, counts: Mapping[str, int]) -> tuple[int, int]:
     path = waiting_location(os.fspath(root))
     if found != noted or not os.path.exists(path):  # noqa: PTH110 - a path as text
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+            descriptor = open_regular(path, os.O_WRONLY | os.O_CREAT)
         except OSError:
             return noted[1], noted[1]
         try:
