@@ -59,7 +59,7 @@ async def test_columns_are_shown_and_moved_and_are_there_again_after_a_restart(m
         while screen.rows.current is None or screen.rows.current.id != "certainty":
             await app.press("j")
         await app.press("space", *["K"] * 9, "enter")
-        await app.until(lambda: "Columns: certainty, title, tags, changed." in app.told, "they are taken")
+        await app.until(lambda: "No room for: tags (" in app.told, "they are taken")
         assert _names(app) == ["sure", "title", "age"]
     async with opened(memories, WIDE) as app:
         await _listed(app)
