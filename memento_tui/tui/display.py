@@ -12,10 +12,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len, get_character_cell_size
 
-__all__ = ["ago", "cells", "has_hidden", "hidden_characters", "literal", "more_characters", "shown", "time_ago"]
+__all__ = [
+    "ago",
+    "cells",
+    "has_hidden",
+    "hidden_characters",
+    "literal",
+    "more_characters",
+    "set_border_title",
+    "shown",
+    "time_ago",
+]
 
 if TYPE_CHECKING:
     from textual.content import Content
+    from textual.widget import Widget
 
 
 _PLAIN = (
@@ -148,6 +159,11 @@ def literal(text: str, style: str = "", *, multiline: bool = False) -> Content:
     from textual.content import Content  # noqa: PLC0415 - the command line shows text without Textual
 
     return Content.styled(shown(text, multiline=multiline), style)
+
+
+def set_border_title(widget: Widget, title: str) -> None:
+    """Show a title in the upper border of a widget, letter by letter."""
+    widget.border_title = literal(title)
 
 
 def ago(moment: datetime, now: datetime) -> str:

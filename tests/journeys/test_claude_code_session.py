@@ -199,7 +199,7 @@ def test_a_person_who_has_the_app_open_sees_injections_and_lessons_as_they_come(
         screen.shows(
             "Deploys of the billing",
             "Every amount of money",
-            "src/export.py: a month ends",
+            "src/export.py: a month",
             f"{FIRST[:7]}",
             "through hook",
             "not seen to be",

@@ -14,7 +14,7 @@ from memento_tui.api.types import ActivityRow, ExposureRow
 from memento_tui.errors import MementoError
 from memento_tui.tui.columns import Columns
 from memento_tui.tui.commands import Command, bindings, commands_in_scopes, key_names
-from memento_tui.tui.display import literal
+from memento_tui.tui.display import literal, set_border_title
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.activity_actions import ExposureActions, ask_and_quarantine
 from memento_tui.tui.sections.activity_rows import (
@@ -339,8 +339,8 @@ class ActivitySection(ListSection[ActivityListRow]):
 
     def _switch(self) -> None:
         self.shows_exposures = not self.shows_exposures
-        self.rows_pane.border_title = self.list_title()
-        self.side_pane.border_title = "Exposure" if self.shows_exposures else self.SIDE_TITLE
+        set_border_title(self.rows_pane, self.list_title())
+        set_border_title(self.side_pane, "Exposure" if self.shows_exposures else self.SIDE_TITLE)
         self.rows.clear_marks()
         self.set_side_text(Content(""))
         self.filter, self._other_filter = self._other_filter, self.filter

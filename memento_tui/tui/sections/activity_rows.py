@@ -62,6 +62,7 @@ ENTRY_COLUMNS = Columns[ActivityRow](
     first=("action", "what", "who", "channel", "age"),
     main="what",
     staying="age",
+    least_main=16,  # who did it is worth more than the end of a headline, which stands beside the list
 )
 
 EXPOSURE_COLUMNS = Columns[ExposureRow](

@@ -20,7 +20,7 @@ from memento_tui.app_sections import SECTIONS
 from memento_tui.tui.bulk_runner import MAX_ROWS_NAMED, BulkOutcome, BulkRunner
 from memento_tui.tui.columns import Columns
 from memento_tui.tui.commands import KeyScope, bindings
-from memento_tui.tui.display import cells, shown
+from memento_tui.tui.display import cells, set_border_title, shown
 from memento_tui.tui.list_columns import ONE_ORDER, ListColumns
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.section import ChosenRows, Section
@@ -257,7 +257,8 @@ class ListSection(Section, Generic[RowT]):
 
     def compose(self) -> ComposeResult:
         """Lay out the section."""
-        self.rows_pane.border_title, self.side_pane.border_title = self.list_title(), self.SIDE_TITLE
+        set_border_title(self.rows_pane, self.list_title())
+        set_border_title(self.side_pane, self.SIDE_TITLE)
         yield self.filter_box.suggestions
         with HorizontalFrame(classes="bar"):
             yield self.filter_box

@@ -18,7 +18,7 @@ from memento_tui.errors import MementoError, NotAllowed
 from memento_tui.model import Memory
 from memento_tui.model.filters import AnyOf, with_default_statuses
 from memento_tui.tui.commands import KeyScope, bindings
-from memento_tui.tui.display import literal, shown
+from memento_tui.tui.display import literal, set_border_title, shown
 from memento_tui.tui.edit_conflict import CurrentText, other_writer_name, save_with_conflicts
 from memento_tui.tui.external_editor import edit_in_external_editor, run_in_terminal
 from memento_tui.tui.memory_columns import MEMORY_COLUMNS, memory_line
@@ -248,14 +248,14 @@ class MemoriesSection(ListSection[MemorySummary]):
             self.show_side()
             self.show(self.rows.current)
             self.add_class("-viewing")
-            self.side_pane.border_title = name.capitalize()
+            set_border_title(self.side_pane, name.capitalize())
             await self.side.open(name)
 
     @on(ViewClosed)
     def _view_closed(self, event: ViewClosed) -> None:
         event.stop()
         self.side.close()
-        self.side_pane.border_title = self.SIDE_TITLE
+        set_border_title(self.side_pane, self.SIDE_TITLE)
         self.remove_class("-viewing")
         self.focus_part(self.rows)
         if self._chosen_in_view is not None:
