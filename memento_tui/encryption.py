@@ -138,7 +138,7 @@ def is_unlocked(key_id: str) -> bool:
 
 
 _known_places: dict[str, str] = {}
-"""Where keys were found last."""
+"""The folders in which keys were found last."""
 
 
 def key_place(key_id: str) -> Path | None:

@@ -159,7 +159,7 @@ class SettingsFile:
         self.path = paths.config
         self._read_only = read_only
         self._changes: list[tuple[bytes, bytes]] = []
-        """What the file held before and after each change that was made here."""
+        """The texts of the file before and after each change that was made here."""
 
     def states(self) -> list[SettingState]:
         """Return every setting as it is now. Raises `InvalidInput` or `DataDirectoryError` like `load_config`."""

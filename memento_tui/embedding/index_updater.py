@@ -58,12 +58,12 @@ class _Changed(NamedTuple):
 
     @property
     def own_text(self) -> Text:
-        """What the memory's own vector is made of."""
+        """The words that the memory's own vector is made of."""
         return (text_to_embed(self.memory),)
 
     @property
     def text_in_context(self) -> Text | None:
-        """What the vector is made of that takes its session in; ``None`` where nothing stands before it."""
+        """The words of the vector that takes its session in; ``None`` where nothing stands before it."""
         return None if self.context is None else (self.context.text, *self.own_text)
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Text = tuple[str, ...]
-"""What a vector is made of: a text, or what stands before it and the text."""
+"""The words that a vector is made of: a text, or its context and the text."""
 
 _OPTIONS = {"timeout": "10s", "connect_timeout": "3s", "client_max_retries": "1", "client_retry_timeout": "10"}
 """For how long object storage is waited for; where it is and with which key, the environment says."""

@@ -30,7 +30,7 @@ class FilePlace(msgspec.Struct, frozen=True, omit_defaults=True):
     title: str = ""
     """The title of a rule of Cursor's whose frontmatter gives none."""
     also: tuple[FilePlace, ...] = ()
-    """Where other files of the project hold the same section."""
+    """The places of the same section in other files of the project."""
 
     @property
     def is_rule(self) -> bool:
