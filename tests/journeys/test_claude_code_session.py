@@ -207,4 +207,4 @@ def test_a_person_who_has_the_app_open_sees_injections_and_lessons_as_they_come(
         claude.play(agent)
         screen.shows("Review 3")
         screen.press("3")
-        screen.shows("store every timestamp", "The nightly export", "learned from a transcript", "it rests on:")
+        screen.shows("store every timestamp", "The nightly", "learned from a transcript", "it rests on:")

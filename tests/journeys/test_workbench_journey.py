@@ -49,7 +49,7 @@ def test_a_morning_at_the_workbench(data_dir: Path, workspace: Workspace) -> Non
 
         pending = agent.call("remember", content="Walrus rule from a page.", source_type="external")["id"]
         screen.press("3")
-        screen.shows("Walrus rule from a", "30 minutes")
+        screen.shows("Walrus rule from", "30 minutes")
         screen.press("g")
         screen.decide("n", lambda: _resolved(workspace), "the newer side holds")
         assert workspace.get("ten").status == "superseded"
