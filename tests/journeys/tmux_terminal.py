@@ -71,8 +71,13 @@ class Screen:
                 sleep(_POLL_SECONDS)
 
     def shows(self, *texts: str) -> None:
-        """Wait until all of these are on the screen."""
-        self.until(lambda: all(text in self.text for text in texts), f"{texts} are shown")
+        """Wait until all of these are on the screen at once."""
+
+        def are_shown() -> bool:
+            shown = self.text
+            return all(text in shown for text in texts)
+
+        self.until(are_shown, f"{texts} are shown")
 
     def has_ended(self) -> bool:
         """Tell whether the program has ended."""
