@@ -15,7 +15,7 @@ from memento_tui.api.queries import LinkDirection, relations_of
 from memento_tui.errors import DataDirectoryError
 from memento_tui.model import AnyRecord, Crystal, Memory, Proposal, Relation
 from memento_tui.model.filters import Filter
-from memento_tui.model.memory import content_digest
+from memento_tui.model.memory import content_digest, says_the_same
 from memento_tui.policy.gate import Gate
 from memento_tui.storage.journal import Author
 from memento_tui.storage.journal_queries import Revision
@@ -129,8 +129,9 @@ class ImportSession:
         return self._store.journal.head()
 
     def same_content(self, content: str) -> list[Memory]:
-        """Return the recalled or pending memories that have exactly this content, oldest first."""
-        return self._store.memories.with_digest(content_digest(content))
+        """Return the recalled or pending memories that say the same as a content, oldest first."""
+        found = self._store.memories.with_digest(content_digest(content))
+        return [memory for memory in found if says_the_same(memory.content, content)]
 
     def current_crystal(self) -> Crystal | None:
         """Return the identity crystal that holds now, or ``None``."""

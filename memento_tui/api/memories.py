@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal
@@ -15,7 +14,14 @@ from memento_tui.errors import Conflict, InvalidField, NotAllowed
 from memento_tui.model import Memory, Proposal, make_memory, make_proposal, make_relation
 from memento_tui.model.claims import without_decisions
 from memento_tui.model.inference import AGENT_CONFIDENCE, PERSON_CONFIDENCE, with_inferred_trust
-from memento_tui.model.memory import FOREIGN_ID, RECALLED_STATUSES, RESERVED_EXTRA, SENSITIVITIES, content_digest
+from memento_tui.model.memory import (
+    FOREIGN_ID,
+    RECALLED_STATUSES,
+    RESERVED_EXTRA,
+    SENSITIVITIES,
+    content_digest,
+    says_the_same,
+)
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import check_line, new_id
 from memento_tui.policy.gate import Gate, ProposalDraft, Screened, creation_fingerprint
@@ -117,7 +123,7 @@ class MemoryCreator:
                 memory = arrival.memory
                 place = (memory.namespace, content_digest(memory.content))
                 found = None if has_id else known.get(place)
-                if isinstance(found, Memory) and not same_content(found, memory):
+                if isinstance(found, Memory) and not says_the_same(found.content, memory.content):
                     found = None
                 if memory.id in fresh:
                     raise Conflict(f"The id {memory.id} stands twice among these memories.", "Give each its own.")
@@ -198,7 +204,9 @@ class MemoryCreator:
 
     def _known(self, memory: Memory) -> Memory | None:
         same_text = self._store.memories.with_digest(content_digest(memory.content))
-        return next((m for m in same_text if m.namespace == memory.namespace and same_content(m, memory)), None)
+        return next(
+            (m for m in same_text if m.namespace == memory.namespace and says_the_same(m.content, memory.content)), None
+        )
 
     def _rejected(self, memory: Memory) -> Memory | None:
         """Return the rejected memory with the same text, where that rejection silences the author, or ``None``."""
@@ -477,21 +485,6 @@ class MemoryEditor:
                         "Remember what is new; the person decides about the old.",
                     )
             tx.put(relation, base=0)
-
-
-def same_content(one: Memory, other: Memory) -> bool:
-    """Tell whether two contents differ at most in how prose is wrapped, in outer white space and in Unicode form.
-
-    Anything else tells apart: ``-v`` is not ``-V``, a square metre not ``m2``, and indentation means something.
-    """
-    return _comparable(one.content) == _comparable(other.content)
-
-
-def _comparable(content: str) -> list[str]:
-    lines = unicodedata.normalize("NFC", content).strip("\r\n").splitlines()
-    if any(line[:1].isspace() for line in lines[1:]):
-        return [line.rstrip() for line in lines]
-    return " ".join(lines).split()
 
 
 def _lowers_sensitivity(before: Memory, after: Memory) -> bool:

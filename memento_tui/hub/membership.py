@@ -17,12 +17,9 @@ from memento_tui.hub.address import check_address
 from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.server import ROLES, HubMember, HubServer, HubWorkspace
 from memento_tui.model.validation import check_namespace, new_id
+from memento_tui.text.agent_names import PLAIN_NAME, is_machine_name
 
 __all__ = ["Departure", "Invitation", "MachineHub", "Revocation"]
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-"""The names that a member, a workspace and a login may have; they stand beside agents' names in every list."""
-
 
 _MOST_COUNTED = 1_000
 """Entries that are counted at most for the status."""
@@ -255,6 +252,11 @@ class MachineHub:
                 "Leave it first: memento hub leave.",
             )
         _check_name("name", name)
+        if not is_machine_name(name):
+            raise InvalidInput(
+                f"The name {name!r:.80} would be read as yours or memento's beside what this machine writes.",
+                "Name the machine: --name laptop.",
+            )
         for one in namespaces:
             check_namespace(one)
         check_address(url)
@@ -274,7 +276,7 @@ def _chosen(workspaces: Sequence[HubWorkspace], name: str) -> HubWorkspace:
 
 
 def _check_name(what: str, name: str) -> None:
-    if not _NAME.fullmatch(name):
+    if not PLAIN_NAME.fullmatch(name):
         raise InvalidInput(
             f"The {what} {name!r:.80} cannot be used.",
             "It has up to 63 letters, digits, dots, hyphens and underscores.",
@@ -284,4 +286,4 @@ def _check_name(what: str, name: str) -> None:
 def machine_name() -> str:
     """Return this machine's name as a member may be called."""
     plain = re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname().partition(".")[0]).strip("-._")
-    return plain[:63] or "machine"
+    return plain[:63] if is_machine_name(plain[:63]) else "machine"

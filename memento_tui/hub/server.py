@@ -5,6 +5,7 @@ The only SQL for PostgreSQL. Every error of the server becomes a sentence.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.resources
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from memento_tui.hub.address import check_connection, connection_options, keyrin
 from memento_tui.hub.entries import GENESIS, HubChange, HubEntry
 from memento_tui.model.validation import new_id
 from memento_tui.system_keyring import HUB_SERVICE, find_secret
+from memento_tui.text.agent_names import is_machine_name
 
 __all__ = ["ROLES", "HubBusy", "HubMember", "HubServer", "HubUnreachable", "HubWorkspace", "Role", "Standing"]
 
@@ -245,7 +247,10 @@ class HubServer:
         self._rows("SELECT memento.revoke_member(%s, %s)::text", workspace, member)
 
     def members(self, workspace: str) -> list[HubMember]:
-        """Return the machines that take part or did, in the order in which they joined."""
+        """Return the machines that take part or did, in the order in which they joined.
+
+        Each gave itself its name. One that no machine may have, such as ``you``, is listed by a digest of its id.
+        """
         rows = self._rows(
             "SELECT m.id, m.name, m.login, l.role, m.public_key,"
             """ to_char(m.joined_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),"""
@@ -254,7 +259,9 @@ class HubServer:
             " WHERE m.workspace = %s ORDER BY m.joined_at, m.name",
             workspace,
         )
-        return [HubMember(row[0], row[1], row[2], row[3], bytes(row[4]), row[5], row[6]) for row in rows]
+        return [
+            HubMember(row[0], _listed_name(*row[:2]), row[2], row[3], bytes(row[4]), row[5], row[6]) for row in rows
+        ]
 
     # The journal
 
@@ -428,3 +435,7 @@ def _explain(psycopg: Any, error: Any) -> MementoError:  # noqa: ANN401 - the mo
             f"The hub does not answer: {text}.", "Nothing is lost: it is tried again, and all else goes on."
         )
     return MementoError(f"The hub failed: {text}.", "`memento hub status` may say more.")
+
+
+def _listed_name(member: str, name: str) -> str:
+    return name if is_machine_name(name) else f"member-{hashlib.sha256(member.encode()).hexdigest()[:8]}"

@@ -59,6 +59,8 @@ __all__ = [
     "make_memory",
     "make_relation",
     "parse_kind",
+    "says_the_same",
+    "text_compared",
 ]
 
 CLAIMS_KEY = "claims"
@@ -181,6 +183,22 @@ def content_digest(content: str) -> bytes:
     plain = content if content.isascii() else unicodedata.normalize("NFKC", content)
     folded = " ".join(plain.casefold().split())
     return hashlib.blake2b(folded.encode(), digest_size=16).digest()
+
+
+def text_compared(content: str) -> str:
+    """Return what two contents share that differ at most in the wrapping of prose, outer white space and Unicode form.
+
+    Anything else tells apart: ``-v`` is not ``-V``, a square metre not ``m2``, and indentation means something.
+    """
+    lines = unicodedata.normalize("NFC", content).strip("\r\n").splitlines()
+    if any(line[:1].isspace() for line in lines[1:]):
+        return "\n".join(line.rstrip() for line in lines)
+    return " ".join(" ".join(lines).split())
+
+
+def says_the_same(one: str, other: str) -> bool:
+    """Tell whether two contents are one, by `text_compared`."""
+    return text_compared(one) == text_compared(other)
 
 
 def make_memory(fields: Mapping[str, Any], *, now: datetime | None = None) -> Memory:

@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
 
 from memento_tui.text.fence import without_invisible
 
-__all__ = ["honest_agent_name", "is_persons_name"]
+__all__ = ["PLAIN_NAME", "honest_agent_name", "is_machine_name", "is_persons_name"]
 
 _ANONYMOUS = "agent"
 """The name of an agent whose own name is somebody else's."""
 
-_PERSON_WORDS = frozenset(
-    ("you", "your", "user", "person", "human", "owner", "me", "myself", "verified", "approved", "trusted", "essential")
-)
-"""Words that make a name read as the person's, or as trust that a person gave."""
+_HOST_WORDS = frozenset(("user", "person", "human", "owner", "me"))
+"""Words for the person that the names of many machines hold, as ``user-pc``."""
+
+_TRUST_WORDS = frozenset(("you", "your", "yourself", "myself", "verified", "approved", "trusted", "essential"))
+"""Words that make every name read as the person's, or as trust that a person gave."""
+
+_PERSON_WORDS = _HOST_WORDS | _TRUST_WORDS
+"""Words that make an agent's name read so."""
 
 _PROGRAM_NAMES = frozenset(("i", "memento", "system", "maintenance", "mirror", "hub", "stable"))
 """Whole names that memento or its words stand under."""
@@ -52,6 +57,24 @@ _TRADE_NAMES = re.compile(r"youtrack|youtube", re.IGNORECASE)
 
 _WORD = re.compile(r"[^\W\d_]+")
 
+PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+"""The names that a machine, a workspace and a login of the hub may have; they stand beside agents' in every list."""
+
+_RUN = re.compile(r"(?:[^\W_]|[@$!|]){3,}")
+"""Letters, digits and signs that may be meant as one word; ``M3`` is a machine."""
+
+_AS_LETTERS = tuple(str.maketrans("034578@$!|1\u03b8", f"oeastbasii{one}o") for one in "il")
+"""The letters that digits and signs in a name are read as; a one is an i or an l."""
+
+_YOU_WITH_A_SIGN = re.compile(r"\by[^\w\s./:+-]{1,2}(?=ur?\b)")
+"""The word ``you`` with a sign as its o."""
+
+_LETTER_OF_NAME = re.compile(r"(?:LATIN|SYMBOL) (?:(?:SMALL|CAPITAL) )?LETTER (?:SMALL CAPITAL )?([A-Z])(?: WITH .*)?$")
+"""The Latin letter that Unicode's name of a character tells, as LATIN SMALL LETTER Y WITH HOOK."""
+
+_BLANK_PATTERN = "\u2800"
+"""The pattern of Braille without a dot: a sign by its category that leaves its place empty."""
+
 _UPSILON = "\u03c5"
 """The letter that reads as a u, and in its large form as a Y."""
 
@@ -61,10 +84,11 @@ _Y_AS_U = str.maketrans("y", "u")
 class _Words:
     """The words for the person, as they are or with each y as a u."""
 
-    def __init__(self, table: dict[int, int]) -> None:
-        self.single = frozenset(word.translate(table) for word in _PERSON_WORDS)
+    def __init__(self, table: dict[int, int], alone: frozenset[str] = _PERSON_WORDS) -> None:
+        """Make them for names; ``alone`` are those that no name may hold."""
+        self.single = frozenset(word.translate(table) for word in alone)
         # "the" and "me" make a theme.
-        self._person = tuple(self.single - {"me"})
+        self._person = tuple({word.translate(table) for word in _PERSON_WORDS} - {"me"})
         self._small = tuple(word.translate(table) for word in _SMALL_WORDS)
 
     def are_in(self, name: str) -> bool:
@@ -90,6 +114,7 @@ class _Words:
 
 _PERSON = _Words({})
 _PERSON_Y_AS_U = _Words(_Y_AS_U)
+_MEMBER = _Words({}, _TRUST_WORDS)
 
 
 @lru_cache(maxsize=1024)
@@ -101,11 +126,42 @@ def is_persons_name(name: str) -> bool:
     plain = _TRADE_NAMES.sub(" ", _decomposed(name))
     for text in (plain, _split_at_capitals(plain)):
         folded = _latin(text)
-        if _PERSON.are_in(folded):
+        if any(map(_PERSON.are_in, _readings(folded))):
             return True
         if _UPSILON in text.casefold() and _PERSON_Y_AS_U.are_in(folded.translate(_Y_AS_U)):
             return True
     return False
+
+
+@lru_cache(maxsize=1024)
+def is_machine_name(name: str) -> bool:
+    """Tell whether a machine of the hub may stand in lists by a name: a plain one, and neither person's nor memento's.
+
+    ``user-pc`` is one, ``you`` and ``verified-by-you`` are none.
+    """
+    if not PLAIN_NAME.fullmatch(name):
+        return False
+    plain = name.lower()
+    texts = (plain, _split_at_capitals(name).lower())
+    if any(_MEMBER.are_in(read) for text in texts for read in _readings(text)):
+        return False
+    return "".join(_WORD.findall(plain)) not in {*_PROGRAM_NAMES, "me"}
+
+
+def _readings(folded: str) -> Iterator[str]:
+    """Yield a folded name as it is, and as it is read where digits and signs stand for letters."""
+    yield folded
+    spelled = _YOU_WITH_A_SIGN.sub("yo", folded)
+    if spelled != folded:
+        yield spelled
+    for table in _AS_LETTERS:
+        read = _RUN.sub(lambda run, table=table: _spelled(run[0], table), folded)  # type: ignore[misc]
+        if read != folded:
+            yield read
+
+
+def _spelled(run: str, table: dict[int, int]) -> str:
+    return run.translate(table) if any(map(str.isalpha, run)) else run
 
 
 def honest_agent_name(name: str, *, is_program: bool = False) -> str:
@@ -113,9 +169,10 @@ def honest_agent_name(name: str, *, is_program: bool = False) -> str:
 
     ``is_program`` says that memento itself writes.
     """
-    if is_persons_name(name):
+    if is_persons_name(name) or (name and not _decomposed(name).replace(_BLANK_PATTERN, "").strip()):
         return _ANONYMOUS
-    if not is_program and "".join(_WORD.findall(_latin(_decomposed(name)))) in _PROGRAM_NAMES:
+    read = _readings(_latin(_decomposed(name)))
+    if not is_program and any("".join(_WORD.findall(text)) in _PROGRAM_NAMES for text in read):
         return _ANONYMOUS
     return name
 
@@ -149,4 +206,10 @@ def _latin(name: str) -> str:
         return name.lower()
     from memento_tui.text.lookalikes import LATIN_LOOKALIKES  # noqa: PLC0415 - nearly every name is plain
 
-    return "".join(LATIN_LOOKALIKES.get(char, char) for char in _decomposed(name.casefold()))
+    return "".join(LATIN_LOOKALIKES.get(char) or _named_letter(char) for char in _decomposed(name.casefold()))
+
+
+def _named_letter(char: str) -> str:
+    """Return the Latin letter that a character is by its name, such as one with a stroke; else the character."""
+    found = None if char.isascii() else _LETTER_OF_NAME.search(unicodedata.name(char, ""))
+    return found[1].lower() if found else char

@@ -186,14 +186,16 @@ def source_in_words(memory: LabelledMemory, member: str = "") -> str:
     """
     if memory.source_type == "user":
         return member or "you"
-    return next(iter(_source_labels(memory)), "an agent").removeprefix("by ").removeprefix("from ")
+    unnamed = "a page" if memory.source_type == "external" and memory.source.url else "an agent"
+    return next(iter(_source_labels(memory)), unnamed).removeprefix("by ").removeprefix("from ")
 
 
 def _source_labels(memory: LabelledMemory) -> list[str]:
     """Return who knows a memory, where it is not the person: ``by codex``, ``from example.com``."""
     if memory.source_type == "external":
         host = host_of(memory.source.url)
-        return [f"from {host}"] if host else []
+        # An address may hold any word: one without a dot is no page's, and can be the person's name.
+        return [f"from {host}"] if host and ("." in host or not is_persons_name(host)) else []
     agent = memory.source.agent
     is_told = memory.source_type != "user" and _AGENT_NAME.fullmatch(agent) and not is_persons_name(agent)
     return [f"by {agent}"] if is_told else []

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
+import pytest
 
+from memento_tui.errors import InvalidInput
 from memento_tui.hub.entries import SentChange, as_sent
 from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.server import HubServer
 from memento_tui.model import make_memory
 from tests.hub.conftest import MakeMachine
 from tests.hub.machines import SITE, Machine, in_step
+from tests.unit.cli_program import Program
 
 NOW = "2026-01-01T00:00:00Z"
 DEEP = msgspec.Raw(b"[" * 5000 + b"]" * 5000)
@@ -116,3 +120,31 @@ def test_a_proposal_from_another_machine_is_screened_and_says_who_really_asks(ma
     report = desktop.sync()
     assert "was left out" in report.notes[0]
     assert dict(desktop.workspace.review.get(theirs.id).proposal.payload) == {"content": "Deploy with make fast."}
+
+
+@pytest.mark.parametrize("name", ["you", "laptop\n\x1b[32mverified by you"])
+def test_a_member_that_takes_the_persons_name_is_listed_by_a_digest(machine: MakeMachine, name: str) -> None:
+    laptop, liar = machine("laptop"), machine("liar")
+    assert liar.hub.membership is not None
+    with HubServer(liar.hub.membership.url) as server:
+        joined = msgspec.structs.replace(liar.hub.membership, member="m1", name=name)
+        key = SigningKey.read(liar.workspace.paths.hub_key)
+        server.join(joined.workspace, joined.member, name, key.public)
+        listed = server.members(joined.workspace)[-1].name
+        facts: dict[str, Any] = dict.fromkeys(("origin", "agent", "session", "channel", "action", "note"), "")
+        for actor in ("agent", "person"):
+            facts |= {"id": actor, "at": NOW, "actor": actor, "action": "remember"}
+            change = change_of("memory", actor, {"source_type": "user" if actor == "person" else "derived"})
+            server.append(joined.workspace, "m1", [as_sent(joined.workspace, "m1", key, facts, [change])])
+    assert re.fullmatch("member-[0-9a-f]{8}", listed)
+    laptop.sync()
+    out = Program(laptop.folder).run("list", "--json").out + Program(laptop.folder).run("activity").out
+    assert listed in out
+    assert laptop.workspace.activity.members("memory", ["person"]) == {"person": listed}
+    assert Program(laptop.folder).run("hub", "revoke", listed).code == 0
+
+
+def test_no_machine_joins_by_the_persons_name(machine: MakeMachine) -> None:
+    machine("laptop")
+    with pytest.raises(InvalidInput, match="would be read as yours"):
+        machine("you")

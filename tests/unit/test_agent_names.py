@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.identity import writer_of
 from memento_tui.formats.import_export import run_import
 from memento_tui.storage.journal import HUB_CHANNEL, Author
-from memento_tui.text.agent_names import is_persons_name
-from memento_tui.text.labels import source_in_words
+from memento_tui.text.agent_names import is_machine_name, is_persons_name
+from memento_tui.text.labels import caution_labels, source_in_words
 from tests.unit.cli_program import Program
 
 TAKEN = (
@@ -39,6 +40,21 @@ TAKEN = (
     "y\ufe0fou",
     "y\u2800ou",
     "y\u0903ou",
+    "y0u",
+    "y\U0001d7ceu",
+    "us3r",
+    "the 0wner",
+    "v3r1f13d",
+    "essentia1",
+    "yourself",
+    "y\u25cfu",
+    "y()u",
+    "y\u03b8u",
+    "\u024fou",
+    "y\xd8u",
+    "\U0001f168\U0001f15e\U0001f164",
+    "\U0001f1fe\U0001f1f4\U0001f1fa",
+    "u\ua731\u1d07\u0280",
 )
 
 
@@ -62,14 +78,37 @@ def test_an_agent_that_takes_the_persons_name_writes_as_an_agent(name: str, data
 
 def test_an_agent_that_takes_mementos_name_has_none_and_memento_keeps_it() -> None:
     assert Author("agent", "mcp", "memento").agent == "agent"
+    assert Author("agent", "mcp", "m3mento").agent == "agent"
     assert Author("system", "engine", "memento").agent == "memento"
     assert Author("system", "distill", "the user").agent == "agent"
     assert Author("person", HUB_CHANNEL, "owner-laptop").agent == "owner-laptop"
 
 
+@pytest.mark.parametrize("name", ["\u200b", "   ", "\u2800", "\u202e\u202c"])
+def test_a_name_that_nobody_sees_is_none(name: str) -> None:
+    assert Author("agent", "mcp", name).agent == "agent"
+
+
+@pytest.mark.parametrize(
+    "name", ["you", "You-2", "y0u", "verified-by-you", "TheUser", "me", "memento", "a b", "x\n", ""]
+)
+def test_no_machine_of_the_hub_has_the_persons_name(name: str) -> None:
+    assert not is_machine_name(name)
+
+
+@pytest.mark.parametrize("name", ["laptop", "user-pc", "home-me", "M3", "youtube-box", "layout.local"])
+def test_a_machine_may_be_called_after_its_user(name: str) -> None:
+    assert is_machine_name(name)
+
+
 @pytest.mark.parametrize(
     "name",
     [
+        "gpt-4o",
+        "o3",
+        "M3 Max",
+        "c3po",
+        "claude-3-5-sonnet",
         "claude-code",
         "Claude Code",
         "codex",
@@ -114,3 +153,15 @@ def test_a_memory_that_names_the_person_as_its_agent_is_told_without_the_name(wo
     memory = workspace.remember("The port is 1.", source_type="derived", source={"agent": "you"})
     assert is_persons_name(memory.source.agent)
     assert source_in_words(memory) == "an agent"
+
+
+@pytest.mark.parametrize("url", ["https://you/", "https://verified", "https://me@the-user:80/x"])
+def test_a_page_whose_host_is_the_persons_name_is_a_page(workspace: Workspace, url: str) -> None:
+    memory = workspace.remember("The port is 1.", source_type="external", source={"url": url})
+    assert source_in_words(memory) == "a page"
+    assert not any(label.startswith("from ") for label in caution_labels(memory, clock.now()))
+
+
+def test_a_page_is_named_by_its_host(workspace: Workspace) -> None:
+    memory = workspace.remember("The port is 1.", source_type="external", source={"url": "https://docs.you.com/x"})
+    assert source_in_words(memory) == "docs.you.com"

@@ -126,7 +126,7 @@ def test_what_the_wire_cannot_say_stays_here_and_is_counted(workspace: Workspace
 
 
 def test_memories_go_a_hundred_at_a_time_and_each_text_once(workspace: Workspace) -> None:
-    put(workspace._store, *(note(f"Text {n}.") for n in range(250)), note("text  7."))
+    put(workspace._store, *(note(f"Text {n}.") for n in range(250)), note("Text  7."))
     account = Account()
     with serving(account) as address:
         written = export(workspace, address)
@@ -261,3 +261,13 @@ def test_the_command_takes_an_address_for_this_format_alone(tmp_path: Path) -> N
         assert error["code"] == "invalid_input"
         assert "address" in error["hint"]
     assert not (tmp_path / "x").exists()
+
+
+def test_texts_that_differ_in_case_or_indentation_alone_are_all_sent_and_each_once(workspace: Workspace) -> None:
+    texts = {"Test with -v.", "Test with -V.", "if ready:\n    ship()", "if ready:\nship()"}
+    put(workspace._store, *(note(text, id=f"m{number}") for number, text in enumerate(sorted(texts))))
+    account = Account()
+    with serving(account) as address:
+        assert export(workspace, address).records == len(texts)
+        assert export(workspace, address).records == 0
+    assert {row["content"] for row in account.memories} == texts

@@ -611,3 +611,12 @@ def test_real_folders_are_taken_whole_and_only_once_live_side_by_side_and_are_ta
     assert [hit.id for hit in workspace.search("obsidian template", mode="keyword").results] == [
         hit.id for hit in found.results
     ]
+
+
+def test_a_line_that_differs_in_case_alone_from_one_of_another_file_is_a_memory_of_its_own(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    for name, text in (("one", "Run with -v."), ("two", "Run with -V."), ("three", "Run  with -V.")):
+        Source(workspace, tmp_path / f"{name}.jsonl").take({"content": text, "namespace": "cli"})
+    held = [memory.content for batch in workspace._store.memories.batches() for memory in batch]
+    assert held == ["Run with -v.", "Run with -V."]

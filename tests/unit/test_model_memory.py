@@ -8,7 +8,7 @@ import pytest
 
 from memento_tui.errors import InvalidField
 from memento_tui.model import Memory, make_memory
-from memento_tui.model.memory import KINDS, SOURCE_TYPES, STATUSES, content_digest, parse_kind
+from memento_tui.model.memory import KINDS, SOURCE_TYPES, STATUSES, content_digest, parse_kind, says_the_same
 from memento_tui.model.validation import MAX_CONTENT_BYTES, MAX_EXTRA_BYTES
 from tests.made import NOW, note
 
@@ -174,6 +174,22 @@ def test_two_contents_are_twins_if_only_space_case_or_unicode_form_differ() -> N
     assert content_digest("Use  the\nAPI ") == content_digest("use the api")
     assert content_digest("Caf\u00e9") == content_digest("CAFE\u0301")
     assert content_digest("port 80") != content_digest("port 81")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("Use  the\nAPI ", "Use the API", True),
+        ("Caf\u00e9", "Cafe\u0301", True),
+        ("ls -v", "ls -V", False),
+        ("12 m\u00b2", "12 m2", False),
+        ("if a:\n    b()\nc()", "if a:\n    b()\n    c()", False),
+    ],
+)
+def test_two_contents_say_the_same_where_they_are_wrapped_or_composed_otherwise_alone(
+    one: str, other: str, *, is_same: bool
+) -> None:
+    assert says_the_same(one, other) is is_same
 
 
 @pytest.mark.parametrize(

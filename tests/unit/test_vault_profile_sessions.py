@@ -51,6 +51,8 @@ def test_a_snapshot_is_written_once_and_its_text_again_changes_nothing(vault: Ag
     assert snapshot(vault, "Moved the proxy.\n") == {**first, "idempotent": True}
     said = refused(vault, "memento_daily_snapshot", date="2026-11-20", repo_slug="shop", content="Something else.")
     assert (said["reason"], said["existing_path"]) == ("already_exists", first["path"])
+    again = refused(vault, "memento_daily_snapshot", date="2026-11-20", repo_slug="shop", content="moved the proxy.")
+    assert again["reason"] == "already_exists"
     assert workspace._store.memories.count_all() == 1
 
 

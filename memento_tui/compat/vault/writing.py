@@ -31,7 +31,7 @@ from memento_tui.formats.vault import NOTE_SUFFIX
 from memento_tui.mcp.tool import UNCHANGED
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
-from memento_tui.model.memory import content_digest
+from memento_tui.model.memory import says_the_same
 from memento_tui.model.validation import new_id
 
 __all__ = ["WritingTools"]
@@ -109,7 +109,7 @@ class WritingTools:
             return error_result(reason[1], reason=reason[0])
         stem = f"daily-{date}-{repo_slug}"
         latest, version = _latest_snapshot(workspace, stem)
-        if latest is not None and content_digest(latest.content) == content_digest(content.strip()):
+        if latest is not None and says_the_same(latest.content, content):
             return object_result(
                 Snapshot(path=path_of(latest), supersedes=None, version=version, idempotent=True), keep=_KEPT_WHEN_NONE
             )

@@ -52,7 +52,7 @@ from memento_tui.formats.protocol.vocabulary import (
     linkage_from_relation,
     namespace_of_workspace,
 )
-from memento_tui.model.memory import content_digest
+from memento_tui.model.memory import says_the_same, text_compared
 
 __all__ = ["FORMAT", "count", "read", "write"]
 
@@ -168,8 +168,8 @@ class _RemoteItem(msgspec.Struct, frozen=True):
 class _RemoteState(msgspec.Struct, kw_only=True):
     """The state of a workspace. Rows that no record can be made of are not in it."""
 
-    memories: dict[bytes, str] = {}
-    """Ids by the digest of the text."""
+    memories: dict[str, str] = {}
+    """Ids by the text as it is compared."""
     linkages: dict[str, list[dict[str, Any]]] = {}
     """By the id of the memory that they begin at."""
     items: dict[tuple[str, str], _RemoteItem] = {}
@@ -193,7 +193,7 @@ def _add_remote_record(held: _RemoteState, record: ImportRecord) -> None:
     match record.record:
         case "memory":
             identity = str(fields.get("id", ""))
-            held.memories.setdefault(content_digest(fields["content"]), identity)
+            held.memories.setdefault(text_compared(fields["content"]), identity)
             linkages = as_list(fields.get("extra", {}).get(EXTRA_KEY, {}).get("linkages"))
             held.linkages[identity] = [linkage for linkage in linkages if isinstance(linkage, dict)]
         case "skip":
@@ -373,7 +373,7 @@ class _WorkspaceSender:
 
     def _compare(self, path: str, fields: dict[str, Any], content: str) -> None:
         """Count a record that is there already; another text in its place stays."""
-        if content_digest(content) == content_digest(fields["content"]):
+        if says_the_same(content, fields["content"]):
             self._tally.known += 1
         else:
             self._refuse(path, fields, "it has another text under that title, which stays")
@@ -382,7 +382,7 @@ class _WorkspaceSender:
         fields = crystal.fields
         if fields["status"] != "current":
             self._tally.left_out += 1
-        elif content_digest(fields["content"]) == content_digest(self._held.identity):
+        elif says_the_same(fields["content"], self._held.identity):
             self._tally.known += 1
         else:
             # The server keeps the one before.
@@ -392,17 +392,17 @@ class _WorkspaceSender:
 
     def _new_memories(self) -> list[ProtocolMemoryRow]:
         """Return the memories to send, each text once."""
-        new: dict[bytes, ProtocolMemoryRow] = {}
+        new: dict[str, ProtocolMemoryRow] = {}
         for memory in self._workspace.memories.values():
-            digest = content_digest(memory.fields["content"])
+            text = text_compared(memory.fields["content"])
             if memory.fields["sensitivity"] == "restricted":
                 self._tally.restricted += 1
-            elif digest in self._held.memories or digest in new:
+            elif text in self._held.memories or text in new:
                 self._tally.known += 1
             elif memory.is_inactive or _is_expired(memory, self._now):
                 self._tally.left_out += 1
             else:
-                new[digest] = memory
+                new[text] = memory
         return list(new.values())
 
     def _ingest(self, batch: list[ProtocolMemoryRow]) -> None:
@@ -417,7 +417,7 @@ class _WorkspaceSender:
             self._tally.waiting += len(proposed)
             for memory, identity in zip(batch, ids, strict=True):
                 if identity not in proposed:
-                    self._held.memories[content_digest(memory.fields["content"])] = str(identity)
+                    self._held.memories[text_compared(memory.fields["content"])] = str(identity)
             return
         if len(batch) == 1:
             self._refuse("/memories", batch[0].fields, answer.refusal or "it was turned down there before")
@@ -425,7 +425,7 @@ class _WorkspaceSender:
         # Some of them may be stored: a server without the gate would store them twice.
         self._held.memories = _fetch_remote_state(self._server, self._name).memories
         for memory in batch:
-            if content_digest(memory.fields["content"]) in self._held.memories:
+            if text_compared(memory.fields["content"]) in self._held.memories:
                 self._tally.sent += 1
             else:
                 self._ingest([memory])
@@ -458,7 +458,7 @@ class _WorkspaceSender:
         """Return the server's id of a memory; empty where it is not there, or stays here."""
         if memory.fields["sensitivity"] == "restricted":
             return ""
-        return self._held.memories.get(content_digest(memory.fields["content"]), "")
+        return self._held.memories.get(text_compared(memory.fields["content"]), "")
 
     # Writing
 
