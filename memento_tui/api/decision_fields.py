@@ -1,4 +1,4 @@
-"""List every field that a decision carries out, from the records' own declarations, for all screens that ask for one.
+"""List every field that a decision carries out, or that differs between two versions, for all screens that show one.
 
 Approving lets a whole record in and verifies it, whatever the proposal changes of it: so what does not change is listed
 too, unless it is what every record has by default.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -18,23 +18,17 @@ from memento_tui.model.lists import UNVERIFIED_KEY
 from memento_tui.model.memory import CLAIMS_KEY, Source
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 
-__all__ = ["DecisionField", "decision_fields", "fields_of_record", "value_text"]
+__all__ = ["DecisionField", "changes_between", "decision_fields", "fields_of_record", "value_text"]
 
-_NOT_DECIDED = frozenset(
-    (
-        "id",
-        "version",
-        "created_at",
-        "updated_at",
-        "surprise",
-        "shown_count",
-        "used_count",
-        "last_used_at",
-        "hits",
-        "last_hit_at",
-    )
+RecordT = TypeVar("RecordT", bound=msgspec.Struct)
+
+_COUNTED = frozenset(
+    ("version", "updated_at", "surprise", "shown_count", "used_count", "last_used_at", "hits", "last_hit_at")
 )
-"""Fields that memento counts and keeps itself; the id is part of what each screen says first."""
+"""Fields that memento counts and keeps itself."""
+
+_NOT_DECIDED = _COUNTED | {"id", "created_at"}
+"""Fields that a decision does not set; the id is part of what each screen says first."""
 
 _OWN_EXTRA = (CLAIMS_KEY, UNVERIFIED_KEY)
 """The names in ``extra`` that are not kept for other programs: claims have a line of their own, and that nobody has
@@ -80,6 +74,30 @@ def decision_fields(pending: PendingProposal) -> Sequence[DecisionField]:
 def fields_of_record(record: AnyRecord) -> Sequence[DecisionField]:
     """Return the fields of a record that differ from every record's, but for the ``content``."""
     return list(_differing(None, record))
+
+
+def changes_between(before: RecordT, after: RecordT) -> Sequence[DecisionField]:
+    """Return the fields in which two versions of a record differ, the ``content`` among them, but for memento's counts.
+
+    A value that only one of them has is "" in the other.
+    """
+    return list(_changes(before, after))
+
+
+def _changes(before: msgspec.Struct, after: msgspec.Struct) -> Iterator[DecisionField]:
+    for name in after.__struct_fields__:
+        old, new = getattr(before, name), getattr(after, name)
+        if old == new or name in _COUNTED:
+            continue
+        if isinstance(old, Source) and isinstance(new, Source):
+            yield from _changed_values("source", msgspec.structs.asdict(old), msgspec.structs.asdict(new))
+        elif name == "extra":
+            yield from _changed_values("extra", *(_without_own(extra) for extra in (old, new)))
+            claims = [_claims_text(extra.get(CLAIMS_KEY, "")) for extra in (old, new)]
+            if claims[0] != claims[1]:
+                yield DecisionField("claims", *claims)
+        else:
+            yield _field(name, "" if old is None else old, new)
 
 
 def _decision_fields(pending: PendingProposal) -> Iterator[DecisionField]:
@@ -132,8 +150,7 @@ def _source_fields(before: Source | None, after: Source) -> Iterator[DecisionFie
 
 def _extra_fields(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Iterator[DecisionField]:
     """Yield what is kept for other programs, and apart from it what the record says about itself."""
-    old = None if before is None else {name: value for name, value in before.items() if name not in _OWN_EXTRA}
-    new = {name: value for name, value in after.items() if name not in _OWN_EXTRA}
+    old, new = None if before is None else _without_own(before), _without_own(after)
     yield from _changed_values("extra", old or {}, new) if old is not None else ()
     if same := new if old is None else _unchanged_values(old, new):
         yield DecisionField("extra", None if old is None else same, same)
@@ -141,8 +158,12 @@ def _extra_fields(before: Mapping[str, Any] | None, after: Mapping[str, Any]) ->
         yield DecisionField("it claims, and is not believed", None, _claims_text(claims))
 
 
+def _without_own(extra: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in extra.items() if name not in _OWN_EXTRA}
+
+
 def _changed_values(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[DecisionField]:
-    """Yield the values that differ, each by its path such as ``extra.vault.digest``."""
+    """Yield the values that differ, each by its path such as ``source.url`` or ``extra.vault.digest``."""
     for key in dict.fromkeys((*before, *after)):
         old, new = before.get(key), after.get(key)
         if isinstance(old, Mapping) and isinstance(new, Mapping):

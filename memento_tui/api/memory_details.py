@@ -13,7 +13,7 @@ from memento_tui.maintenance.aging import restore_compacted
 from memento_tui.model import Memory, Relation, WorkingItem
 from memento_tui.model.memory_fields import FIELDS
 
-__all__ = ["MemoryLink", "changed_fields", "links_of", "restore_version"]
+__all__ = ["MemoryLink", "links_of", "restore_version"]
 
 if TYPE_CHECKING:
     from memento_tui.api.workspace import Workspace
@@ -118,15 +118,6 @@ class RestoredVersion(msgspec.Struct, frozen=True):
     fields: tuple[str, ...]
     removed: tuple[str, ...] = ()
     """The kinds of secrets that were removed from the restored fields."""
-
-
-def changed_fields(before: Memory | None, after: Memory) -> tuple[str, ...]:
-    """Return the names of the fields in which two versions differ, other than those that count and date versions."""
-    if before is None:
-        return ()
-    silent = ("id", "version", "updated_at", "shown_count", "used_count", "last_used_at")
-    names = (name for name in Memory.__struct_fields__ if name not in silent)
-    return tuple(name for name in names if getattr(before, name) != getattr(after, name))
 
 
 def restore_version(

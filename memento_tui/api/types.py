@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memento_tui.api.queries import LinkDirection, MemoryView, Provenance
-from memento_tui.storage.activity import ActivityRow, AgentTotals, ChangedRecord, DayCount, changed_fields
+from memento_tui.storage.activity import ActivityRow, AgentTotals, ChangedRecord, DayCount
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.database import StoppedError, raise_if_stopped
 from memento_tui.storage.hub_state import CARD_KEY, HubRecord, KnownEntry
@@ -54,7 +54,6 @@ __all__ = [
     "StoppedError",
     "TimelineEntry",
     "Transaction",
-    "changed_fields",
     "raise_if_stopped",
     "record_image",
 ]

@@ -19,6 +19,7 @@ __all__ = ["commands"]
 if TYPE_CHECKING:
     from memento_tui.api import Workspace
     from memento_tui.api.activity import JournalAction
+    from memento_tui.api.decision_fields import DecisionField
     from memento_tui.api.types import (
         ActivityRow,
         AgentTotals,
@@ -226,22 +227,21 @@ def _change_text(one: ChangedRecord) -> str:
         )
         content = getattr(one.after, "content", "")
         return "\n".join(filter(None, (f"{head}: new", fields, safe(content, multiline=True))))
-    from memento_tui.api.types import changed_fields  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.api.decision_fields import changes_between  # noqa: PLC0415 - a command's help is shown without it
 
-    lines = [
-        line
-        for name, values in changed_fields(one.before, one.after).items()
-        for line in _field_change_lines(name, *values)
-    ]
+    lines = [line for field in changes_between(one.before, one.after) for line in _field_change_lines(field)]
     return "\n".join([head, *(safe(line) for line in lines)])
 
 
-def _field_change_lines(name: str, before: object, after: object) -> Iterable[str]:
-    if not isinstance(before, str) or not isinstance(after, str) or "\n" not in before + after:
-        return [f"  {name}: {before} -> {after}"]
+def _field_change_lines(field: DecisionField) -> Iterable[str]:
+    from memento_tui.api.decision_fields import value_text  # noqa: PLC0415 - as above
+
+    before, after = value_text(field.before), value_text(field.after)
+    if "\n" not in before + after:
+        return [f"  {field.name}: {before or 'none'} -> {after or 'none'}"]
     lines = unified_diff(before, after).splitlines()
     cut = [f"  ... {len(lines) - _MAX_DIFF_LINES} more lines"] if len(lines) > _MAX_DIFF_LINES else []
-    return [f"  {name}:", *(f"  {line}" for line in lines[:_MAX_DIFF_LINES]), *cut]
+    return [f"  {field.name}:", *(f"  {line}" for line in lines[:_MAX_DIFF_LINES]), *cut]
 
 
 def _print_summary(totals: AgentTotals, days: Sequence[DayCount]) -> None:
@@ -406,15 +406,15 @@ def _revisions_text(revisions: Sequence[Revision[Memory]]) -> str:
 
 
 def _revision_diff(revision: Revision[Memory], before: Revision[Memory] | None) -> str:
-    from memento_tui.api.types import changed_fields  # noqa: PLC0415 - as above
+    from memento_tui.api.decision_fields import changes_between  # noqa: PLC0415 - as above
 
     if revision.purged:
         return revision.missing
-    if revision.removed:
+    if revision.record is None:
         return "removed"
     if before is None or before.record is None:
-        return revision.record.headline if revision.record else ""
-    return ", ".join(changed_fields(before.record, revision.record))
+        return revision.record.headline
+    return ", ".join(field.name for field in changes_between(before.record, revision.record))
 
 
 @command(

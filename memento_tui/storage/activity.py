@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from memento_tui.model.validation import to_plain
 from memento_tui.moments import format_moment
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
@@ -25,7 +24,6 @@ __all__ = [
     "ChangedRecord",
     "DayCount",
     "JournalFilter",
-    "changed_fields",
 ]
 
 _MAX_CHANGES_EXAMINED = 8
@@ -206,14 +204,6 @@ def changed_records(connection: Connection, seq: int, limit: int) -> list[Change
 
 def _decode_image(record: str, image: str | None) -> Any:  # noqa: ANN401 - the record that the name says
     return None if image is None or record not in TABLES else TABLES[record].image.decode(image)
-
-
-def changed_fields(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:  # noqa: ANN401 - any record
-    """Return the fields in which two states of a record differ, with both values as JSON has them."""
-    old, new = to_plain(before), to_plain(after)
-    return {
-        name: (old[name], new[name]) for name in new if new[name] != old[name] and name not in ("version", "updated_at")
-    }
 
 
 _MAX_COUNTED_ENTRIES = 20_000

@@ -286,7 +286,7 @@ async def test_a_moment_in_the_history_is_told_to_the_minute(notes: Path) -> Non
         await driver.press("h")
         change = driver.app.query_one(".view-change Static", Static)
         await driver.until(lambda: "verified at" in str(change.render()), "the verification")
-        assert f"verified at: none -> {moment.astimezone():%Y-%m-%d %H:%M}\n" in f"{change.render()}\n"
+        assert f"verified at: none -> {moment:%Y-%m-%d %H:%M} UTC\n" in f"{change.render()}\n"
 
 
 async def test_the_claims_that_a_verification_would_accept_are_shown_before_it(notes: Path) -> None:

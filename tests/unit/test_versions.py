@@ -6,9 +6,10 @@ import msgspec
 import pytest
 
 from memento_tui.api import Workspace
-from memento_tui.api.memory_details import changed_fields, restore_version
+from memento_tui.api.decision_fields import changes_between
+from memento_tui.api.memory_details import restore_version
 from memento_tui.errors import Conflict, NotAllowed, NotFound
-from memento_tui.model.memory import RESERVED_EXTRA
+from memento_tui.model.memory import CLAIMS_KEY, RESERVED_EXTRA, Memory
 from tests.made import NOW, unguarded
 
 
@@ -117,8 +118,23 @@ def test_a_shortened_memory_gets_its_earlier_text_whole(workspace: Workspace) ->
     assert again.content == "Another first. Another second."
 
 
-def test_changed_fields_leave_out_what_counts_and_dates_versions(workspace: Workspace) -> None:
+def test_changes_between_versions_leave_out_what_counts_and_dates_them(workspace: Workspace) -> None:
     memory = workspace.remember("one")
     after = workspace.update(memory.id, content="two", pinned=True).memory
-    assert changed_fields(memory, after) == ("content", "pinned")
-    assert changed_fields(None, after) == ()
+    assert [field.line for field in changes_between(memory, after)] == ["content: one -> two", "pinned: False -> True"]
+    assert not changes_between(after, after)
+
+
+def test_what_a_file_claimed_is_told_apart_from_what_it_keeps_for_others() -> None:
+    claimed = Memory(
+        id="one",
+        content="one",
+        created_at=NOW,
+        updated_at=NOW,
+        extra={CLAIMS_KEY: {"certainty": 5}, "vault": {"digest": "a"}},
+    )
+    changed = msgspec.structs.replace(claimed, extra={"vault": {"digest": "b"}})
+    assert [field.line for field in changes_between(claimed, changed)] == [
+        "extra.vault.digest: a -> b",
+        "claims: certainty 5 -> none",
+    ]

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-import msgspec
 from textual.content import Content
 
 from memento_tui import clock
 from memento_tui.api.activity import JournalAction
-from memento_tui.api.types import ActivityRow, ChangedRecord, SessionTotals, changed_fields
+from memento_tui.api.decision_fields import changes_between, value_text
+from memento_tui.api.types import ActivityRow, ChangedRecord, SessionTotals
 from memento_tui.model import Exposure, Memory
 from memento_tui.tui.display import literal, time_ago
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
@@ -75,7 +75,7 @@ def _change_summary(change: ChangedRecord) -> Content:
         )
     if change.before is None:
         return literal(f"+ {_headline(change.after)}", "$text-success") + kind
-    fields = ", ".join(changed_fields(change.before, change.after)).replace("_", " ")
+    fields = ", ".join(field.name for field in changes_between(change.before, change.after))
     return literal(f"~ {_headline(change.after)}") + literal(f"  {fields}", "dim") + kind
 
 
@@ -109,16 +109,16 @@ def _new_text(record: Any) -> Iterator[Content]:  # noqa: ANN401 - any record
 
 
 def _fields(before: Any, after: Any) -> Iterator[Content]:  # noqa: ANN401 - any record
-    changed = changed_fields(before, after)
-    if "title" not in changed and "content" in changed and (head := _headline(after)):
+    changes = changes_between(before, after)
+    names = {field.name for field in changes}
+    if "title" not in names and "content" in names and (head := _headline(after)):
         yield literal(head, "bold")
-    for name, (old, new) in changed.items():
-        label = name.replace("_", " ")
-        if name == "content":
-            yield _text_change(str(old), str(new))
+    for field in changes:
+        if field.name == "content":
+            yield _text_change(str(field.before), str(field.after))
         else:
-            yield literal(f"{label}: {_value_text(old)} -> {_value_text(new)}")
-    if not changed:
+            yield literal(f"{field.name}: {_value_text(field.before)} -> {_value_text(field.after)}")
+    if not changes:
         yield literal("Written again as it was.", "dim")
 
 
@@ -139,12 +139,7 @@ def _text_change(before: str, after: str) -> Content:
 
 
 def _value_text(value: object) -> str:
-    if value in (None, "", [], {}):
-        return "(none)"
-    if isinstance(value, dict):
-        text = msgspec.json.encode(value).decode()
-    else:
-        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    text = value_text(value) or "none"
     return text if len(text) <= 200 else f"{text[:200]} ..."  # noqa: PLR2004 - some lines' worth
 
 

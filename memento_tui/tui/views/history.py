@@ -15,7 +15,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from memento_tui import clock
-from memento_tui.api.memory_details import changed_fields, restore_version
+from memento_tui.api.decision_fields import changes_between, value_text
+from memento_tui.api.memory_details import restore_version
 from memento_tui.api.types import Revision
 from memento_tui.errors import MementoError
 from memento_tui.model import Memory
@@ -198,27 +199,16 @@ def _parts(row: _Version) -> Iterator[Content]:
 
 
 def _text_change(before: Memory, after: Memory) -> Iterator[Content]:
-    fields = changed_fields(before, after)
-    if not fields:
+    changes = changes_between(before, after)
+    if not changes:
         yield Content.styled("No field of the memory has changed.", "dim")
-    for field in fields:
-        if field != "content":
-            label = Content.styled(f"{field.replace('_', ' ')}: ", "bold")
-            yield label + literal(f"{_plain_value(getattr(before, field))} -> {_plain_value(getattr(after, field))}")
-    if "content" in fields:
-        if len(fields) > 1:
+    for field in changes:
+        if field.name != "content":
+            old, new = (value_text(value) or "none" for value in (field.before, field.after))
+            yield literal(f"{field.name}: ", "bold") + literal(f"{old} -> {new}")
+    if before.content != after.content:
+        if len(changes) > 1:
             yield Content("")
         yield text_difference(before.content[:_LONGEST], after.content[:_LONGEST])
         if max(len(before.content), len(after.content)) > _LONGEST:
             yield Content.styled("... only the first 20,000 characters are compared.", "dim")
-
-
-def _plain_value(value: object) -> str:
-    if value in (None, "", (), {}):
-        return "none"
-    if isinstance(value, datetime):
-        return f"{value.astimezone():%Y-%m-%d %H:%M}"
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value))
-    plain = msgspec.to_builtins(value)
-    return plain if isinstance(plain, str) else msgspec.json.encode(plain).decode()
