@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
 
 import memento_tui
 from memento_tui.api import Workspace, maintenance_schedule
@@ -21,6 +22,7 @@ from memento_tui.hosts.registry import HOSTS, OTHER_AGENTS
 from memento_tui.model.validation import new_id
 from memento_tui.storage.database import Database
 from tests.clocks import run_from_start
+from tests.files_in_turn import FilesInTurn
 from tests.made import without_engine
 
 ARCHIVE = Path(__file__).parents[2] / "shared" / "data" / "agent_memory.tar.gz"
@@ -28,6 +30,10 @@ ARCHIVE = Path(__file__).parents[2] / "shared" / "data" / "agent_memory.tar.gz"
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell without job control starts what it puts in the background so, and every process started here inherits it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Workers of pytest, and hundreds of processes that tests start, would compile all that they import, each for itself.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 os.environ["TZ"] = "UTC"
 # Nobody's own keyring is asked; a test that needs one has that of tests/keyring_backend.py.
@@ -71,6 +77,12 @@ def pytest_xdist_auto_num_workers() -> int:
     """Return half as many workers again as there are processors: a third of the journeys' time is waiting."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return cores + cores // 2
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesInTurn | None:
+    """Let the workers take the long files first, where each takes whole files."""
+    return FilesInTurn(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_finish() -> None:
