@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 import msgspec
@@ -22,6 +23,7 @@ from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, RULE_FLAG
 from memento_tui.policy.text_views import TextView, encoded_blocks, fold, kinds_table, unescape
 from memento_tui.text.literals import Literals
 from memento_tui.text.lookalikes import LATIN_LOOKALIKES
+from memento_tui.text.match_starts import find_matches, match_starts
 from memento_tui.text.required_literals import PatternFilter, required_literals
 
 __all__ = ["SUSPICIOUS_SCORE", "fold_text", "suspicion_across", "suspicion_of"]
@@ -97,7 +99,7 @@ class _Half(NamedTuple):
 def _read_half(text: str) -> _Half:
     folded = fold_text(text).text
     is_disguised = bool(_disguised_spans(folded)) or any(True for _ in _hidden_text(text))
-    return _Half(folded, _rules().sought.held_in(folded), is_disguised)
+    return _Half(folded, frozenset(_rules().sought.held_in(folded)), is_disguised)
 
 
 _SEAM_CHARACTERS = 100
@@ -195,11 +197,9 @@ def _evidence(text: str, depth: int) -> Iterator[_Evidence]:
 
 
 def _by_rules(view: TextView) -> Iterator[_Evidence]:
-    known = _rules()
-    for rule in known.candidates(known.sought.held_in(view.text)):
-        for match in islice(rule.pattern.finditer(view.text), _MAX_MATCHES):
-            if match.end() > match.start():
-                yield rule.name, rule.weight, *view.span(*match.span())
+    for rule, match in _rules().matches(view.text):
+        if match.end() > match.start():
+            yield rule.name, rule.weight, *view.span(*match.span())
 
 
 class _Rules:
@@ -209,14 +209,27 @@ class _Rules:
         self.sought = Literals()
         """What the rules need, and what gives a reading from the end or in rot13 away."""
         self.sought.add(*_ROT13_SIGNS, *_BACKWARD_SIGNS)
-        made = [(rule, required_literals(rule.source, RULE_FLAGS)) for rule in INJECTION_RULES]
-        made += language_rules()
-        self._rules = [rule for rule, _ways in made]
-        self._filter = PatternFilter([ways for _rule, ways in made], self.sought)
+        made = [(rule, required_literals(rule.source, RULE_FLAGS), _starts_of(rule)) for rule in INJECTION_RULES]
+        made += [(rule, ways, ()) for rule, ways in language_rules()]  # these begin with a set of letters
+        self._rules = [(rule, starts) for rule, _ways, starts in made]
+        self._filter = PatternFilter([ways for _rule, ways, _starts in made], self.sought)
+        self.sought.add(*chain.from_iterable(starts for _rule, _ways, starts in made))
 
-    def candidates(self, held: frozenset[str]) -> list[InjectionRule]:
+    def candidates(self, held: AbstractSet[str]) -> list[InjectionRule]:
         """Return the rules that may find something in a text that holds these literals."""
-        return [self._rules[number] for number in self._filter.candidates(held)]
+        return [self._rules[number][0] for number in self._filter.candidates(held)]
+
+    def matches(self, text: str) -> Iterator[tuple[InjectionRule, re.Match[str]]]:
+        """Yield what the rules find in a folded text, each rule at most so many times."""
+        places = self.sought.places_in(text)
+        for number in self._filter.candidates(places):
+            rule, starts = self._rules[number]
+            for match in islice(find_matches(rule.pattern, starts, text, places), _MAX_MATCHES):
+                yield rule, match
+
+
+def _starts_of(rule: InjectionRule) -> tuple[str, ...]:
+    return match_starts(rule.source, RULE_FLAGS)
 
 
 @cache

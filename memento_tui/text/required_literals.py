@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from re import _constants, _parser  # type: ignore[attr-defined]  # the parser of `re` itself has no public name
 from typing import Any, NamedTuple
 
 from memento_tui.text.literals import Literals
 
-__all__ = ["PatternFilter", "Way", "required_by_all", "required_literals"]
+__all__ = ["PatternFilter", "Way", "parsed_pattern", "required_by_all", "required_literals", "small_class"]
 
 _MAX_STRINGS = 128
 """Strings that one part of a pattern may stand for and is still spelled out."""
@@ -42,17 +43,22 @@ _ANYTHING = _Needs(None)
 
 def required_literals(source: str, flags: int) -> list[Way]:
     """Return the ways in which a pattern can match. Of one that is blind to case nothing is known."""
-    return [_way([_sequence(items)]) for items in _alternatives(_parts(source, flags))]
+    return [_way([_sequence(items)]) for items in _alternatives(parsed_pattern(source, flags))]
 
 
 def required_by_all(sources: Iterable[str], flags: int) -> list[Way]:
     """Return the one way in which several patterns can match together."""
-    return [_way([_sequence(_parts(source, flags)) for source in sources])]
+    return [_way([_sequence(parsed_pattern(source, flags)) for source in sources])]
 
 
-def _parts(source: str, flags: int) -> list[Any]:
+@lru_cache(maxsize=1)
+def parsed_pattern(source: str, flags: int) -> Sequence[tuple[Any, Any]]:
+    """Return the parts of a pattern as the parser of `re` has them; nothing of one that is blind to case.
+
+    It is kept until another is asked for: more than one thing is read from the same pattern.
+    """
     parsed = _parser.parse(source, flags)
-    return [] if parsed.state.flags & re.IGNORECASE else list(parsed)
+    return () if parsed.state.flags & re.IGNORECASE else tuple(parsed)
 
 
 def _way(parts: Iterable[_Needs]) -> Way:
@@ -60,7 +66,7 @@ def _way(parts: Iterable[_Needs]) -> Way:
     return tuple(dict.fromkeys(clauses))
 
 
-def _alternatives(items: list[Any]) -> Iterator[list[Any]]:
+def _alternatives(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
     """Yield what a pattern is the choice of; what all begin with, the parser has put before the choice."""
     if items and items[-1][0] is _constants.BRANCH:
         for branch in items[-1][1][1]:
@@ -104,7 +110,7 @@ def _sequence(items: Iterable[tuple[Any, Any]]) -> _Needs:
 def _part(code: Any, value: Any) -> _Needs:  # noqa: ANN401, PLR0911 - the parser's own tree; a line for each kind
     match code:
         case _constants.IN:
-            return _class(value)
+            return _Needs(small_class(value))
         case _constants.SUBPATTERN:
             return _ANYTHING if value[1] & re.IGNORECASE else _sequence(value[3])
         case _constants.ATOMIC_GROUP:
@@ -120,7 +126,8 @@ def _part(code: Any, value: Any) -> _Needs:  # noqa: ANN401, PLR0911 - the parse
             return _ANYTHING
 
 
-def _class(members: Sequence[tuple[Any, Any]]) -> _Needs:
+def small_class(members: Sequence[tuple[Any, Any]]) -> frozenset[str] | None:
+    """Return the characters of a class of the parser's tree, ``None`` where they are too many to spell out."""
     chars: set[str] = set()
     for code, value in members:
         if code is _constants.LITERAL:
@@ -128,8 +135,8 @@ def _class(members: Sequence[tuple[Any, Any]]) -> _Needs:
         elif code is _constants.RANGE and value[1] - value[0] < _MAX_CLASS:
             chars.update(map(chr, range(value[0], value[1] + 1)))
         else:
-            return _ANYTHING
-    return _Needs(frozenset(chars)) if len(chars) <= _MAX_CLASS else _ANYTHING
+            return None
+    return frozenset(chars) if len(chars) <= _MAX_CLASS else None
 
 
 def _repeat(least: int, most: int, items: Iterable[tuple[Any, Any]]) -> _Needs:

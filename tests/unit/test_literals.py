@@ -24,3 +24,9 @@ def test_a_literal_that_is_added_later_is_found_in_the_text_that_was_asked_about
     literals.add("token")
 
     assert literals.held_in("key and token") == {"key", "token"}
+
+
+def test_each_place_of_a_literal_is_known_where_others_stand_within_it() -> None:
+    literals = Literals()
+    literals.add("when", "whenever", "he", "absent")
+    assert literals.places_in("whenever when") == {"when": [0, 9], "whenever": [0], "he": [1, 10]}
