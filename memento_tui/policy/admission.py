@@ -77,6 +77,8 @@ class Admission:
     def admit(self, tx: Transaction, before: RecordT | None, after: RecordT) -> RecordT:
         """Return a record as it may be stored. Raises `NotAllowed`."""
         if isinstance(after, Proposal | Contradiction):
+            if isinstance(before, Proposal) and isinstance(after, Proposal):
+                _check_same_subject(before, after)
             if self._origin not in ("person", "member"):
                 _check_undecided(before, after)
             return redact_record(after)[0]
@@ -309,6 +311,12 @@ def _check_undecided(before: AnyRecord | None, after: Proposal | Contradiction) 
         decided = after.status != "open" and not (isinstance(before, Contradiction) and before.status == after.status)
     if decided:
         raise NotAllowed("Only a person decides about a proposal or a contradiction.", "Leave it to the person.")
+
+
+def _check_same_subject(before: Proposal, after: Proposal) -> None:
+    """Raise `NotAllowed` where a proposal that somebody may have looked at would be about something else."""
+    if (before.action, before.target, before.target_id) != (after.action, after.target, after.target_id):
+        raise NotAllowed(f"The proposal {before.id} is about {before.target_id}.", "Make another one.")
 
 
 def _same(one: Memory, other: Memory, names: tuple[str, ...]) -> bool:

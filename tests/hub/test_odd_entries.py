@@ -148,3 +148,22 @@ def test_no_machine_joins_by_the_persons_name(machine: MakeMachine) -> None:
     machine("laptop")
     with pytest.raises(InvalidInput, match="would be read as yours"):
         machine("you")
+
+
+def test_a_proposal_stays_about_the_memory_that_it_was_made_about(machine: MakeMachine) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    wrong = laptop.remember("The port is 8080.")
+    right = laptop.remember("The vault is in Delft.")
+    for made in (wrong, right):
+        laptop.workspace.verify(made.id)
+    in_step(laptop, desktop)
+    asks = {"action": "delete", "target_id": wrong.id, "base_version": 2, "payload": {}}
+    append(laptop, change_of("proposal", "p-odd", asks))
+    desktop.sync()
+    for number, other in enumerate(({"target_id": right.id}, {"action": "edit", "payload": {"content": "8081."}})):
+        turned = change_of("proposal", "p-odd", {**asks, **other}, base=1 + number)
+        append(laptop, turned, entry_id=f"turned{number}")
+        assert "was left out" in desktop.sync().notes[0]
+    desktop.workspace.review.approve("p-odd")
+    assert wrong.id not in desktop.texts()
+    assert right.id in desktop.texts()
