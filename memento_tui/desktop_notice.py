@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import sys
 from pathlib import Path
 
 from memento_tui import clock
-from memento_tui.private_files import make_private_file
 from memento_tui.processes import forget_ended, start_detached
+from memento_tui.regular_files import open_regular
 
 __all__ = ["show_notice"]
 
@@ -30,8 +31,8 @@ def show_notice(last_shown: Path, count: int) -> None:
         return
     forget_ended()
     try:
-        make_private_file(last_shown)
-        last_shown.write_text(f"{clock.now().timestamp()}\n", encoding="utf-8")
+        with os.fdopen(open_regular(last_shown, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
+            file.write(f"{clock.now().timestamp()}\n")
         start_detached(command)
     except OSError as error:  # the write is acknowledged already; a notice is no part of it
         _log.warning("The desktop shows no notice: %s", error)

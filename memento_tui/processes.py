@@ -81,7 +81,7 @@ def start_detached(command: list[str], *, log: str = os.devnull) -> int:
 
     """
     _close_files_on_exec()
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
     files = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, log, flags, 0o600),

@@ -1,5 +1,8 @@
 """Open files that are regular ones: a pipe in the place of one would wait for its writer, for ever.
 
+What memento writes of its own in a data directory goes through no link either: a directory that somebody else made, and
+that is opened as a workspace, could lead it to any file of the person's.
+
 Standard library only: hooks and status lines ask here.
 """
 
@@ -13,7 +16,12 @@ __all__ = ["open_regular", "read_regular"]
 
 
 def open_regular(path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> int:
-    """Return the descriptor of a regular file; a new one is its owner's alone. Raises `OSError` for anything else."""
+    """Return the descriptor of a regular file; a new one is its owner's alone.
+
+    Where the flags let a file be made, a link in its place is not followed. Raises `OSError` for anything else.
+    """
+    if flags & os.O_CREAT:
+        flags |= os.O_NOFOLLOW
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor

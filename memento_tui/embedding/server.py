@@ -34,6 +34,7 @@ from memento_tui.errors import DataDirectoryError, LockedWorkspace, MementoError
 from memento_tui.locations import check_socket_folder
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, use_private_umask
+from memento_tui.regular_files import open_regular
 from memento_tui.search.engine_protocol import LONGEST_LINE, EngineStatus, send_request
 from memento_tui.version import __version__
 
@@ -491,7 +492,7 @@ def _bind_socket(paths: DataPaths) -> socket.socket:
 
 def _open_log(path: Path) -> None:
     """Send all output of the process to the log, of which only the end is kept when it has grown long."""
-    log = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    log = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     size = os.fstat(log).st_size
     if size > _LARGEST_LOG_BYTES:
         end = os.pread(log, _LOG_KEPT_BYTES, size - _LOG_KEPT_BYTES)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from memento_tui.hooks.main import Arguments
 from memento_tui.paths import DataPaths, data_directory
+from memento_tui.regular_files import open_regular
 
 TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _append_line(path: Path, line: str) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     if path.exists() and path.stat().st_size > _MAX_LOG_BYTES:
         flags |= os.O_TRUNC
-    log = os.open(path, flags, 0o600)
+    log = open_regular(path, flags)
     try:
         os.write(log, line.encode("utf-8", "backslashreplace"))
     finally:

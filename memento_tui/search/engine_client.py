@@ -21,6 +21,7 @@ from memento_tui.meaning import check_installed, is_installed
 from memento_tui.model.filters import Filter
 from memento_tui.paths import DataPaths
 from memento_tui.processes import engine_command
+from memento_tui.regular_files import open_regular
 from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_NEIGHBOURS, EngineStatus, send_request
 from memento_tui.search.lance_filter import compile_lance_filter
 from memento_tui.version import __version__
@@ -97,7 +98,7 @@ class EngineLauncher:
 
     def _spawn(self) -> bool:
         try:
-            log = os.open(self._paths.engine_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            log = open_regular(self._paths.engine_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             try:
                 self._process = subprocess.Popen(  # noqa: S603 - this interpreter and this package
                     engine_command(self._paths.root),

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from memento_tui import clock
 from memento_tui.paths import DataPaths
+from memento_tui.regular_files import open_regular
 from memento_tui.version import __version__
 
 __all__ = ["write_crash_report"]
@@ -31,7 +32,7 @@ def write_crash_report(paths: DataPaths | None) -> Text:
     if paths is None:
         return Text(f"{sentence}\n{report}")
     try:
-        handle = os.open(paths.crash_report, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        handle = open_regular(paths.crash_report, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor has no path
             file.write(report)
     except OSError:

@@ -1,4 +1,4 @@
-"""A pipe in the place of a file of the data directory is answered at once, and waits for no writer."""
+"""A pipe in the place of a file of the data directory waits for no writer, and a link leads to no other file."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from memento_tui import desktop_notice
 from memento_tui.api import Workspace
 from memento_tui.config import load_config
 from memento_tui.encryption import noted_key
 from memento_tui.errors import DataDirectoryError
+from memento_tui.hooks.fallback import log_error
+from memento_tui.hooks.main import Arguments
 from memento_tui.hooks.settings import HookSettings, read_settings
+from memento_tui.paths import DataPaths
+from memento_tui.processes import start_detached
+from memento_tui.regular_files import open_regular
 from memento_tui.status_line import waiting
 from memento_tui.storage.last_known import read_last_known
+from memento_tui.tui.crash_report import write_crash_report
 
 
 def test_a_pipe_in_the_place_of_the_configuration_is_said_to_be_none(tmp_path: Path) -> None:
@@ -36,3 +43,27 @@ def test_pipes_in_the_place_of_what_memento_notes_are_passed_over(data_dir: Path
     assert waiting(str(data_dir)) == (0, 0)
     assert read_last_known(data_dir / "memento.db") is None
     assert noted_key(data_dir / "memento.db") == ""
+
+
+def test_links_in_the_place_of_what_memento_writes_lead_it_to_no_other_file(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = DataPaths(data_dir)
+    data_dir.mkdir(exist_ok=True)
+    logs = (paths.crash_report, paths.engine_log, paths.hook_log, paths.last_notice, paths.maintenance_log)
+    mine = []
+    for place in (*logs, data_dir / "waiting.txt", data_dir / "workspace.json"):
+        mine.append(tmp_path / f"mine {place.name}")
+        mine[-1].write_text("Keep me.\n" * 9)
+        place.symlink_to(mine[-1])
+    monkeypatch.setattr("shutil.which", lambda _: "/bin/true")
+    with Workspace(data_dir, actor="agent", channel="mcp") as agent:
+        agent.remember("The port is 8080.", source_type="external")
+    desktop_notice.show_notice(paths.last_notice, 1)
+    write_crash_report(paths)
+    log_error(Arguments(["SessionStart", "--data-dir", str(data_dir)]), ValueError("a fault"))
+    with pytest.raises(OSError, match="symbolic link"):
+        start_detached(["/bin/true"], log=str(paths.maintenance_log))
+    with pytest.raises(OSError, match="symbolic link"):
+        open_regular(paths.engine_log, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    assert [one.read_text() for one in mine] == ["Keep me.\n" * 9] * len(mine)
