@@ -157,10 +157,11 @@ def test_a_proposal_stays_about_the_memory_that_it_was_made_about(machine: MakeM
     for made in (wrong, right):
         laptop.workspace.verify(made.id)
     in_step(laptop, desktop)
-    asks = {"action": "delete", "target_id": wrong.id, "base_version": 2, "payload": {}}
+    asks: dict[str, Any] = {"action": "delete", "target_id": wrong.id, "base_version": 2, "payload": {}}
     append(laptop, change_of("proposal", "p-odd", asks))
     desktop.sync()
-    for number, other in enumerate(({"target_id": right.id}, {"action": "edit", "payload": {"content": "8081."}})):
+    turns: list[dict[str, Any]] = [{"target_id": right.id}, {"action": "edit", "payload": {"content": "8081."}}]
+    for number, other in enumerate(turns):
         turned = change_of("proposal", "p-odd", {**asks, **other}, base=1 + number)
         append(laptop, turned, entry_id=f"turned{number}")
         assert "was left out" in desktop.sync().notes[0]
