@@ -121,7 +121,7 @@ def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
         nonlocal stage, bar
         if name != stage:
             if bar is not None:
-                bar.render_finish()
+                _finish(bar)
             stage, bar = name, click.progressbar(length=max(total, 1), label=name, file=sys.stderr)
         if bar is not None:
             bar.length = max(total, 1)
@@ -130,4 +130,11 @@ def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
 
     yield advance
     if bar is not None:
-        bar.render_finish()
+        _finish(bar)
+
+
+def _finish(bar: Any) -> None:  # noqa: ANN401 - as above
+    """Fill the bar of a stage that is over: few stages say that their last part is done."""
+    bar.update(bar.length - bar.pos)
+    bar.render_progress()
+    bar.render_finish()
