@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import NamedTemporaryFile, mkdtemp
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import tantivy
 from filelock import FileLock, Timeout
@@ -22,83 +22,26 @@ from memento_tui.encryption import key_id_of
 from memento_tui.errors import DataDirectoryError
 from memento_tui.model import Memory
 from memento_tui.model.filters import Filter
-from memento_tui.model.memory_fields import INDEXED_KINDS, declaration_digest, filter_fields, values_getter
-from memento_tui.model.validation import fold_tag
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, close_tree, make_private_directory
+from memento_tui.search.keyword_document import SCHEMA_VERSION, make_document
 from memento_tui.search.keyword_fields import (
     STATE_ID,
-    TEXT_VERSION,
     IndexState,
-    context_fact,
     make_schema,
     read_state,
     register_analyzers,
 )
 from memento_tui.search.keyword_files import LOOKED_UP, damaged_files, ids_beside, index_differences
-from memento_tui.search.keyword_query import FLAGS, NUMBERS, TEXTS, WORDS, QueryCompiler, read_evidence
-from memento_tui.search.lance_filter import column_number
+from memento_tui.search.keyword_query import NUMBERS, QueryCompiler, read_evidence
 from memento_tui.search.query_language import Query
-from memento_tui.search.ranking import CONTEXT_CHARACTERS, HEADING_CHARACTERS
+from memento_tui.search.ranking import CONTEXT_CHARACTERS
 from memento_tui.search.scoring import WordEvidence
-from memento_tui.storage.memory_queries import SessionContext
 from memento_tui.storage.store import Store
-from memento_tui.text.terms import different_stems, identifiers
 
 __all__ = ["KeywordIndex", "update_keyword_index"]
 
-_word_values, _flag_values, _number_values = (values_getter(part.values()) for part in (WORDS, FLAGS, NUMBERS))
-
-SCHEMA_VERSION = "-".join((TEXT_VERSION, declaration_digest(filter_fields(*INDEXED_KINDS, indexed=True).values())))
-"""The version of an index's fields and analyzers; an index of another version is rebuilt."""
-
 _Must, _Should = tantivy.Occur.Must, tantivy.Occur.Should
-
-
-def _namespace_levels(namespace: str) -> list[str]:
-    """Return a namespace and those that it lies in, outermost first."""
-    names = namespace.split("/")
-    return ["/".join(names[: depth + 1]) for depth in range(len(names))]
-
-
-def make_document(memory: Memory, context: SessionContext | None = None) -> tantivy.Document:
-    """Return the index's document for a memory, and for what its session wrote before it."""
-    facts = [f"{name}:{value}" for name, value in zip(WORDS, _word_values(memory), strict=True) if value]
-    facts += [f"{name}:1" for name, value in zip(FLAGS, _flag_values(memory), strict=True) if value]
-    facts += [f"ns:{level}" for level in _namespace_levels(memory.namespace)]
-    facts += [f"tag:{fold_tag(tag)}" for tag in memory.tags]
-    facts += [f"{name}:{stem}" for name in TEXTS for stem in different_stems(getattr(memory, name))]
-    body = f"{memory.content}\n{memory.validity_context}" if memory.validity_context else memory.content
-    text = "\n".join(part for part in (memory.title, body, *memory.tags) if part)
-    fields: dict[str, Any] = {
-        "id": memory.id,
-        "body": body,
-        "words": text,
-        "fact": facts,
-    }
-    for name, value in zip(NUMBERS, _number_values(memory), strict=True):
-        if value is not None:
-            fields[name] = column_number(value)
-    if memory.title:
-        fields["title"] = memory.title
-    if memory.tags:
-        fields["tags"] = list(memory.tags)
-    if heading := [part for part in (heading_of(memory), *memory.tags) if part]:
-        fields["head"] = heading
-    if parts := identifiers(text):
-        fields["parts"] = parts
-    if context is not None:
-        fields["context"] = context.text
-        facts += [context_fact(name) for name in context.ids]
-    return tantivy.Document(**fields)
-
-
-def heading_of(memory: Memory) -> str:
-    """Return the title of a memory, or the first line of a text of several; empty for a plain sentence."""
-    if memory.title.strip():
-        return memory.title
-    first, _, rest = memory.content.strip().partition("\n")
-    return first[:HEADING_CHARACTERS] if rest.strip() else ""
 
 
 _log = logging.getLogger(__name__)
