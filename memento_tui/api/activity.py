@@ -14,6 +14,7 @@ from memento_tui import clock
 from memento_tui.api.search import SearchEngine
 from memento_tui.errors import InvalidInput, NotAllowed, NotFound
 from memento_tui.model.filters import AllOf, Filter, OneOf
+from memento_tui.model.journal_actions import actions_called
 from memento_tui.moments import parse_moment, parse_span
 from memento_tui.search.query_language import parse
 from memento_tui.storage.activity import ActivityRow, AgentTotals, ChangedRecord, DayCount, JournalFilter
@@ -29,7 +30,7 @@ ACTIVITY_FILTERS: Mapping[str, str] = {
     "agent": "the agent's name",
     "session": "the session",
     "channel": "cli, tui, mcp, http, hook, mirror, api, import, maintenance or engine",
-    "action": "what was done",
+    "action": 'what was done, such as deleted or "skip added"',
     "memory": "the id of a memory that was touched",
     "since": "a date, a span such as 7d, or the number of an entry",
     "before": "the same",
@@ -275,7 +276,7 @@ class ActivityLog:
             agent=query.agent,
             session=query.session,
             channel=query.channel,
-            action=query.action,
+            action=tuple({name: None for typed in query.action for name in (typed, *actions_called(typed))}),
             first_seq=first,
             before_seq=query.before_seq,
             since=query.since,

@@ -11,6 +11,7 @@ from memento_tui.cli.command import command, open_workspace
 from memento_tui.cli.options import paging
 from memento_tui.cli.output import bold, emit, format_fields, format_time, next_page_note, safe, table
 from memento_tui.errors import InvalidInput
+from memento_tui.model.journal_actions import action_words, note_in_words
 from memento_tui.model.validation import to_plain
 from memento_tui.text.diff import unified_diff
 
@@ -162,7 +163,7 @@ def _journal_table(rows: Sequence[ActivityRow], following: str | None, *, filter
 
 
 def _action_text(row: ActivityRow) -> str:
-    return row.entry.action + (f" (undone by {row.undone_by})" if row.undone_by else "")
+    return action_words(row.entry.action).done + (f" (undone by {row.undone_by})" if row.undone_by else "")
 
 
 def _subject_text(row: ActivityRow) -> str:
@@ -171,7 +172,7 @@ def _subject_text(row: ActivityRow) -> str:
 
 
 def _headline_text(row: ActivityRow) -> str:
-    return "  ".join(filter(None, (row.headline, f"[{row.entry.note}]" if row.entry.note else "")))
+    return "  ".join(filter(None, (row.headline, f"[{note_in_words(row.entry.note)}]" if row.entry.note else "")))
 
 
 def _print_action(action: JournalAction) -> None:
@@ -199,12 +200,12 @@ def _action_object(action: JournalAction) -> dict[str, Any]:
 def _action_in_full(action: JournalAction) -> str:
     entry = action.row.entry
     facts = {
-        "entry": f"{entry.seq} {entry.action}",
+        "entry": f"{entry.seq} {action_words(entry.action).done}",
         "when": format_time(entry.at),
         "who": " ".join(filter(None, (entry.actor, entry.agent))),
         "channel": entry.channel,
         "session": entry.session,
-        "note": entry.note,
+        "note": note_in_words(entry.note),
         "bulk": f"{action.batch_entries:,} entries, {action.batch_records:,} records" if entry.batch else "",
         "undo": action.row.obstacle or f"memento undo {entry.seq}",
         "hash": entry.hash.hex()[:16],
@@ -256,7 +257,7 @@ def _totals_text(totals: AgentTotals) -> str:
     at_least = "at least " if totals.is_capped else ""
     counts = {
         "by agent": totals.by_agent,
-        "by action": totals.by_action,
+        "by action": {action_words(name).done: number for name, number in totals.by_action.items()},
         "records": totals.by_record,
     }
     fields = {
@@ -397,7 +398,7 @@ def _revisions_text(revisions: Sequence[Revision[Memory]]) -> str:
             str(r.entry.seq),
             format_time(r.entry.at),
             entry_author(r.entry),
-            r.entry.action,
+            action_words(r.entry.action).done,
             _revision_diff(r, before),
         ]
         for r, before in zip(revisions, older, strict=True)
@@ -453,7 +454,11 @@ def redo() -> None:
 
 def _undone_text(verb: str, entries: Sequence[Entry]) -> str:
     return "\n".join(
-        safe(f"{verb} {e.seq}: {e.action}, {format_time(e.at)}, {entry_author(e)} {e.note}".rstrip()) for e in entries
+        safe(
+            f"{verb} {e.seq}: {action_words(e.action).verb}, {format_time(e.at)}, {entry_author(e)}"
+            f" {note_in_words(e.note)}".rstrip()
+        )
+        for e in entries
     )
 
 

@@ -11,6 +11,7 @@ import click
 from memento_tui.cli.author import require_own_terminal
 from memento_tui.cli.command import current_session, open_workspace
 from memento_tui.cli.output import bold, safe
+from memento_tui.cli.wrapping import wrap_words
 from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.model.review import RISKY_KINDS
 
@@ -117,7 +118,7 @@ def _is_sure() -> bool:
 
 def _show(text: str) -> None:
     """Print a text that is safe to show, beside what the command prints for programs."""
-    click.echo(text, err=True)
+    click.echo(wrap_words(text), err=True)
 
 
 def _ask(keys: Mapping[str, str]) -> str:

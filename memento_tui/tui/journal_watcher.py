@@ -10,6 +10,7 @@ from time import monotonic
 from memento_tui.api.activity import ActivityLog
 from memento_tui.api.types import Entry
 from memento_tui.errors import LockedWorkspace, MementoError
+from memento_tui.model.journal_actions import action_words
 
 __all__ = ["JournalUpdate", "JournalWatcher"]
 
@@ -93,6 +94,6 @@ def _elapsed(since: float) -> str:
 
 def _summary_of_entries(entries: Sequence[Entry]) -> str:
     """Return one sentence with the writers of entries and their actions."""
-    done = Counter((entry.agent or entry.channel, entry.action) for entry in entries)
+    done = Counter((entry.agent or entry.channel, action_words(entry.action).done) for entry in entries)
     parts = [f"{who}: {action}" + (f" x{number}" if number > 1 else "") for (who, action), number in done.items()]
     return "; ".join(parts[:_MOST_WRITERS_NAMED]) + (" ..." if len(parts) > _MOST_WRITERS_NAMED else "")

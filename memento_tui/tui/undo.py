@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memento_tui.errors import Conflict, MementoError
+from memento_tui.model.journal_actions import action_words
 from memento_tui.tui.commands import COMMANDS, key_names
 from memento_tui.tui.display import cells
 from memento_tui.tui.sections.catalogue import section_showing
@@ -62,7 +63,8 @@ class UndoRunner:
         """Return in words what was undone or redone, and remember where it is shown."""
         app, first = self._app, entries[0]
         # The note of an undo ends with the action that was undone, in brackets.
-        what = first.note.rpartition("(")[2].rstrip(")") if first.action == "undo" else first.action
+        action = first.note.rpartition("(")[2].rstrip(")") if first.action == "undo" else first.action
+        what = action_words(action).verb
         parts = f" ({len(entries)} parts)" if len(entries) > 1 else ""
         row = next(iter(app.workspace.activity.rows([first.seq])), None)
         self._undone = None if row is None or not row.record else (row.record, row.record_id)

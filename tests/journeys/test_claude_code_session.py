@@ -192,7 +192,7 @@ def test_a_person_who_has_the_app_open_sees_injections_and_lessons_as_they_come(
     house: HostHome, claude: ClaudeCode
 ) -> None:
     with app_in_tmux(house.data_dir, "--open", "activity") as screen, claude.agent() as agent:
-        screen.shows("remember")
+        screen.shows("added")
         screen.press("i")
         screen.shows("No agent was shown a memory yet.")
         claude.play(agent, until="deploy")

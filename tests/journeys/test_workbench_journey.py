@@ -78,5 +78,5 @@ def test_a_morning_at_the_workbench(data_dir: Path, workspace: Workspace) -> Non
         screen.press("Z")
         screen.until(lambda: _resolved(workspace), "and resolved again")
         screen.press("7")
-        screen.shows("journey", "remember", "resolve", "redo")
+        screen.shows("journey", "added", "resolved", "redone")
     assert workspace._store.journal.verify() is None

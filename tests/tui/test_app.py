@@ -92,7 +92,7 @@ async def test_what_others_write_meanwhile_is_shown_when_the_person_comes_back(f
         await app.press("3")
         await app.until(lambda: app.app.section.SCOPE == "review", "the review is shown")
         agent.remember("written while the review was shown")
-        await app.until(lambda: "claude: remember" in app.told, "the app saw it")
+        await app.until(lambda: "claude: added" in app.told, "the app saw it")
         await app.press("2")
         await app.until(lambda: app.memories.rows.total == 6, "the memories were read again")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 import memento_tui
 from memento_tui.api import Workspace
@@ -71,3 +72,25 @@ async def test_a_dialog_says_how_it_is_left_and_escape_leaves_it_without_a_chang
             await driver.press("escape", "escape", "u", "g")
         with memento_tui.open(everywhere) as after:
             assert after.activity.head() == head
+
+
+@pytest.mark.parametrize("width", [60, 80, 140])
+async def test_the_words_of_a_key_stay_beside_it_and_below_each_other(data_dir: Path, width: int) -> None:
+    async with opened(data_dir, (width, 40)) as driver:
+        await driver.press("question_mark")
+        await driver.until(lambda: "Fields of the search" in driver.text("#keys"), "the keys are shown")
+        lines = driver.text("#keys").split("\n")
+        assert max(map(cell_len, lines)) <= driver.app.screen.query_one("#keys").content_size.width
+        wrapped = [line for line in lines if line.startswith("   ")]
+        assert wrapped, "some words take more than a line"
+        assert {len(line) - len(line.lstrip()) for line in wrapped} == {24}
+
+
+async def test_the_keys_are_filtered_by_what_is_typed(data_dir: Path) -> None:
+    async with opened(data_dir) as driver:
+        await driver.press("question_mark")
+        await driver.type("undo")
+        assert "Undo" in driver.text("#keys")
+        assert "Fields of the search" not in driver.text("#keys")
+        await driver.type("nosuchkey")
+        assert driver.text("#keys") == "No key or field matches."

@@ -69,7 +69,7 @@ def test_an_agents_entry_is_taken_back_and_the_list_says_so(memento: Program, gi
     assert memento.json("show", given)["content"].startswith("The port is 8080.")
     undone = memento.json("activity")["items"][1]
     assert (undone["undone_by"], undone["can_be_undone"]) == (3, False)
-    assert "edit (undone by 3)" in memento.run("activity").out
+    assert "edited (undone by 3)" in memento.run("activity").out
     assert memento.run("undo", "2", "--json").code == 5
 
 

@@ -38,7 +38,7 @@ def test_what_others_write_is_told_and_counted_by_writer_and_deed(view: JournalW
     agent.remember("one")
     agent.remember("two")
     news = view.poll()
-    assert (news.changed, news.summary) == (True, "claude: remember x2")
+    assert (news.changed, news.summary) == (True, "claude: added x2")
     assert view.poll() == journal_watcher.JournalUpdate()
     assert view.status_text() == "live"
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from memento_tui.api.types import ActivityRow, Entry, ExposureRow
+from memento_tui.model.journal_actions import action_words, note_in_words
 from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
 from memento_tui.tui.display import has_hidden
 from memento_tui.tui.widgets.record_list import Line
@@ -26,14 +27,16 @@ def writer_name(entry: Entry) -> str:
 
 
 def _what(row: ActivityRow) -> str:
-    words = row.headline or row.entry.note or f"{row.record} {row.record_id}".strip()
+    words = row.headline or note_in_words(row.entry.note) or f"{row.record} {row.record_id}".strip()
     return words if row.touched < 2 else f"+{row.touched - 1:,} {words}"  # noqa: PLR2004 - more than one record
 
 
 ENTRY_COLUMNS = Columns[ActivityRow](
     name="journal",
     all={
-        "action": Column("action", "what was done", share(0.2, 14, 9), lambda row, _: row.entry.action),
+        "action": Column(
+            "action", "what was done", share(0.2, 16, 9), lambda row, _: action_words(row.entry.action).done
+        ),
         "what": Column(
             "what",
             "the record that was changed, behind the number of others; always shown",

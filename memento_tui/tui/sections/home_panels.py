@@ -14,6 +14,7 @@ from memento_tui.api.inbox import InboxItem
 from memento_tui.api.overview import ExpiringSoon, HealthFinding, InboxCount, RecentlyTold, RecordCounts
 from memento_tui.api.types import ActivityRow, AgentTotals, DayCount, FacetCounts
 from memento_tui.model import WorkingItem
+from memento_tui.model.journal_actions import action_words, note_in_words
 from memento_tui.tui.display import ago, cells, shown, time_ago
 from memento_tui.tui.sections.review.rows import label_of
 from memento_tui.tui.widgets.panel_board import Panel, PanelLink, PanelRow, TextPiece
@@ -229,7 +230,7 @@ def _since_rows(view: HomeView, width: int, height: int) -> list[PanelRow]:
     if len(agents) > room:
         rest = sum(count for _, count in agents[room - 1 :])
         rows.append([TextPiece(f"{rest:>{_COUNT_WIDTH},}  by {_plural(len(agents) - room + 1, 'other')}", _MUTED)])
-    actions = "  ".join(f"{count:,} {action}" for action, count in totals.by_action.items())
+    actions = "  ".join(f"{count:,} {action_words(action).done}" for action, count in totals.by_action.items())
     rows.append([TextPiece(cells(actions, width).rstrip(), "dim")])
     return [*rows, *(_change_row(row, width) for row in view.agent_changes[: height - len(rows)])]
 
@@ -237,8 +238,8 @@ def _since_rows(view: HomeView, width: int, height: int) -> list[PanelRow]:
 def _change_row(row: ActivityRow, width: int) -> PanelRow:
     entry = row.entry
     age = f"{ago(datetime.fromisoformat(entry.at), clock.now()):>5}"
-    headline = row.headline or entry.note or f"{row.record} {row.record_id}".strip()
-    told = cells(f"{entry.action}: {headline}", width - 2 - len(age))
+    headline = row.headline or note_in_words(entry.note) or f"{row.record} {row.record_id}".strip()
+    told = cells(f"{action_words(entry.action).done}: {headline}", width - 2 - len(age))
     link = PanelLink("activity", f"since:{entry.seq} before:{entry.seq + 1}")
     gap = TextPiece(" " * (cell_len(told) - cell_len(told.rstrip())))
     return [TextPiece("+ ", _MUTED), TextPiece(told.rstrip(), "", link), gap, TextPiece(age, "dim")]

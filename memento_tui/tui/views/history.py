@@ -20,6 +20,7 @@ from memento_tui.api.memory_details import restore_version
 from memento_tui.api.types import Revision
 from memento_tui.errors import MementoError
 from memento_tui.model import Memory
+from memento_tui.model.journal_actions import action_words, note_in_words
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import ago, cells, literal
 from memento_tui.tui.section import in_thread
@@ -171,7 +172,8 @@ def _version_line(row: _Version, width: int) -> list[Line]:
     gone = "let go" if row.revision.let_go else "purged"
     state = gone if row.revision.purged else "present" if row.is_present else ""
     head = f"v{row.revision.version:<4}"
-    words = cells(f"{entry.action:<11} {_writer(row.revision)}", max(width - len(head) - len(age) - 9, 0))
+    done = f"{action_words(entry.action).done:<11} {_writer(row.revision)}"
+    words = cells(done, max(width - len(head) - len(age) - 9, 0))
     return [[(head, "strong"), (words, ""), (f" {state:<8}", "good" if row.is_present else "warning"), (age, "muted")]]
 
 
@@ -183,7 +185,7 @@ def _change(row: _Version) -> Content:
 def _parts(row: _Version) -> Iterator[Content]:
     revision, before = row.revision, None if row.before is None else row.before.record
     if revision.entry.note:
-        yield literal(f"note: {revision.entry.note}", "dim")
+        yield literal(f"note: {note_in_words(revision.entry.note)}", "dim")
     if revision.let_go:
         yield Content.styled("The text of this version is no longer kept; a backup may hold it.", "$text-warning")
     elif revision.purged:

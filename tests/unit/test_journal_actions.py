@@ -1,0 +1,101 @@
+"""The words of the journal's actions: every action that this program writes has some, and a filter takes them."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import memento_tui
+from memento_tui.api import Workspace
+from memento_tui.api.activity import parse_activity
+from memento_tui.model.journal_actions import JOURNAL_ACTIONS, action_words, actions_called, note_in_words
+from memento_tui.storage.history_limit import LIMIT_ACTION
+from tests.journeys.cli_shell import Console
+
+_GATES = ("gate", "_gate", "_session", "session", "_store", "store")
+"""The names of what begins a transaction whose first text is the action that the journal keeps."""
+
+_KINDS = ("skip", "item")
+"""The records whose actions are named after them."""
+
+
+def _written_actions() -> set[str]:
+    """Return the actions that the source names where it begins a transaction or writes an entry."""
+    found = {LIMIT_ACTION}
+    for path in Path(memento_tui.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and _writes(node.func):
+                found |= set(_actions(node))
+    return found
+
+
+def _writes(function: ast.expr) -> bool:
+    match function:
+        case ast.Attribute(
+            value=ast.Name(id=name) | ast.Attribute(attr=name) | ast.Call(func=ast.Attribute(attr=name)),
+            attr="transaction",
+        ):
+            return name in _GATES
+        case ast.Name(id=name):
+            return name in ("transaction", "write_entry", "_decision_transaction")
+    return False
+
+
+def _actions(call: ast.Call) -> list[str]:
+    for given in call.args:
+        if isinstance(given, ast.Constant) and isinstance(given.value, str):
+            return [given.value]
+        if isinstance(given, ast.JoinedStr) and isinstance(ending := given.values[-1], ast.Constant):
+            return [f"{kind}{ending.value}" for kind in _KINDS]
+    return []
+
+
+def test_every_action_that_is_written_has_words_and_no_word_is_of_none() -> None:
+    written = _written_actions() | {"undo", "redo", "import", "maintain"}
+    assert len(written) > 30
+    assert written == set(JOURNAL_ACTIONS)
+
+
+def test_no_two_actions_are_told_in_the_same_words() -> None:
+    told = [words.done for words in JOURNAL_ACTIONS.values()]
+    assert len(set(told)) == len(told)
+
+
+@pytest.mark.parametrize(
+    ("action", "done"),
+    [("forget", "deleted"), ("hub undo", "undone (hub)"), ("of a newer program", "of a newer program")],
+)
+def test_an_action_is_told_in_words_and_an_unknown_one_by_its_name(action: str, done: str) -> None:
+    assert action_words(action).done == done
+
+
+def test_the_note_of_an_undo_names_in_words_what_was_undone() -> None:
+    assert note_in_words("undo of 12 (forget)") == "undo of 12 (delete)"
+    assert note_in_words("undo of the migration (see 4)") == "undo of the migration (see 4)"
+
+
+def test_an_action_is_called_by_its_words_by_their_beginning_or_by_nothing() -> None:
+    assert actions_called("Deleted") == ["forget"]
+    assert actions_called("delete") == ["forget"]
+    assert actions_called("skip") == ["skip add", "skip decide", "skip edit", "skip remove"]
+    assert actions_called("nothing of the kind") == []
+
+
+def test_the_journal_is_filtered_by_the_words_that_it_shows(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        workspace.forget(workspace.remember("The port is 8080.").id)
+        for typed in ("deleted", "delete", "forget"):
+            rows = workspace.activity.page(parse_activity(f"action:{typed}"))
+            assert [row.entry.action for row in rows] == ["forget"]
+
+
+def test_the_command_line_tells_what_was_done_and_undone_in_words(tmp_path: Path) -> None:
+    shell = Console(tmp_path)
+    name = shell.json("add", "The port is 8080.")["id"]
+    shell.run("rm", name)
+    assert b"deleted" in shell.run("activity").stdout
+    assert b": delete," in shell.run("undo").stdout
+    assert b"undo of 2 (delete)" in shell.run("activity").stdout
+    assert shell.json("activity")["items"][1]["action"] == "forget"
