@@ -47,8 +47,8 @@ def _actions(call: ast.Call) -> list[str]:
     for given in call.args:
         if isinstance(given, ast.Constant) and isinstance(given.value, str):
             return [given.value]
-        if isinstance(given, ast.JoinedStr) and isinstance(ending := given.values[-1], ast.Constant):
-            return [f"{kind}{ending.value}" for kind in _KINDS]
+        if isinstance(given, ast.JoinedStr) and isinstance(end := given.values[-1], ast.Constant):
+            return [f"{kind}{end.value!s}" for kind in _KINDS]
     return []
 
 

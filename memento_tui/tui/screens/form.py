@@ -18,6 +18,7 @@ from memento_tui.api.drafts import UnsavedTextFile
 from memento_tui.errors import MementoError
 from memento_tui.tui.display import literal
 from memento_tui.tui.screens.dialogs import Dialog, DialogButton, DialogButtons
+from memento_tui.tui.widgets.long_lines import LongLineTextArea
 
 __all__ = ["Field", "FormScreen"]
 
@@ -94,7 +95,7 @@ class FormScreen(Dialog[bool]):
     def _input_of(self, field: Field) -> Input | TextArea:
         name, value = f"field-{field.name}", self._typed.get(field.name, field.value)
         if field.multiline:
-            return TextArea(value, id=name, tab_behavior="focus", soft_wrap=True)
+            return LongLineTextArea(value, id=name, tab_behavior="focus", soft_wrap=True)
         proposed = field.proposed and field.name not in self._typed
         return Input(value, placeholder=field.hint, id=name, select_on_focus=proposed)
 

@@ -17,6 +17,7 @@ from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import hidden_characters, literal
 from memento_tui.tui.screens.dialogs import Confirm
 from memento_tui.tui.section import ErrorBoundary
+from memento_tui.tui.widgets.long_lines import LongLineTextArea
 from memento_tui.tui.widgets.text_draft import EditorLeft, EditorSaved, TextDraft
 
 __all__ = ["Editor"]
@@ -51,7 +52,7 @@ class Editor(ErrorBoundary, Vertical):
         self._tags: Input | None = None
         if initial.tags is not None:
             self._tags = Input(", ".join(initial.tags), placeholder="tags, with commas between", id="editor-tags")
-        self._text = TextArea(initial.content, id="editor-content", soft_wrap=True, tab_behavior="focus")
+        self._text = LongLineTextArea(initial.content, id="editor-content", soft_wrap=True, tab_behavior="focus")
         self._unsaved = unsaved
         self._due = self.set_interval(_KEEP_SECONDS, self.keep_typed, pause=True)
 
