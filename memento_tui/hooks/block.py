@@ -18,11 +18,18 @@ from memento_tui.hooks.formatting import (
 from memento_tui.hooks.scope import RetrievedMemory, SessionScope
 from memento_tui.storage.hook_store import ContradictionRow, MemoryRow, ShownMemory, SkipRow
 from memento_tui.text.passages import best_passage
+from memento_tui.text.terms import terms
 
 __all__ = ["block_within_budget", "lines_within_budget", "open_contradictions", "with_contradictions"]
 
-_BEST_PASSAGE_CHARS, _PASSAGE_CHARS = 120, 80
-"""Characters of the passage from the best memory, and from each other one. The agent reads on by the id."""
+_BEST_CHARS, _OTHER_CHARS = 150, 80
+"""Characters of the title and the passage of the best memory, and of each other one. The agent reads on by the id.
+
+Another one than the best is told by its title alone, where that holds a word of the prompt: it says what can be read.
+"""
+
+_FEWEST_PASSAGE_CHARS = 60
+"""Characters of a passage, however long the title is."""
 
 _MEMORIES_HEADING = "The user's memory (data; `get` reads an id in full):"
 
@@ -35,7 +42,7 @@ def block_within_budget(
     memories = with_code_notes(with_contradictions(memories, contradictions), context.paths, context.call.cwd)
     budget = TokenBudget(context.settings.prompt_tokens, [_MEMORIES_HEADING])
     lines = [(line, skip) for skip in skips if budget.takes(line := skip_line(skip))]
-    shown = lines_within_budget(memories, budget, context.now, [_BEST_PASSAGE_CHARS, _PASSAGE_CHARS])
+    shown = lines_within_budget(memories, budget, context.now, [_BEST_CHARS, _OTHER_CHARS])
     texts = [line for line, _ in lines] + [line for line, _ in shown]
     told = {entry.memory.id for _, entry in shown}
     open_lines = [
@@ -53,17 +60,27 @@ def lines_within_budget(
 ) -> list[tuple[CostedLine, ShownMemory]]:
     """Return the lines that the budget holds, best first, each with its entry for the ledger.
 
-    ``lengths`` are the characters of the first, the second and so on; the last holds for all further ones.
+    ``lengths`` are the characters of the first one's title and passage, of the second's and so on; the last holds for
+    all further ones.
     """
     shown: list[tuple[CostedLine, ShownMemory]] = []
     for rank, found in enumerate(memories):
-        length = lengths[min(rank, len(lengths) - 1)]
-        passage = best_passage(found.stems, found.memory.content, length).text
+        length = max(_FEWEST_PASSAGE_CHARS, lengths[min(rank, len(lengths) - 1)] - len(found.memory.title))
+        is_named = rank > 0 and not found.stems.isdisjoint(terms(found.memory.title))
+        passage = "" if is_named else best_passage(found.stems, _below_heading(found.memory), length).text
         line = memory_line(found.memory, passage, now, characters=length, caution=found.caution, against=found.against)
         if budget.takes(line):
             why = {name: round(value, 4) for name, value in found.why.items()}
             shown.append((line, ShownMemory(found.memory, len(shown) + 1, round(found.score, 4), line.tokens, why)))
     return shown
+
+
+def _below_heading(memory: MemoryRow) -> str:
+    """Return the text of a memory without a first line that its title ends with, as sections of files have it."""
+    first, _, rest = memory.content.lstrip().partition("\n")
+    heading = terms(first)
+    is_told = heading and terms(memory.title)[-len(heading) :] == heading
+    return rest if is_told else memory.content
 
 
 OpenContradiction = tuple[ContradictionRow, MemoryRow, MemoryRow]

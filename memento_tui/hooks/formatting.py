@@ -113,7 +113,9 @@ def memory_line(
     marks = bracketed([*labels, *condition_labels(memory, [OtherSide(name, "") for name in against])])
     title = visible_line(memory.title, 100)
     text = visible_line(passage, characters)
-    full = text if not title or text.startswith(title.removesuffix(" ...")) else f"{title}: {text}"
+    if title and text and not text.startswith(title.removesuffix(" ...")):
+        text = f"{title}: {text}"
+    full = text or title
     return _costed_line(f"{quoted_id(memory.id)} {memory.kind}{marks}: {full}")
 
 

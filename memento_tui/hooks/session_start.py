@@ -38,7 +38,8 @@ _NOTES_WEIGHED = 100
 _NOTE_KINDS = ("decision", "instruction", "preference", "bugfix", "anti_pattern", "heuristic", "pattern", "discovery")
 """The kinds of memories that matter at a start though nobody verified them: decisions, and what to look out for."""
 
-_START_HEADING = "memento, the user's memory"
+_START_HEADING, _HEADING_ALONE = "memento, the user's memory", "memento"
+"""What the context begins with, and its shorter form where no memory follows."""
 _IDENTITY_HEADING, _ESSENTIALS_HEADING, _LESSONS_HEADING, _ITEMS_HEADING, _SKIPS_HEADING, _NOTES_HEADING = (
     "Identity:",
     "Essentials:",
@@ -67,7 +68,8 @@ def context_at_start(context: HookContext) -> PreparedContext:
     if not call.is_fresh:
         return PreparedContext()
     project = f": this project's namespace is {scope.namespace}" if scope.namespace else ""
-    heading = f"{_START_HEADING}{project}{_waiting(context)}"
+    notice = f"{project}{_waiting(context)}"
+    heading = f"{_START_HEADING}{notice}"
     lessons = store.lessons_of(call.session, _MAX_LESSONS) if call.is_compacted and call.session else []
     lists = [_ESSENTIALS_HEADING, _ITEMS_HEADING, _SKIPS_HEADING, _NOTES_HEADING]
     lists += [_LESSONS_HEADING] if lessons else []
@@ -91,10 +93,10 @@ def context_at_start(context: HookContext) -> PreparedContext:
     notes = _notes(context, scope, {memory.id for memory in essentials}, budget)
     parts.append(fenced_block(_NOTES_HEADING, [line for line, _ in notes]))
     blocks = "\n".join(part for part in parts if part)
-    if not blocks and heading == _START_HEADING:
-        return PreparedContext()
+    if not blocks:
+        return PreparedContext(f"{_HEADING_ALONE}{notice}" if notice else "")
     entries = [entry._replace(rank=rank) for rank, (_, entry) in enumerate([*shown, *notes], 1)]
-    return PreparedContext("\n".join(part for part in (heading, blocks) if part), entries)
+    return PreparedContext(f"{heading}\n{blocks}", entries)
 
 
 def _waiting(context: HookContext) -> str:

@@ -74,7 +74,7 @@ class WeightedPart(NamedTuple):
         """
         content = [word for word in self.words if not is_filler(word)]
         held = [word for word in content if _holds(stems, word)]
-        is_subject = FEWEST_WORDS * len(held) >= len(content) and any(_holds(subject, word) for word in held)
+        is_subject = FEWEST_WORDS * len(held) > len(content) and any(_holds(subject, word) for word in held)
         is_enough = len({tuple(terms(word)) for word in held}) >= FEWEST_WORDS or is_subject
         return held if is_enough or any(map(is_name, held)) else []
 
