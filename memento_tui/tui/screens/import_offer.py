@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -38,6 +39,7 @@ _ROW_LINES = 2
 _MOST_REFUSALS_SHOWN = 3
 _WIDTH = 66
 """Cells of a line in the dialog on a terminal of 80."""
+_MOST_TITLE_CELLS = 29
 
 
 def offer_first_import(app: MementoApp) -> None:
@@ -118,6 +120,8 @@ class _Choices(Static, can_focus=True):
         self._candidates = candidates
         self._cursor = 0
         self._ticked: set[int] = set()
+        self._title_cells = min(max((cell_len(_title(one)) for one in candidates), default=0), _MOST_TITLE_CELLS)
+        self._amount_cells = max((len(one.amount) for one in candidates), default=0)
 
     @property
     def ticked(self) -> list[ImportSource]:
@@ -134,10 +138,10 @@ class _Choices(Static, can_focus=True):
     def _row(self, index: int) -> tuple[Content, Content]:
         candidate = self._candidates[index]
         mark = f"{'>' if index == self._cursor else ' '} [{'x' if index in self._ticked else ' '}] "
-        title = cells(_title(candidate), 22)
+        title = cells(_title(candidate), self._title_cells)
         changed = f"changed {time_ago(candidate.changed, clock.now())}" if candidate.changed else ""
         style = "bold" if index == self._cursor else ""
-        head = literal(f"{mark}{title} ", style) + Content(f"{candidate.amount:<18} {changed}")
+        head = literal(f"{mark}{title} ", style) + Content(f" {candidate.amount:<{self._amount_cells}}  {changed}")
         return head, literal(" " * 6 + cells(_short(candidate.path), _WIDTH - 6).rstrip(), "dim")
 
     def action_move(self, step: int) -> None:
