@@ -71,7 +71,8 @@ def _likeness(one: str, left: frozenset[str], other: str) -> float:
     right = _stems(other)
     if not left or not right:
         return 1.0 if one.split() == other.split() else 0.0
-    return len(left & right) / len(left | right)
+    common = len(left & right)
+    return common / (len(left) + len(right) - common)
 
 
 def _numbers(text: str) -> set[str]:

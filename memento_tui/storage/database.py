@@ -446,10 +446,11 @@ class Database:
             raise ReadOnlyMode
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self, *, waits_for_disk: bool = True) -> Iterator[Connection]:
         """Hold the one write lock for a transaction: committed when the block ends, undone when it raises.
 
-        Within `joined_writes` it is committed with the others.
+        Within `joined_writes` it is committed with the others. One that does not wait for the disk survives the end of
+        the process at once, and a power cut from the next on that waits.
 
         Raises:
             ReadOnlyMode: nothing is to be written.
@@ -462,13 +463,14 @@ class Database:
                 with _savepoint(connection):
                     yield connection
                 return
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                self._commit(connection)
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+            with nullcontext() if waits_for_disk else _without_wait(connection):
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield connection
+                    self._commit(connection)
+                finally:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
 
     @contextmanager
     def joined_writes(self) -> Iterator[None]:
@@ -523,6 +525,17 @@ class Database:
             for one in self._connections:
                 one.close()
             self._connections.clear()
+
+
+@contextmanager
+def _without_wait(connection: Connection) -> Iterator[None]:
+    """Let SQLite acknowledge the block's transaction as soon as its log has it, on the disk or not."""
+    level = connection.pragma("synchronous")
+    connection.pragma("synchronous", "NORMAL")
+    try:
+        yield
+    finally:
+        connection.pragma("synchronous", level)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from memento_tui.encryption import key_id_of, noted_key
 from memento_tui.locations import last_known_location
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.regular_files import open_regular, read_regular
-from memento_tui.storage.statements import NEWEST_ENTRY, SELECT_SETTING
+from memento_tui.storage.statements import SELECT_SETTING
 
 TYPE_CHECKING = False  # as in `typing`, whose import a hook would wait for
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ __all__ = [
     "note_last_known",
     "read_last_known",
 ]
+
+_NEWEST_KNOWN = (
+    "SELECT seq, hash, (SELECT value FROM setting WHERE name = 'origin') FROM entry ORDER BY seq DESC LIMIT 1"
+)
 
 _BYTES = 160
 """The length of the file: always the same, so that it is written over in one piece."""
@@ -63,12 +67,11 @@ def note_last_known(database: Path, connection: Connection, noted: int = 0) -> i
 
     The write is acknowledged already: where the file cannot be written, it stays behind.
     """
-    newest = connection.execute(NEWEST_ENTRY).fetchone()
+    newest = connection.execute(_NEWEST_KNOWN).fetchone()
     if newest is None or newest[0] == noted:
         return noted
-    name = connection.execute(SELECT_SETTING, ("origin",)).fetchone()[0]
     try:
-        _write(database, LastKnown(name, newest[0], newest[1].hex()[:16]), connection.key_id)
+        _write(database, LastKnown(newest[2], newest[0], newest[1].hex()[:16]), connection.key_id)
     except OSError:
         return noted
     return int(newest[0])
@@ -83,10 +86,11 @@ def note_key(database: Path, key_id: str) -> None:
 def _write(database: Path, known: LastKnown, key_id: str) -> None:
     """Write what is known of a database. Raises `OSError`."""
     noted = known._asdict() | ({"key": key_id} if key_id else {})
-    descriptor = open_regular(last_known_file(database), os.O_WRONLY | os.O_CREAT)
+    descriptor = open_regular(last_known_location(os.fspath(database)), os.O_WRONLY | os.O_CREAT)
     try:
         os.pwrite(descriptor, f"{json.dumps(noted):{_BYTES - 1}}\n".encode(), 0)
-        os.ftruncate(descriptor, _BYTES)  # where something else stood there
+        if os.fstat(descriptor).st_size != _BYTES:  # something else stood there
+            os.ftruncate(descriptor, _BYTES)
     finally:
         os.close(descriptor)
 

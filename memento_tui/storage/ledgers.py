@@ -76,8 +76,8 @@ class ExposureLedger:
         self._database = database
 
     def add(self, exposures: Sequence[Exposure]) -> None:
-        """Add exposures to the ledger."""
-        with self._database.writing() as connection:
+        """Add exposures to the ledger; what an agent asked for does not wait until the disk has them."""
+        with self._database.writing(waits_for_disk=False) as connection:
             connection.executemany(
                 f"INSERT INTO injection ({_EXPOSURE_COLUMNS}) VALUES ({_EXPOSURE_PLACEHOLDERS})",
                 [_exposure_values(exposure) for exposure in exposures],
@@ -225,11 +225,12 @@ class UsageLedger:
     def count(self, record: str, ids: Iterable[str], *, shown: int = 0, used: int = 0, session: str = "") -> None:
         """Add to the counters; ``session`` is where a memory was of use, and counts once for each memory.
 
-        The session that wrote a memory does not confirm it: it would agree with itself.
+        The session that wrote a memory does not confirm it: it would agree with itself. That a memory was shown does
+        not wait until the disk has it.
         """
         moment = format_moment(clock.now()) if used else None
         counted = list(ids)
-        with self._database.writing() as connection:
+        with self._database.writing(waits_for_disk=used > 0) as connection:
             connection.executemany(COUNT_USE, [(record, record_id, shown, used, moment) for record_id in counted])
             if used and session and record == "memory":
                 rows = [(record_id, session, moment) for record_id in counted]

@@ -101,11 +101,11 @@ class PastDatabase(Database):
                     progress("Going back", min(done, total), total)
             progress("Going back", total, total)
 
-    def writing(self) -> Any:  # noqa: ANN401 - as in the base class
+    def writing(self, *, waits_for_disk: bool = True) -> Any:  # noqa: ANN401 - as in the base class
         """Refuse, once the records are there. Raises `NotAllowed`."""
         if self._is_filled:
             raise NotAllowed("This is the past: nothing can be changed in it.", "Go back to the present first.")
-        return super().writing()
+        return super().writing(waits_for_disk=waits_for_disk)
 
     def close(self) -> None:
         """Close the connections of all threads; the records are gone then."""

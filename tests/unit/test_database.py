@@ -13,8 +13,10 @@ import apsw
 import pytest
 
 from memento_tui.errors import DataDirectoryError
+from memento_tui.model.exposure import make_exposure
 from memento_tui.storage.connection import SQLITE_VERSION
 from memento_tui.storage.database import Database
+from memento_tui.storage.ledgers import ExposureLedger, UsageLedger
 
 
 @pytest.fixture
@@ -120,3 +122,43 @@ def test_a_write_after_joined_ones_is_committed_by_itself(database: Database) ->
     _set(database, "joined two")
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(_names, database).result(60) == {"joined one", "joined two"}
+
+
+def test_after_a_write_that_did_not_wait_for_the_disk_the_next_one_does(database: Database) -> None:
+    level = database.connection.pragma("synchronous")
+
+    def write_and_fail() -> None:
+        with database.writing(waits_for_disk=False):
+            raise KeyError("one")
+
+    with database.writing(waits_for_disk=False) as connection:
+        assert connection.pragma("synchronous") < level
+        connection.execute("INSERT INTO setting VALUES ('joined one', 'x')")
+    with pytest.raises(KeyError):
+        write_and_fail()
+    with database.writing() as connection:
+        assert connection.pragma("synchronous") == level
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(_names, database).result(60) == {"joined one"}
+
+
+@pytest.mark.parametrize(("table", "waits"), [("injection", False), ("usage", False), ("confirmation", True)])
+def test_what_was_shown_is_noted_without_a_wait_for_the_disk_and_what_was_of_use_with_one(
+    database: Database, table: str, *, waits: bool
+) -> None:
+    connection = database.connection
+    level = connection.pragma("synchronous")
+    levels: list[int] = []
+
+    def note_level(*_: Any) -> None:  # noqa: ANN401 - values of SQL
+        levels.append(connection.pragma("synchronous"))
+
+    connection.create_scalar_function("note_level", note_level, 0)
+    connection.execute(f"CREATE TEMP TRIGGER noted AFTER INSERT ON {table} BEGIN SELECT note_level(); END")
+    exposure = {"memory_id": "m1", "memory_version": 1, "session": "s1", "channel": "mcp", "rank": 1, "score": 0.5}
+    if waits:
+        UsageLedger(database).count("memory", ["m1"], used=1, session="s1")
+    else:
+        UsageLedger(database).count("memory", ["m1"], shown=1)
+        ExposureLedger(database).add([make_exposure({**exposure, "tokens": 3})])
+    assert [found == level for found in levels] == [waits]
