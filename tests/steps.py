@@ -12,7 +12,7 @@ import dataclasses
 import re
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from types import FrameType, ModuleType
 from typing import Any, cast
 
@@ -54,17 +54,30 @@ class _Walk:
         self._text = ""
         self._end = 0
         self._groups: dict[int, tuple[int, int]] = {}
+        begins = len(tree) > 0 and tree[0][0] in _CHARACTERS
+        self._first = self._single(tree[0][0], tree[0][1], tree.state.flags) if begins else None
         self._whole = self._sequence(tree, tree.state.flags)
 
     def span(self, text: str, pos: int, end: int, *, search: bool, whole: bool) -> tuple[int, int] | None:
         """Return where the pattern matches first, or ``None``."""
         self._text, self._end = text, end
-        for start in range(pos, end + 1) if search else (pos,):
+        for start in self._starts(pos) if search else (pos,):
             self._groups = {}
             stop = self._whole(start, lambda at: at if not whole or at == end else None)
             if stop is not None:
                 return start, stop
         return None
+
+    def _starts(self, pos: int) -> Iterator[int]:
+        """Yield where the pattern is tried; where its first character is another one, that is a step and all."""
+        if self._first is None:
+            yield from range(pos, self._end + 1)
+            return
+        while found := self._first.search(self._text, pos, self._end):
+            self._tally.steps += found.start() - pos
+            yield found.start()
+            pos = found.end()
+        self._tally.steps += max(self._end + 1 - pos, 0)
 
     def _sequence(self, nodes: Any, flags: int) -> _Part:  # noqa: ANN401 - the parser's
         parts = [self._part_or_place(operation, argument, flags) for operation, argument in nodes]
@@ -96,8 +109,7 @@ class _Walk:
 
     def _part(self, operation: Any, argument: Any, flags: int) -> _Part:  # noqa: ANN401 - one of each
         if operation is _c.BRANCH:
-            branches = [self._sequence(branch, flags) for branch in argument[1]]
-            return lambda pos, then: _first(branches, pos, then)
+            return self._branches(argument[1], flags)
         if operation is _c.SUBPATTERN:
             number, added, removed, inner = argument
             return self._group(number, self._sequence(inner, (flags | added) & ~removed))
@@ -110,6 +122,30 @@ class _Walk:
         if operation is _c.GROUPREF:
             return lambda pos, then: self._reference(argument, pos, then)
         raise NotImplementedError(str(operation))
+
+    def _branches(self, branches: list[Any], flags: int) -> _Part:
+        parts = [self._sequence(branch, flags) for branch in branches]
+        first = [
+            self._single(branch[0][0], branch[0][1], flags) if len(branch) and branch[0][0] in _CHARACTERS else None
+            for branch in branches
+        ]
+
+        @cache
+        def may_begin(character: str) -> list[int]:
+            return [number for number, single in enumerate(first) if single is None or single.match(character)]
+
+        def run(pos: int, then: _Next) -> int | None:
+            at = 0
+            # A branch whose first character is another one takes one step, and needs no call.
+            for number in may_begin(self._text[pos] if pos < self._end else ""):
+                self._tally.steps += number - at
+                if (found := parts[number](pos, then)) is not None:
+                    return found
+                at = number + 1
+            self._tally.steps += len(parts) - at
+            return None
+
+        return run
 
     def _single(self, operation: Any, argument: Any, flags: int) -> re.Pattern[str]:  # noqa: ANN401 - the parser's
         node = _parser.SubPattern(self._state, [(operation, argument)])
@@ -161,7 +197,8 @@ class _Walk:
         fewest, most, inner = argument
         kind, node = inner[0] if len(inner) == 1 else (None, None)
         if kind in _CHARACTERS:
-            return self._run_of_characters(operation, fewest, most, self._single(kind, node, flags))
+            run_of_them = self._single(_c.MAX_REPEAT, (0, most, inner), flags)
+            return self._run_of_characters(operation, fewest, most, self._single(kind, node, flags), run_of_them)
         part = self._sequence(inner, flags)
         is_lazy = operation is _c.MIN_REPEAT
 
@@ -177,7 +214,14 @@ class _Walk:
 
         return _atomic(run) if operation is _c.POSSESSIVE_REPEAT else run
 
-    def _run_of_characters(self, operation: Any, fewest: int, most: int, single: re.Pattern[str]) -> _Part:  # noqa: ANN401 - the parser's
+    def _run_of_characters(
+        self,
+        operation: Any,  # noqa: ANN401 - the parser's
+        fewest: int,
+        most: int,
+        single: re.Pattern[str],
+        run_of_them: re.Pattern[str],
+    ) -> _Part:
         def lazily(pos: int, then: _Next) -> int | None:
             at = pos
             while at - pos <= most:
@@ -190,9 +234,8 @@ class _Walk:
             return None
 
         def greedily(pos: int, then: _Next) -> int | None:
-            at = pos
-            while at - pos < most and single.match(self._text, at, self._end):
-                at += 1
+            all_of_them = run_of_them.match(self._text, pos, self._end)
+            at = all_of_them.end() if all_of_them else pos
             self._tally.steps += at - pos + 1
             if operation is _c.POSSESSIVE_REPEAT:
                 return then(at) if at - pos >= fewest else None
@@ -204,13 +247,6 @@ class _Walk:
             return None
 
         return lazily if operation is _c.MIN_REPEAT else greedily
-
-
-def _first(parts: list[_Part], pos: int, then: _Next) -> int | None:
-    for part in parts:
-        if (found := part(pos, then)) is not None:
-            return found
-    return None
 
 
 def _atomic(part: _Part) -> _Part:
@@ -226,7 +262,11 @@ class _Counting:
 
     def __init__(self, pattern: re.Pattern[str], tally: _Tally) -> None:
         self._pattern = pattern
-        self._walk = _Walk(pattern, tally)
+        self._tally = tally
+
+    @cached_property
+    def _walk(self) -> _Walk:
+        return _Walk(self._pattern, self._tally)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - the pattern's own
         return getattr(self._pattern, name)
@@ -367,17 +407,18 @@ def count_steps(work: Callable[[], object], before: Callable[[], object] = lambd
     for count in (_count_lines, _count_tried):
         for name, module in list(sys.modules.items()):
             if name.startswith("memento_tui."):
-                _forget(module)
+                for kept in _caches(module):
+                    kept.cache_clear()
         before()
         counts.append(count(work))
     return counts[0], counts[1]
 
 
-def _forget(module: ModuleType) -> None:
-    """Empty the caches that hold a few results; one without a limit holds what was loaded once."""
-    for value in vars(module).values():
-        if hasattr(value, "cache_clear") and value.cache_parameters()["maxsize"] is not None:
-            value.cache_clear()
+@cache
+def _caches(module: ModuleType) -> list[Any]:
+    """Return the caches of a module that hold a few results; one without a limit holds what was loaded once."""
+    values = (value for value in vars(module).values() if hasattr(value, "cache_clear"))
+    return [value for value in values if value.cache_parameters()["maxsize"] is not None]
 
 
 def grows_in_proportion(work: Callable[[int], object], size: int) -> None:
