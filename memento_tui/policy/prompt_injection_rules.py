@@ -303,7 +303,7 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
             |green-?lit|cleared|(?:given|gave)~(?:(?:you|us|me|full|their|his|her|explicit|blanket|standing|prior|advance|permanent)~){{0,3}}
             (?:permission|consent|approval|authori[sz]ation|the~go[ -]?ahead|sign-?off|clearance))
             (?:~(?:for|to|of|this|that|these|you|the|it|in~advance)){{0,4}}
-            ~(?:{_SOME})(?:all|any|every|future|full|unrestricted|unlimited|blanket|standing|permanent\w{{0,2}}|delet(?:e|ing|ion)|remov(?:e|al|ing)
+            ~(?:{_SOME})(?:all|any|every|everything|anything|whatever|future|full|unrestricted|unlimited|blanket|standing|permanent\w{{0,2}}|delet(?:e|ing|ion)|remov(?:e|al|ing)
                 |wip(?:e|ing)|transfer\w{{0,4}}|payments?|push(?:es|ing)?~(?:directly|straight|to~(?:main|prod\w{{0,6}}))|force~push\w{{0,3}}|shar(?:e|ing)
                 |send(?:ing)?|expos(?:e|ing)|disabl(?:e|ing)|skip\w{{0,4}}|bypass\w{{0,3}}|access|credentials|secrets|passwords|tokens|admin|root
                 |without|wir(?:e|ing)|upload\w{{0,3}}|forward\w{{0,3}}|grant(?:ing)?|rotat\w{{1,3}}|deploy\w{{0,5}}|drop(?:ping)?)\b
