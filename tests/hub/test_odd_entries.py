@@ -9,10 +9,12 @@ import msgspec
 import pytest
 
 from memento_tui.errors import InvalidInput
-from memento_tui.hub.entries import SentChange, as_sent
+from memento_tui.hub.entries import HubEntry, SentChange, as_sent
+from memento_tui.hub.inbound import author_of
 from memento_tui.hub.keys import SigningKey
-from memento_tui.hub.server import HubServer
+from memento_tui.hub.server import HubMember, HubServer
 from memento_tui.model import make_memory
+from memento_tui.policy.admission import origin_of
 from tests.hub.conftest import MakeMachine
 from tests.hub.machines import SITE, Machine, in_step
 from tests.unit.cli_program import Program
@@ -168,3 +170,26 @@ def test_a_proposal_stays_about_the_memory_that_it_was_made_about(machine: MakeM
     desktop.workspace.review.approve("p-odd")
     assert wrong.id not in desktop.texts()
     assert right.id in desktop.texts()
+
+
+@pytest.mark.parametrize("actor", ["agent", "system", "person"])
+def test_an_agents_login_speaks_for_agents_alone_whatever_its_entries_say(actor: str) -> None:
+    member = HubMember("m1", "laptop", "bot", "agent", b"", NOW, "")
+    texts = dict.fromkeys(("id", "origin", "channel", "action", "note"), "x")
+    entry = HubEntry(
+        **texts,
+        seq=1,
+        member="m1",
+        role="agent",
+        format=2,
+        at=NOW,
+        actor=actor,
+        agent="you",
+        session="s1",
+        content=b"",
+        signature=b"",
+        previous_hash=b"",
+        hash=b"",
+    )
+    author = author_of(entry, member)
+    assert (author.actor, author.agent, origin_of(author)) == ("agent", "agent@laptop", "agent")

@@ -191,6 +191,30 @@ def test_a_hub_that_lost_entries_is_noticed_and_nothing_is_sent(machine: MakeMac
         assert owner.execute("SELECT count(*) FROM memento.entry").fetchone() == (0,)
 
 
+@pytest.mark.parametrize("closes_gap", [False, True])
+def test_an_entry_that_is_lost_between_two_others_is_noticed(
+    machine: MakeMachine, address: str, *, closes_gap: bool
+) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    in_step(laptop, desktop)
+    for text in ("One.", "Two.", "Three."):
+        laptop.remember(text)
+        laptop.sync()
+    with psycopg.connect(address) as owner:
+        owner.execute("SET session_replication_role = replica")
+        found = owner.execute("SELECT max(seq) - 1 FROM memento.entry").fetchone()
+        assert found is not None
+        owner.execute("DELETE FROM memento.change WHERE seq = %s", found)
+        owner.execute("DELETE FROM memento.entry WHERE seq = %s", found)
+        if closes_gap:
+            owner.execute("UPDATE memento.change SET seq = seq - 1 WHERE seq > %s", found)
+            owner.execute("UPDATE memento.entry SET seq = seq - 1 WHERE seq > %s", found)
+            owner.execute("UPDATE memento.head SET seq = seq - 1")
+    with pytest.raises(HubAltered, match="does not follow from entry"):
+        desktop.sync()
+    assert "Three." not in desktop.texts().values()
+
+
 def test_leaving_keeps_everything_and_a_revoked_machine_is_refused(machine: MakeMachine) -> None:
     laptop, desktop, server = machine("laptop"), machine("desktop"), machine("server")
     made = laptop.remember("One.")
