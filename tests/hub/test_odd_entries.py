@@ -175,21 +175,23 @@ def test_a_proposal_stays_about_the_memory_that_it_was_made_about(machine: MakeM
 @pytest.mark.parametrize("actor", ["agent", "system", "person"])
 def test_an_agents_login_speaks_for_agents_alone_whatever_its_entries_say(actor: str) -> None:
     member = HubMember("m1", "laptop", "bot", "agent", b"", NOW, "")
-    texts = dict.fromkeys(("id", "origin", "channel", "action", "note"), "x")
-    entry = HubEntry(
-        **texts,
-        seq=1,
-        member="m1",
-        role="agent",
-        format=2,
-        at=NOW,
-        actor=actor,
-        agent="you",
-        session="s1",
-        content=b"",
-        signature=b"",
-        previous_hash=b"",
-        hash=b"",
-    )
+    fields: dict[str, Any] = dict.fromkeys(("id", "origin", "channel", "action", "note", "session"), "x")
+    fields |= dict.fromkeys(("content", "signature", "previous_hash", "hash"), b"")
+    fields |= {"seq": 1, "member": "m1", "role": "agent", "format": 2, "at": NOW, "actor": actor, "agent": "you"}
+    entry = HubEntry(**fields)
     author = author_of(entry, member)
     assert (author.actor, author.agent, origin_of(author)) == ("agent", "agent@laptop", "agent")
+
+
+def test_a_card_of_this_machine_is_rewritten_by_no_other_not_even_by_a_person_there(machine: MakeMachine) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    made = laptop.remember("The port is 8080.")
+    in_step(laptop, desktop)
+    laptop.workspace.update(made.id, content="The port is 8081.")
+    desktop.workspace.update(made.id, content="The port is 8082.")
+    in_step(laptop, desktop)
+    (card,) = desktop.cards()
+    asks = {"action": "edit", "target_id": made.id, "base_version": card.base_version, "payload": {"content": "9999."}}
+    append(laptop, change_of("proposal", card.id, asks), actor="person")
+    assert "was left out" in desktop.sync().notes[0]
+    assert desktop.cards() == [card]

@@ -149,3 +149,13 @@ def test_a_write_that_nobody_asked_about_is_refused_where_it_is_put(
     with pytest.raises(NotAllowed):
         write()
     assert workspace.activity.head() == before
+
+
+def test_what_the_workspace_signed_lets_in_that_record_and_no_other(workspace: Workspace, agent: Workspace) -> None:
+    signed = new(id="signed", stability="verified", verified_by="person")
+    agent.gate.vouch(signed)
+    put(agent, signed, content="The port is 6666.")
+    assert workspace.get("signed").stability == "draft"
+    agent.gate.vouch(msgspec.structs.replace(signed, id="again"))
+    put(agent, signed, id="again")
+    assert workspace.get("again").stability == "verified"

@@ -13,6 +13,7 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.api.drafts import EditorFile
 from memento_tui.embedding.vector_index import VectorIndex
+from memento_tui.locations import check_socket_folder
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import foreign_names
 from tests.tokens import token_environment
@@ -142,3 +143,21 @@ def test_drafts_and_vectors_are_the_owners_alone(workspace: Workspace) -> None:
     assert stat.S_IMODE(workspace.paths.drafts.stat().st_mode) == 0o700
     assert stat.S_IMODE(workspace.paths.semantic_index.stat().st_mode) == 0o700
     assert open_to_others(workspace.paths.drafts) == []
+
+
+def test_a_socket_lies_in_no_folder_that_another_user_could_have_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder := tmp_path / "memento-0").mkdir(mode=0o700)
+    socket = str(folder / "engine.sock")
+    check_socket_folder("/elsewhere", socket)
+    folder.chmod(0o755)
+    with pytest.raises(PermissionError, match="only you may use"):
+        check_socket_folder("/elsewhere", socket)
+    folder.chmod(0o700)
+    (link := tmp_path / "link").symlink_to(folder)
+    with pytest.raises(PermissionError, match="only you may use"):
+        check_socket_folder("/elsewhere", str(link / "engine.sock"))
+    monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
+    with pytest.raises(PermissionError, match="only you may use"):
+        check_socket_folder("/elsewhere", socket)
