@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual._compositor import Compositor
 from textual.command import CommandPalette
+from textual.geometry import Offset
+from textual.widgets import Static
 
 import memento_tui
 from memento_tui.api import Workspace
@@ -102,6 +105,20 @@ async def test_a_palette_is_left_once_however_many_keys_reach_it_before_it_is_go
         await driver.until(lambda: len(driver.app.screen_stack) == 1, "it is left")
         await driver.press("j")
         assert driver.app.is_running
+
+
+@pytest.mark.parametrize("opens", ["", "colon", "ctrl+p", "question_mark"])
+async def test_a_click_on_what_has_just_gone_is_for_nobody(
+    data: Path, opens: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = Static("an editor that was left, and is drawn until the next frame")
+    async with opened(data) as driver:
+        await driver.press(*filter(None, [opens]))
+        monkeypatch.setattr(Compositor, "get_widget_and_offset_at", lambda *_: (gone, Offset(0, 0)))
+        await driver.pilot.click(offset=(40, 10))
+        await driver.pilot.pause()
+        assert driver.app.is_running
+        assert driver.app.screen.get_selected_text() is None
 
 
 async def test_keys_behind_the_one_that_leaves_are_for_nobody(data: Path) -> None:

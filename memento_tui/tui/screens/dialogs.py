@@ -20,6 +20,7 @@ from memento_tui.errors import MementoError
 from memento_tui.tui.commands import key_names
 from memento_tui.tui.display import literal
 from memento_tui.tui.section import ErrorBoundary, app_of
+from memento_tui.tui.widgets.frames import AnyScreen
 
 __all__ = [
     "AnsweredOnce",
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 
-class AnsweredOnce(ModalScreen[ScreenResultType]):
+class AnsweredOnce(AnyScreen[ScreenResultType], ModalScreen[ScreenResultType]):
     """A screen above the app that takes one answer.
 
     Keys that are typed before it has closed are for nobody: a second answer would close the screen below, which ends

@@ -10,15 +10,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
-from textual.geometry import Region
+from textual.geometry import Offset, Region
 from textual.reactive import Reactive
-from textual.screen import Screen
+from textual.screen import Screen, ScreenResultType
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
-__all__ = ["Frame", "HorizontalFrame", "MainScreen", "ScrollFrame", "SwitcherFrame", "Unpainted", "VerticalFrame"]
-
+__all__ = [
+    "AnyScreen",
+    "Frame",
+    "HorizontalFrame",
+    "MainScreen",
+    "ScrollFrame",
+    "SwitcherFrame",
+    "Unpainted",
+    "VerticalFrame",
+]
 
 if TYPE_CHECKING:
     _Base = Widget
@@ -55,7 +63,17 @@ class SwitcherFrame(Unpainted, ContentSwitcher):
     """A container that shows one of its children at a time."""
 
 
-class MainScreen(Screen[None]):
+class AnyScreen(Screen[ScreenResultType]):
+    """A screen on which a click on what has just been removed, and is drawn until the next frame, is for nobody."""
+
+    def get_widget_and_offset_at(self, x: int, y: int) -> tuple[Widget | None, Offset | None]:
+        """Return the widget at a place, with the place in its text; nothing where the widget is gone."""
+        widget, offset = super().get_widget_and_offset_at(x, y)
+        is_there = widget is None or widget is self or widget.is_attached
+        return (widget, offset) if is_there else (None, None)
+
+
+class MainScreen(AnyScreen[None]):
     """A screen that is not painted anew where the focus moves: the two widgets concerned paint themselves."""
 
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
