@@ -12,6 +12,7 @@ from textual.widgets import Static
 from memento_tui.model import Memory
 from memento_tui.search.query_language import Query
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
+from memento_tui.tui.views.memory_story import MemoryStory
 from memento_tui.tui.widgets.frames import Frame, ScrollFrame
 
 __all__ = ["MemorySide", "Preview", "SideSubject"]
@@ -25,6 +26,7 @@ class Preview(ScrollFrame, can_focus=False):
         self._title = Static(id="preview-title")
         self._facts = Static(id="preview-facts")
         self._body = Static(id="preview-body")
+        self._story = MemoryStory()
         self._memory: Memory | None = None
         self._query: Query | None = None
         self._whole_id: str | None = None
@@ -37,6 +39,7 @@ class Preview(ScrollFrame, can_focus=False):
         yield self._title
         yield self._facts
         yield self._body
+        yield self._story
 
     @property
     def memory_id(self) -> str | None:
@@ -59,6 +62,7 @@ class Preview(ScrollFrame, can_focus=False):
         # Time passes: the row is drawn again too.
         self._facts.update(Content("") if memory is None else memory_facts(memory))
         if same and memory == self._memory and query == self._query:
+            self._story.draw_ages()
             return
         self._memory, self._query = memory, query
         self._whole_id = self._whole_id if same else None
@@ -66,6 +70,16 @@ class Preview(ScrollFrame, can_focus=False):
         self._show_body()
         if not same:
             self.scroll_home(animate=False)
+        self.call_after_refresh(self._show_story)
+
+    def on_resize(self) -> None:
+        """Tell more of the memory where there is room now."""
+        self.call_after_refresh(self._show_story)
+
+    def _show_story(self) -> None:
+        memory = self._memory
+        taken = sum(part.outer_size.height for part in (self._title, self._facts, self._body)) + 1
+        self._story.show(memory, width=self.content_size.width, height=self.size.height - taken)
 
     def _show_body(self) -> None:
         memory = self._memory
