@@ -428,6 +428,7 @@ _KEY_NAMES = {
     "plus": "+",
     "minus": "-",
     "comma": ",",
+    "colon": ":",
     "backslash": "\\",
     "vertical_line": "|",
     "equals_sign": "=",

@@ -7,20 +7,20 @@ border is painted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.geometry import Offset, Region
 from textual.reactive import Reactive
-from textual.screen import Screen, ScreenResultType
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 __all__ = [
-    "AnyScreen",
     "Frame",
     "HorizontalFrame",
+    "LivePointer",
     "MainScreen",
     "ScrollFrame",
     "SwitcherFrame",
@@ -30,8 +30,9 @@ __all__ = [
 
 if TYPE_CHECKING:
     _Base = Widget
+    _ScreenBase = Screen[Any]
 else:
-    _Base = object
+    _Base = _ScreenBase = object
     """Textual takes the style of a class from its first base that is a widget, which is to be its own container."""
 
 
@@ -63,8 +64,8 @@ class SwitcherFrame(Unpainted, ContentSwitcher):
     """A container that shows one of its children at a time."""
 
 
-class AnyScreen(Screen[ScreenResultType]):
-    """A screen on which a click on what has just been removed, and is drawn until the next frame, is for nobody."""
+class LivePointer(_ScreenBase):
+    """The part of a screen that keeps a click on what was removed, and is drawn until the next frame, for nobody."""
 
     def get_widget_and_offset_at(self, x: int, y: int) -> tuple[Widget | None, Offset | None]:
         """Return the widget at a place, with the place in its text; nothing where the widget is gone."""
@@ -73,7 +74,7 @@ class AnyScreen(Screen[ScreenResultType]):
         return (widget, offset) if is_there else (None, None)
 
 
-class MainScreen(AnyScreen[None]):
+class MainScreen(LivePointer, Screen[None]):
     """A screen that is not painted anew where the focus moves: the two widgets concerned paint themselves."""
 
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
