@@ -15,6 +15,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -210,17 +211,23 @@ def _reach(text: str, plain: str, common: frozenset[str]) -> tuple[int, int]:
 
 
 _PHRASE_QUOTED = re.compile(
-    r"""(?x) (?<![\w"'`]) (?: "([^"\n]{5,90})" | '([^'\n]{5,90})' | `([^`\n]{5,90})` | “([^”\n]{5,90})”
-    | «([^»\n]{5,90})» | „([^“”\n]{5,90})[“”] | ‘([^’\n]{5,90})’ | ”([^”\n]{5,90})” | »([^«\n]{5,90})« ) (?!\w)"""
+    r"""(?x) ["'`“«„‘”»] (?<![\w"'`].) (?: (?<=")([^"\n]{5,90})" | (?<=')([^'\n]{5,90})' | (?<=`)([^`\n]{5,90})`
+    | (?<=“)([^”\n]{5,90})” | (?<=«)([^»\n]{5,90})» | (?<=„)([^“”\n]{5,90})[“”] | (?<=‘)([^’\n]{5,90})’
+    | (?<=”)([^”\n]{5,90})” | (?<=»)([^«\n]{5,90})« ) (?!\w)"""
 )
+"""It begins with a set of signs, which the regular expressions' engine looks for much faster than it tries a choice."""
 _PHRASE_ASSIGNED = re.compile(
     r"(?<=[^\W\d_]{2})[ \t]{0,2}[:=：][ \t]{0,3}(?![\"'`«“„‘{\[(<$/])([^\n.,;:=|(){}\[\]]{5,90})"
 )
+_ASSIGNING = re.compile("[:=：]")
+_MOST_SPACES_BEFORE_SIGN = 2
 _PARTED_CODE = re.compile(
     r"""(?x) (?<![\w.,:/-]) ( (?:\d{1,4}(?:,[ ]?|[ ]?[-–·][ ]?|[ ])){2,7}\d{1,4} | \d{2,4}[ ]\d{2,4}
     | (?:[A-Za-z0-9]{4}[ ]){3,9}[A-Za-z0-9]{4} ) (?![\w/:-]|[.,]\d)"""
 )
 """Digits or groups of letters that a person wrote apart, as on a card or a keypad."""
+_PARTED_DIGITS = re.compile(r"\d[ ,–·-]")
+_PARTED_GROUPS = re.compile(r" [A-Za-z0-9]{4} [A-Za-z0-9]{4} [A-Za-z0-9]{4}(?!\w)")
 _PLACEHOLDER_SIGN = re.compile(r"""[<>${}\[\]`\\]|["']\s?:""")
 _MOST_PHRASE_WORDS = 24
 
@@ -229,12 +236,30 @@ def _phrases(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
     """Yield the places of the first and the last words of what stands in quotation marks or after a sign."""
     starts = [word.start for word in words]
     ends = [word.end for word in words]
-    for pattern in (_PHRASE_QUOTED, _PHRASE_ASSIGNED, _PARTED_CODE):
-        for match in pattern.finditer(text):
-            first = bisect_left(starts, match.start(match.lastindex or 0))
-            last = bisect_right(ends, match.end(match.lastindex or 0)) - 1
-            if first < last < first + _MOST_PHRASE_WORDS and not _holds_a_value(text, words[first : last + 1]):
-                yield first, last
+    for match in chain(_PHRASE_QUOTED.finditer(text), _assigned_phrases(text), _parted_codes(text)):
+        first = bisect_left(starts, match.start(match.lastindex or 0))
+        last = bisect_right(ends, match.end(match.lastindex or 0)) - 1
+        if first < last < first + _MOST_PHRASE_WORDS and not _holds_a_value(text, words[first : last + 1]):
+            yield first, last
+
+
+def _assigned_phrases(text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of `_PHRASE_ASSIGNED`, which is tried only at the spaces before a sign that assigns."""
+    end = 0
+    for sign in _ASSIGNING.finditer(text):
+        start = sign.start()
+        first = max(end, start - _MOST_SPACES_BEFORE_SIGN)
+        while start > first and text[start - 1] in " \t":
+            start -= 1
+        if start >= end and (match := _PHRASE_ASSIGNED.match(text, start)) is not None:
+            yield match
+            end = match.end()
+
+
+def _parted_codes(text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of `_PARTED_CODE`, where a text holds what each of them does."""
+    if _PARTED_DIGITS.search(text) is not None or _PARTED_GROUPS.search(text) is not None:
+        yield from _PARTED_CODE.finditer(text)
 
 
 def _holds_a_value(text: str, words: Sequence[Word]) -> bool:

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memento_tui.model.validation import new_id, new_proposal_id
-from memento_tui.policy.secret_likelihood import WEIGHTS_FILE, Weights, likely_spans, score_of, words_of
+from memento_tui.policy.secret_assignments import _PASSWORD_STARTS, _PASSWORD_WORD
+from memento_tui.policy.secret_likelihood import (
+    _PARTED_CODE,
+    _PHRASE_ASSIGNED,
+    WEIGHTS_FILE,
+    Weights,
+    _assigned_phrases,
+    _parted_codes,
+    likely_spans,
+    score_of,
+    words_of,
+)
+from memento_tui.policy.secret_patterns import SPOKEN
 from memento_tui.policy.secrets import redact_text, secret_marker
+from memento_tui.text.match_starts import find_matches
 from tests.benchmarks.secrets_fit import texts
+from tests.depth import examples
 
 
 @pytest.mark.parametrize(
@@ -88,3 +104,27 @@ def test_no_id_of_a_record_is_taken_for_a_secret_wherever_it_stands(number: int)
             for said in ("{}", "Quarantined the session {}.", "The session {} is under quarantine", "key {}: see {}"):
                 text = said.format(made, made)
                 assert redact_text(text)[0] == text
+
+
+def _spans(matches: Iterable[re.Match[str]]) -> list[tuple[int, int]]:
+    return [match.span() for match in matches]
+
+
+@settings(max_examples=examples(300))
+@given(st.text("ab:= \t\n\uff1aé", max_size=40))
+def test_a_phrase_after_a_sign_is_found_as_where_it_is_looked_for_everywhere(text: str) -> None:
+    assert _spans(_assigned_phrases(text)) == _spans(_PHRASE_ASSIGNED.finditer(text))
+
+
+@settings(max_examples=examples(300))
+@given(st.text("1a ,-·٣", max_size=40) | st.lists(st.text("ab1", min_size=3, max_size=5), max_size=9).map(" ".join))
+def test_a_code_that_is_written_apart_is_looked_for_in_every_text_that_holds_one(text: str) -> None:
+    assert _spans(_parted_codes(text)) == _spans(_PARTED_CODE.finditer(text))
+
+
+@settings(max_examples=examples(300))
+@given(st.lists(st.sampled_from(["pass", "word", "wd", "key", "token", "clé api", " ", "s", "密码"]), max_size=9))
+def test_every_word_for_secrets_is_found_where_it_can_begin(parts: list[str]) -> None:
+    text = "".join(parts)
+    found = find_matches(_PASSWORD_WORD, _PASSWORD_STARTS, text, SPOKEN.places_in(text))
+    assert _spans(found) == _spans(_PASSWORD_WORD.finditer(text))
