@@ -179,6 +179,18 @@ def test_no_client_of_remote_catalogues_is_loaded(tmp_path: Path) -> None:
     loaded = {name for name in sys.modules if name.startswith("lance_namespace_urllib3_client.")}
     assert "lance_namespace_urllib3_client.models" in loaded, "LanceDB has another client now, which may be dear too"
     assert "lance_namespace_urllib3_client.api" not in loaded
+    assert "lance_namespace_urllib3_client.models.create_table_request" not in loaded
+
+
+def test_what_lancedb_names_of_a_catalogue_is_there_and_one_is_refused() -> None:
+    import lance_namespace  # noqa: PLC0415 - as LanceDB has it
+
+    tables = lance_namespace.ListTablesResponse(tables=["a"])
+    assert tables.tables == ["a"]
+    with pytest.raises(AttributeError):
+        _ = lance_namespace.SomethingElse  # type: ignore[attr-defined] # that is the point
+    with pytest.raises(NotImplementedError):
+        lance_namespace.connect("rest", {})
 
 
 def test_the_vectors_in_memory_follow_what_is_written_removed_purged_and_rebuilt(tmp_path: Path) -> None:
