@@ -247,9 +247,12 @@ def test_an_endpoint_that_does_not_answer_is_left_after_its_time(server: ChatSer
 def test_an_endpoint_that_drips_is_cut_off_after_its_time_in_all(server: ChatServer, part: str) -> None:
     (server.drips_headers if part == "headers" else server.drips_a_body)()
 
-    problem = refusal(server, timeout_seconds=SHORT)
+    seconds = SHORT
+    while not server.questions:  # a busy machine may take longer to connect
+        problem = refusal(server, timeout_seconds=seconds)
+        assert "did not answer within" in problem
+        seconds *= 4
 
-    assert "did not answer within" in problem
     assert server.left.wait(60), "the connection stayed open"
 
 

@@ -6,27 +6,27 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.api.drafts import EditorFile
 from memento_tui.embedding.vector_index import VectorIndex
 from memento_tui.locations import check_socket_folder
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import foreign_names
-from tests.tokens import token_environment
+from tests.unit.cli_program import Program
 
 _LIBRARY_USE = """
 import os, sys
-from pathlib import Path
-os.umask(int(sys.argv[2], 8))
 import memento_tui
 with memento_tui.open(sys.argv[1]) as workspace:
-    for n in range(3):
-        workspace.remember(f"The port of service {n} is {8000 + n}.")
-        workspace.search("port", mode="keyword")
+    workspace.remember("The port of the service is 8000.")
+    workspace.search("port", mode="keyword")
     workspace.backups.make()
     print(os.stat(workspace.paths.database.with_name("memento.db-wal")).st_mode & 0o777)
 """
@@ -38,8 +38,18 @@ def open_to_others(root: Path) -> list[str]:
     return [f"{path.relative_to(root)} {stat.S_IMODE(mode):o}" for path, mode in modes.items() if mode & 0o077]
 
 
-def _run(*words: str, umask: int, **environment: str) -> str:
-    environment = {**os.environ, "HOME": "/none", **environment}
+@contextmanager
+def _umask(mask: int) -> Iterator[None]:
+    """Let this process take away other rights than it does from the files that it makes."""
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def _run(*words: str, umask: int) -> str:
+    environment = {**os.environ, "HOME": "/none"}
     ended = subprocess.run(  # noqa: S603 - this Python
         words, capture_output=True, text=True, timeout=60, check=True, umask=umask, env=environment
     )
@@ -63,18 +73,39 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_a_program_that_uses_the_library_writes_nothing_that_others_may_read(folder: Path, umask: int) -> None:
-    printed = _run(sys.executable, "-c", _LIBRARY_USE, str(folder), f"{umask:o}", umask=umask)
-    assert printed == f"{0o600}\n"
+    with _umask(umask), memento_tui.open(folder) as workspace:
+        _remember_search_and_back_up(workspace)
+        log = workspace.paths.database.with_name("memento.db-wal")
+        assert stat.S_IMODE(log.stat().st_mode) == 0o600
     assert open_to_others(folder) == []
 
 
+def _remember_search_and_back_up(workspace: Workspace) -> None:
+    for number in range(3):
+        workspace.remember(f"The port of service {number} is {8000 + number}.")
+        workspace.search("port", mode="keyword")
+    workspace.backups.make()
+
+
+def test_neither_does_a_program_of_its_own(tmp_path: Path) -> None:
+    assert _run(sys.executable, "-c", _LIBRARY_USE, str(tmp_path / "data"), umask=0) == f"{0o600}\n"
+    assert open_to_others(tmp_path / "data") == []
+
+
 def test_the_commands_write_nothing_that_others_may_read(folder: Path) -> None:
-    memento = (sys.executable, "-m", "memento_tui", "--data-dir", str(folder))
-    _run(*memento, "add", "The port is 8080.", umask=0)
-    (folder / "config.toml").write_text("[engine]\nenabled = false\n")
-    (folder / "config.toml").chmod(0o644)
-    for words in (["search", "port"], ["backup", "make"], ["maintain"]):
-        _run(*memento, *words, umask=0, **token_environment(folder))
+    program = Program(folder)
+    with _umask(0):
+        assert program.run("add", "The port is 8080.").code == 0
+        (folder / "config.toml").write_text("[engine]\nenabled = false\n")
+        (folder / "config.toml").chmod(0o644)
+        for words in (["search", "port"], ["backup", "make"], ["maintain"]):
+            assert program.run(*words).code == 0
+    assert open_to_others(folder) == []
+
+
+def test_neither_does_the_command_in_a_process_of_its_own(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    _run(sys.executable, "-m", "memento_tui", "--data-dir", str(folder), "add", "The port is 8080.", umask=0)
     assert open_to_others(folder) == []
 
 
