@@ -19,6 +19,7 @@ from memento_tui.search.ranking import (
     COVERAGE_WEIGHT,
     FILE_FLOOR,
     LEAST_SHARE_OF_BEST,
+    LEAST_SIMILARITY_OF_FEW_WORDS,
     LEAST_SIMILARITY_READ,
     MOST_MEMORIES_SHOWN,
     PROMPT_CANDIDATES,
@@ -31,7 +32,7 @@ from memento_tui.search.scoring import calibrated_relevance
 from memento_tui.search.telling import is_held_back
 from memento_tui.storage.hook_store import HookStore, ItemRow, MemoryRow, ShownMemory, SkipRow
 from memento_tui.text.conditions import of_other_places
-from memento_tui.text.keywords import FEWEST_WORDS, is_filler, prompt_parts
+from memento_tui.text.keywords import FEWEST_WORDS, is_filler, is_name, prompt_parts
 from memento_tui.text.numbered_things import is_about_another, numbered_things
 from memento_tui.text.terms import STOP_WORDS, terms
 
@@ -173,12 +174,18 @@ class _Judge:
         relevance = calibrated_relevance(keyword, meaning)
         words = part.words_in(stems.keys(), stems_of([*memory.title.split(), *memory.tags]))
         is_near = meaning is not None and clears_floor(meaning)
+        if len(words) <= FEWEST_WORDS and not any(map(is_name, words)) and self._is_far(meaning):
+            words = []
         if not (words or is_near) or is_about_another(self._things, f"{memory.title} {memory.content}"):
             return None
         why = {"keyword": keyword, "relevance": max(relevance, meaning or 0.0)}
         if meaning is not None:
             why["semantic"] = meaning
         return RetrievedMemory(memory, relevance, why, frozenset(stems_of(words or part.words)))
+
+    @staticmethod
+    def _is_far(meaning: float | None) -> bool:
+        return meaning is not None and meaning < LEAST_SIMILARITY_OF_FEW_WORDS
 
 
 def _without_alike(store: HookStore, near: Sequence[RetrievedMemory]) -> list[RetrievedMemory]:

@@ -25,6 +25,7 @@ from memento_tui.search.keyword_fields import (
 from memento_tui.search.ranking import (
     BIGRAM_WEIGHT,
     CANDIDATE_CHARACTERS_READ,
+    LEAST_SHARE_OF_FEW_WORDS,
     MOST_SALIENT_WORDS,
     MOST_SENTENCES,
     NAME_WEIGHT,
@@ -45,7 +46,7 @@ class WeightedPart(NamedTuple):
     """The words of a part of a prompt, by which a text is scored."""
 
     words: tuple[str, ...]
-    weights: tuple[float, ...] = ()
+    weights: tuple[float, ...]
     """The weight of each word, whether a memory holds it or none."""
     scale: float = 1.0
     """The factor of the score: less than 1 for a sentence out of its context."""
@@ -70,12 +71,15 @@ class WeightedPart(NamedTuple):
         """Return the words that a text with these stems holds; none where they are too few to be about it.
 
         One plain word, however rare, is shared by chance; a name is not, nor is a word of the ``subject``, the stems of
-        the title and the tags, where the prompt has hardly any other.
+        the title and the tags, where the prompt has hardly any other. Such a word, and two, are shared by chance all
+        the same where they carry little of the weight of what is asked.
         """
         content = [word for word in self.words if not is_filler(word)]
         held = [word for word in content if _holds(stems, word)]
         is_subject = FEWEST_WORDS * len(held) > len(content) and any(_holds(subject, word) for word in held)
-        is_enough = len({tuple(terms(word)) for word in held}) >= FEWEST_WORDS or is_subject
+        count = len({tuple(terms(word)) for word in held})
+        is_few = count <= FEWEST_WORDS and self.share_held(stems) < LEAST_SHARE_OF_FEW_WORDS
+        is_enough = (count >= FEWEST_WORDS or is_subject) and not is_few
         return held if is_enough or any(map(is_name, held)) else []
 
 

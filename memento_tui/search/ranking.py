@@ -195,6 +195,13 @@ Chosen, as are `RELEVANCE_FLOOR` and `LEAST_SHARE_OF_BEST`, on the development h
 memories.
 """
 
+LEAST_SHARE_OF_FEW_WORDS, LEAST_SIMILARITY_OF_FEW_WORDS = 0.4, 0.35
+"""For a memory that holds two plain words of a prompt at most: the share of the prompt's weight that these carry, and
+its cosine similarity where there is an engine.
+
+Chosen on prompts about none of the memories: 600 of LongMemEval, and 100 written as developers type.
+"""
+
 PROMPT_CANDIDATES, PROMPT_CANDIDATES_READ = 24, 12
 """Memories that the index proposes for a sentence, and those of all proposed whose text is read."""
 

@@ -91,6 +91,30 @@ def test_meaning_counts_beside_words_where_there_is_an_engine(workspace: Workspa
     store.close()
 
 
+def test_two_shared_words_are_told_where_the_meaning_is_not_far(workspace: Workspace) -> None:
+    memory = workspace.remember("Tests never touch the production database.").id
+    workspace.search_engine.keyword.catch_up()
+    store = HookStore(workspace.paths.database)
+    index = up_to_date_index(workspace.paths, store)
+    assert index is not None
+
+    def ask(similarity: float) -> list[str]:
+        found = memories_for_prompt(
+            store,
+            index,
+            "the production database?",
+            SessionScope("", ""),
+            HookSettings(),
+            clock.now(),
+            lambda *_: {memory: similarity},
+        )
+        return [one.memory.id for one in found]
+
+    assert ask(0.4) == [memory]
+    assert ask(0.3) == []
+    store.close()
+
+
 @pytest.mark.parametrize("name", ["#311", "v1.4.7", "1.25.3", "2026-05-01", "src/parser.py", "Navier-Stokes"])
 def test_issue_numbers_versions_and_dates_are_names(name: str) -> None:
     assert is_name(name)

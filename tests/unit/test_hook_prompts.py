@@ -69,16 +69,23 @@ def test_a_line_with_nothing_but_a_path_is_about_that_file() -> None:
 
 @pytest.mark.parametrize("joined", ["step-by-step", "and/or", "up-to-date", "built-in"])
 def test_plain_words_that_are_joined_mean_no_more_than_one_word(joined: str) -> None:
-    assert WeightedPart((joined,)).words_in(stems_of([joined, "release"])) == []
+    assert WeightedPart((joined,), (1.0,)).words_in(stems_of([joined, "release"])) == []
 
 
 @pytest.mark.parametrize("name", ["fly.io", "src/parser.py", "relLangURL", "Navier-Stokes", "snake_case", "v2/ready"])
 def test_a_name_alone_may_be_what_a_prompt_is_about(name: str) -> None:
-    assert WeightedPart((name,)).words_in(stems_of([name, "release"])) == [name]
+    assert WeightedPart((name,), (1.0,)).words_in(stems_of([name, "release"])) == [name]
+
+
+def test_two_words_are_enough_where_they_carry_enough_of_what_is_asked() -> None:
+    words = WeightedPart(("learn", "Haskell", "weeks", "plan"), (1.0, 7.0, 4.0, 2.0))
+    assert words.words_in(stems_of(["learn", "plan"]), stems_of(["plan"])) == []
+    assert words.words_in(stems_of(["Haskell", "plan"])) == ["Haskell", "plan"]
+    assert words.words_in(stems_of(["learn", "weeks", "plan"])) == ["learn", "weeks", "plan"]
 
 
 def test_a_word_without_spaces_is_held_only_whole() -> None:
-    words = WeightedPart(("本番環境", "デプロイ"))
+    words = WeightedPart(("本番環境", "デプロイ"), (1.0, 1.0))
     assert words.words_in(stems_of(["本番環境のデプロイは金曜日に行わない"])) == ["本番環境", "デプロイ"]
     assert words.words_in(stems_of(["本番の開発環境でデプスを測る"])) == []
 
