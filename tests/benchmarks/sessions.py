@@ -41,11 +41,17 @@ from tests.benchmarks.table import Figure, Row
 __all__ = ["replayed_sessions"]
 
 _PROMPTS = Path(__file__).with_name("data") / "session_prompts.jsonl"
+_UNRELATED = Path(__file__).with_name("data") / "unrelated_prompts.txt"
+"""Prompts of another writer, one a line, which none of the memories answers; the rules were mended on them since."""
 _ABOUT_OTHER_THINGS = 7
 """Prompts of a session that need no memory, beside the one that does."""
 _VAULT_TOKENS = 139
 """What Memento Vault publishes for a session."""
 _BATCH = 32
+_OURS = ("with a warm engine", "by words alone")
+"""The ways in which the hooks answer."""
+_MOST_FALSE = 0.02
+"""The share of unrelated prompts that may be told anything."""
 
 Answer = Callable[[str, str], str]
 """Returns what a session, by its name, is told for a prompt; for an empty one, at its beginning."""
@@ -91,7 +97,7 @@ def replayed_sessions(scratch: Path, *, held_out: bool = True) -> tuple[list[Row
         "by Memento Vault's rules": partial(_by_vault_rules, _plain_index(memories), memories),
     }
     rows: list[Row] = []
-    figures: list[Figure] = []
+    figures = [_unrelated_figure(name, answers[name]) for name in _OURS]
     for half in ("development", "held-out") if held_out else ("development",):
         for name, answer in answers.items():
             tally = _tally(f"{half} {name}", prompts[half], answer)
@@ -103,9 +109,16 @@ def replayed_sessions(scratch: Path, *, held_out: bool = True) -> tuple[list[Row
     return rows, figures
 
 
+def _unrelated_figure(name: str, answer: Answer) -> Figure:
+    prompts = _UNRELATED.read_text(encoding="utf-8").splitlines()
+    told = sum(bool(answer(f"{name} other {number}", prompt)) for number, prompt in enumerate(prompts))
+    what = f"replayed sessions, another writer's unrelated prompts, {name}: told anything"
+    return Figure(what, told / len(prompts), _MOST_FALSE, higher_is_better=False)
+
+
 def _figures(half: str, name: str, tally: _Tally) -> Iterator[Figure]:
-    is_ours = name in ("with a warm engine", "by words alone")
-    recall, false = (0.85, 0.02) if is_ours else (0.0, 1.0)
+    is_ours = name in _OURS
+    recall, false = (0.85, _MOST_FALSE) if is_ours else (0.0, 1.0)
     yield Figure(f"replayed sessions, {half}, {name}: told what was needed, second reading", tally.second, recall)
     yield Figure(f"replayed sessions, {half}, {name}: told what was needed, first reading", tally.first, 0.0)
     yield Figure(
