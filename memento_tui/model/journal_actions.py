@@ -13,7 +13,7 @@ class ActionWords(NamedTuple):
     """An action in words."""
 
     verb: str
-    """What a command or a key does: ``Undid: delete``."""
+    """What a command or a key does: ``Undid delete``."""
     done: str
     """What was done, beside the record that it was done to: ``deleted``."""
 

@@ -56,7 +56,7 @@ class UndoRunner:
         finally:
             report.stop()
         app.section.note_undone(entries)
-        app.show_status(f"{word}: {self._name(entries)}")
+        app.show_status(f"{word} {self._name(entries)}")
         app.refresh_after_write()
 
     def _name(self, entries: Sequence[Entry]) -> str:

@@ -121,6 +121,8 @@ async def test_one_kind_is_shown_after_another_and_then_all(waiting: Path, works
         app.review.show_query("")
         await app.press("slash", *"zzz")
         assert "Nothing that waits holds these words" in str(app.review.query_one(".nothing", Static).render())
+        await app.press("enter", "a")
+        assert "Nothing that waits is shown; Escape shows all." in app.told
 
 
 async def test_the_filter_takes_words_of_what_waits_with_a_kind_before_them(

@@ -427,7 +427,7 @@ class ReviewSection(ListSection[QueueRow]):
         if self.decisions.is_running:
             return "The last decision is still being carried out."
         if self.rows.total == 0 and not self.rows.marks:
-            return "Nothing waits for a decision."
+            return "Nothing that waits is shown; Escape shows all." if self.filter else "Nothing waits for a decision."
         return super().obstacle()
 
     def _focused_to_decide(self) -> FocusedItem | None:
