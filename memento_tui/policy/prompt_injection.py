@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache
 from itertools import chain, islice
 from typing import NamedTuple
@@ -99,7 +98,7 @@ class _Half(NamedTuple):
 def _read_half(text: str) -> _Half:
     folded = fold_text(text).text
     is_disguised = bool(_disguised_spans(folded)) or any(True for _ in _hidden_text(text))
-    return _Half(folded, frozenset(_rules().sought.held_in(folded)), is_disguised)
+    return _Half(folded, _rules().sought.held_in(folded), is_disguised)
 
 
 _SEAM_CHARACTERS = 100
@@ -213,17 +212,19 @@ class _Rules:
         made += [(rule, ways, ()) for rule, ways in language_rules()]  # these begin with a set of letters
         self._rules = [(rule, starts) for rule, _ways, starts in made]
         self._filter = PatternFilter([ways for _rule, ways, _starts in made], self.sought)
-        self.sought.add(*chain.from_iterable(starts for _rule, _ways, starts in made))
+        self._starting = Literals()
+        """What the matches of rules begin with. Most texts are not asked for it: no rule may find anything in them."""
+        self._starting.add(*chain.from_iterable(starts for _rule, starts in self._rules))
 
-    def candidates(self, held: AbstractSet[str]) -> list[InjectionRule]:
+    def candidates(self, held: frozenset[str]) -> list[InjectionRule]:
         """Return the rules that may find something in a text that holds these literals."""
         return [self._rules[number][0] for number in self._filter.candidates(held)]
 
     def matches(self, text: str) -> Iterator[tuple[InjectionRule, re.Match[str]]]:
         """Yield what the rules find in a folded text, each rule at most so many times."""
-        places = self.sought.places_in(text)
-        for number in self._filter.candidates(places):
-            rule, starts = self._rules[number]
+        tried = [self._rules[number] for number in self._filter.candidates(self.sought.held_in(text))]
+        places = self._starting.places_in(text) if tried else {}
+        for rule, starts in tried:
             for match in islice(find_matches(rule.pattern, starts, text, places), _MAX_MATCHES):
                 yield rule, match
 

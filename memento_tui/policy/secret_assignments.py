@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from memento_tui.policy.secret_patterns import SPOKEN, SecretSpan, is_key, is_password, is_placeholder
+from memento_tui.text.literals import Literals
 from memento_tui.text.match_starts import find_matches, match_starts
 
 __all__ = ["assignment_spans", "secret_kind_of_field", "secret_word_in"]
@@ -22,7 +23,8 @@ _PASSWORD_WORD = re.compile(
     re.ASCII,
 )
 _PASSWORD_STARTS = match_starts(_PASSWORD_WORD.pattern, _PASSWORD_WORD.flags)
-SPOKEN.add(*_PASSWORD_STARTS)
+_STARTING = Literals()
+_STARTING.add(*_PASSWORD_STARTS)
 _KEYS = frozenset({"secret", "token", "key", "schlüssel", "密钥", "credential", "_auth", "_pat"})
 _FOREIGN_API_KEY = re.compile(r"(?:cl|ключ).*api", re.ASCII)
 _SHORT = frozenset(
@@ -120,7 +122,7 @@ def _lowered(text: str) -> str:
 
 
 def _assignments(text: str, read: str) -> Iterator[SecretSpan]:
-    for word in find_matches(_PASSWORD_WORD, _PASSWORD_STARTS, read, SPOKEN.places_in(read)):
+    for word in find_matches(_PASSWORD_WORD, _PASSWORD_STARTS, read, _STARTING.places_in(read)):
         match = _ASSIGNED.match(read, word.end())
         if match is None or not _means_secret(text, read, word, match["about"] or "") or _is_open(read, word):
             continue

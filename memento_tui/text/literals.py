@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
-
 import ahocorasick
 
 __all__ = ["Literals"]
@@ -19,34 +16,32 @@ class Literals:
     def __init__(self) -> None:
         self._known: set[str] = set()
         self._automaton: ahocorasick.Automaton | None = None
-        self._last: tuple[str, dict[str, list[int]]] = ("", {})
+        self._last: tuple[str, frozenset[str]] = ("", frozenset())
 
     def add(self, *literals: str) -> frozenset[str]:
         """Let literals be looked for, and return them as a set; none may be empty."""
         added = frozenset(literals)
         self._known |= added
         self._automaton = None
-        self._last = ("", {})
+        self._last = ("", frozenset())
         return added
 
-    def held_in(self, text: str) -> AbstractSet[str]:
-        """Return the literals that stand in a text, letter for letter."""
-        return self.places_in(text).keys()
-
-    def places_in(self, text: str) -> Mapping[str, Sequence[int]]:
-        """Return where each literal begins that stands in a text. Asked again about the same text, it knows.
+    def held_in(self, text: str) -> frozenset[str]:
+        """Return the literals that stand in a text, letter for letter. Asked again about the same text, it knows.
 
         At least one literal must have been added.
         """
-        last, places = self._last
+        last, held = self._last
         if last != text:
-            places = {}
-            for end, literal in (self._automaton or self._made()).iter(text):
-                if literal in places:
-                    places[literal].append(end + 1 - len(literal))
-                else:
-                    places[literal] = [end + 1 - len(literal)]
-            self._last = (text, places)
+            held = frozenset([literal for _end, literal in (self._automaton or self._made()).iter(text)])
+            self._last = (text, held)
+        return held
+
+    def places_in(self, text: str) -> dict[str, list[int]]:
+        """Return where each literal begins that stands in a text. At least one literal must have been added."""
+        places: dict[str, list[int]] = {}
+        for end, literal in (self._automaton or self._made()).iter(text):
+            places.setdefault(literal, []).append(end + 1 - len(literal))
         return places
 
     def _made(self) -> ahocorasick.Automaton:

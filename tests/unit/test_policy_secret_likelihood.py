@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memento_tui.model.validation import new_id, new_proposal_id
-from memento_tui.policy.secret_assignments import _PASSWORD_STARTS, _PASSWORD_WORD
+from memento_tui.policy.secret_assignments import _PASSWORD_STARTS, _PASSWORD_WORD, _STARTING
 from memento_tui.policy.secret_likelihood import (
     _PARTED_CODE,
     _PHRASE_ASSIGNED,
@@ -24,7 +24,6 @@ from memento_tui.policy.secret_likelihood import (
     score_of,
     words_of,
 )
-from memento_tui.policy.secret_patterns import SPOKEN
 from memento_tui.policy.secrets import redact_text, secret_marker
 from memento_tui.text.match_starts import find_matches
 from tests.benchmarks.secrets_fit import texts
@@ -126,5 +125,5 @@ def test_a_code_that_is_written_apart_is_looked_for_in_every_text_that_holds_one
 @given(st.lists(st.sampled_from(["pass", "word", "wd", "key", "token", "clé api", " ", "s", "密码"]), max_size=9))
 def test_every_word_for_secrets_is_found_where_it_can_begin(parts: list[str]) -> None:
     text = "".join(parts)
-    found = find_matches(_PASSWORD_WORD, _PASSWORD_STARTS, text, SPOKEN.places_in(text))
+    found = find_matches(_PASSWORD_WORD, _PASSWORD_STARTS, text, _STARTING.places_in(text))
     assert _spans(found) == _spans(_PASSWORD_WORD.finditer(text))
