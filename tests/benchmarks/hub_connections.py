@@ -18,18 +18,14 @@ import psycopg
 
 from memento_tui.api import Workspace
 from memento_tui.api.hub_session import HubMembership
-from memento_tui.hub.entries import SentChange, as_sent
 from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.membership import MachineHub
 from memento_tui.hub.server import HubServer
-from memento_tui.model import make_memory
-from memento_tui.model.validation import new_id
-from memento_tui.storage.tables import record_image
+from tests.benchmarks.hub_entries import SITE, entry_of
 from tests.benchmarks.table import percentile, write_section
 from tests.postgres import running_postgres
 
 HEADING = "The hub with many connections"
-SITE = "projects/site"
 CONNECTIONS = ((10, 100), (100, 10), (200, 5), (400, 5))
 """How many connections, and how many entries each appends one after the other."""
 
@@ -49,23 +45,12 @@ class Outcome(NamedTuple):
     load: float
 
 
-def _entry(membership: HubMembership, key: SigningKey, text: str) -> dict[str, Any]:
-    memory = make_memory({"content": text, "namespace": SITE})
-    facts = dict.fromkeys(("origin", "session", "note"), "") | {
-        "id": new_id(),
-        "at": "2026-01-01T00:00:00Z",
-        "actor": "agent",
-        "agent": "claude-code",
-        "channel": "mcp",
-        "action": "remember",
-    }
-    change = SentChange("memory", memory.id, 0, memory, record_image(memory))
-    return as_sent(membership.workspace, membership.member, key, facts, [change])
-
-
 def append_at_once(url: str, membership: HubMembership, key: SigningKey, connections: int, each: int) -> Outcome:
     """Let every connection append its entries as fast as it can. Raises what the hub raises."""
-    made = [[_entry(membership, key, f"Fact {c} {n}.") for n in range(each)] for c in range(connections)]
+    made = [
+        [entry_of(f"Fact {c} {n}.", membership.workspace, membership.member, key) for n in range(each)]
+        for c in range(connections)
+    ]
     servers = [HubServer(url) for _ in made]
     begin = threading.Barrier(connections + 1)
     waits: list[float] = []

@@ -19,19 +19,15 @@ from typing import NamedTuple
 import psycopg
 
 from memento_tui.api import Workspace
-from memento_tui.hub.entries import SentChange, as_sent
 from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.membership import MachineHub
 from memento_tui.hub.server import HubServer
-from memento_tui.model import make_memory
-from memento_tui.model.validation import new_id
-from memento_tui.storage.tables import record_image
 from tests.benchmarks.corpus import memories
+from tests.benchmarks.hub_entries import SITE, entry_of
 from tests.benchmarks.table import write_section
 from tests.postgres import PostgresServer, running_postgres
 
 HEADING = "The hub with many members"
-SITE = "projects/site"
 MEMBERS = (10, 100, 1_000)
 _CONNECTIONS = 100
 _POLL_SECONDS = 2.0
@@ -92,17 +88,7 @@ class _Simulation:
         for _ in range(count):
             self._written += 1
             text = self.texts[self._written % len(self.texts)]
-            memory = make_memory({"content": f"{text} {self._written}", "namespace": SITE})
-            facts = dict.fromkeys(("origin", "session", "note"), "") | {
-                "id": new_id(),
-                "at": "2026-01-01T00:00:00Z",
-                "actor": "agent",
-                "agent": "claude-code",
-                "channel": "mcp",
-                "action": "remember",
-            }
-            change = SentChange("memory", memory.id, 0, memory, record_image(memory))
-            entries.append(as_sent(self._workspace, self._member, self._key, facts, [change]))
+            entries.append(entry_of(f"{text} {self._written}", self._workspace, self._member, self._key))
         self.connections[0].append(self._workspace, self._member, entries)
 
     def look(self, member: int) -> int:
