@@ -103,7 +103,7 @@ def main() -> None:
             connection.execute(b"CREATE DATABASE connections")
         url = postgres.address(database="connections")
         with Workspace(Path(folder) / "owner") as workspace:
-            membership = MachineHub(workspace).begin(url, workspace="home", name="owner", namespaces=(SITE,))
+            membership = MachineHub(workspace).begin(url, workspace="home", name="first", namespaces=(SITE,))
             key = SigningKey.read(workspace.paths.hub_key)
         outcomes = [append_at_once(url, membership, key, *one) for one in CONNECTIONS]
     table = _as_table(outcomes)

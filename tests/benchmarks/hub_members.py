@@ -71,7 +71,7 @@ class _Simulation:
             connection.execute(b"CREATE DATABASE members")
         url = postgres.address(database="members")
         with Workspace(scratch / "owner") as workspace:
-            made = MachineHub(workspace).begin(url, workspace="home", name="owner", namespaces=(SITE,))
+            made = MachineHub(workspace).begin(url, workspace="home", name="first", namespaces=(SITE,))
             self._key = SigningKey.read(workspace.paths.hub_key)
         self._workspace, self._member = made.workspace, made.member
         self.connections = [HubServer(url) for _ in range(_CONNECTIONS)]
