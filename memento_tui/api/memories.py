@@ -284,6 +284,7 @@ class MemoryEditor:
                 self._check_own(memory)
             screened = self._gate.screen(with_changes(memory, changes, tx.now))
             after: Memory = screened.record
+            removed = tuple(removal["kind"] for removal in screened.evidence.get("removed", ()))
             if not is_person and _lowers_sensitivity(memory, after):
                 raise NotAllowed(
                     f"An agent may not make {found} less than {memory.sensitivity}.", "Ask the person to do it."
@@ -293,7 +294,7 @@ class MemoryEditor:
             if is_person and after.stability != "draft" and memory.stability == "draft":
                 after = as_verified(after, self._gate.author, tx.now)
             if msgspec.structs.replace(after, updated_at=memory.updated_at) == memory:
-                return ChangeOutcome("applied", memory)
+                return ChangeOutcome("applied", memory, removed=removed)
             if after.content != memory.content and (before := self._gate.refused_before(creation_fingerprint(after))):
                 return ChangeOutcome("rejected", memory, before)
             verdict = self._judge("edit", memory, screened)
@@ -303,7 +304,6 @@ class MemoryEditor:
             written = tx.put(after, base=memory.version)
             withdraw_contradictions(tx, self._store, memory, written)
             self._follow_pending(tx, memory, written, screened)
-            removed = tuple(removal["kind"] for removal in screened.evidence.get("removed", ()))
             return ChangeOutcome("applied", written, removed=removed)
 
     def _judge(self, action: Literal["edit", "delete"], memory: Memory, screened: Screened | None = None) -> Verdict:

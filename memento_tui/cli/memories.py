@@ -325,10 +325,10 @@ def edit(id: str, base_version: int | None, **options: Any) -> None:  # noqa: A0
 def _edit_outcome_text(outcome: ChangeOutcome, before: Memory) -> str:
     if outcome.proposal is not None:
         return f"{outcome.memory.id}  waits for review: memento review show {outcome.proposal.id}"
-    if outcome.memory.version == before.version:
-        return f"{outcome.memory.id}  not changed"
+    is_same = outcome.memory.version == before.version
+    done = "not changed" if is_same else f"changed, version {outcome.memory.version}"
     removed = f"; removed before it was stored: {', '.join(outcome.removed)}" if outcome.removed else ""
-    return f"{outcome.memory.id}  changed, version {outcome.memory.version}{removed}"
+    return f"{outcome.memory.id}  {done}{removed}"
 
 
 def _edit_in_editor(workspace: Workspace, memory: Memory, base_version: int) -> ChangeOutcome:

@@ -53,6 +53,14 @@ def test_an_edit_that_changes_nothing_makes_no_version(memento: Program) -> None
     assert memento.json("show", given)["version"] == 1
 
 
+def test_an_edit_that_gives_a_secret_again_says_that_it_was_removed_again(memento: Program) -> None:
+    given = memento.json("add", "The demo account is open.")["id"]
+    text = "The password of the demo account is hunter2blue."
+    assert memento.run("edit", given, "--content", text).out.endswith("; removed before it was stored: password\n")
+    again = memento.run("edit", given, "--content", text).out
+    assert again == f"{given}  not changed; removed before it was stored: password\n"
+
+
 def test_the_editor_gets_the_content_and_its_text_is_stored(memento: Program, editor: Editor) -> None:
     given = memento.add("first")
     editor.does("path.write_text(path.read_text() + ' and second\\n')")
