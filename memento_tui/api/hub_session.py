@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from filelock import FileLock, Timeout
 
-from memento_tui.errors import NotAllowed
+from memento_tui.errors import AmbiguousId, NotAllowed, NotFound
 from memento_tui.model import AnyRecord, Proposal
 from memento_tui.paths import DataPaths
 from memento_tui.policy.gate import Gate
@@ -146,6 +146,16 @@ class HubSession:
     def find(self, kind: str, record_id: str) -> AnyRecord | None:
         """Return a record of a kind by its whole id, or ``None``."""
         return self._store.find_named(kind, record_id)
+
+    def begins_another(self, kind: str, record_id: str) -> bool:
+        """Tell whether the id of another record of a kind begins with an id that no record has."""
+        try:
+            self._store.resolve(kind, record_id)
+        except NotFound:
+            return False
+        except AmbiguousId:
+            pass
+        return True
 
     def is_purged(self, kind: str, record_id: str) -> bool:
         """Tell whether a record was purged here and does not exist any more."""

@@ -217,6 +217,9 @@ class _EntryApplied:
         elif mine is not None:
             self._join(known, theirs, mine, change.version)
         elif not self._session.is_purged(kind, record_id):
+            if self._gate.author.actor == "agent" and self._session.begins_another(kind, record_id):
+                # Typed as the beginning of that one, it would lead the person to this one.
+                raise InvalidField("id", f"begins the id of another {kind}: {record_id:.80}")
             self._add(self._arrived(theirs) if isinstance(theirs, Proposal) else theirs)
 
     def leave(self, change: HubChange, why: str) -> None:

@@ -191,7 +191,36 @@ def test_a_card_of_this_machine_is_rewritten_by_no_other_not_even_by_a_person_th
     desktop.workspace.update(made.id, content="The port is 8082.")
     in_step(laptop, desktop)
     (card,) = desktop.cards()
-    asks = {"action": "edit", "target_id": made.id, "base_version": card.base_version, "payload": {"content": "9999."}}
+    asks: dict[str, Any] = {
+        "action": "edit",
+        "target_id": made.id,
+        "base_version": card.base_version,
+        "payload": {"content": "9999."},
+    }
     append(laptop, change_of("proposal", card.id, asks), actor="person")
     assert "was left out" in desktop.sync().notes[0]
     assert desktop.cards() == [card]
+
+
+def test_an_agents_record_from_elsewhere_has_no_id_that_a_person_types_for_another(machine: MakeMachine) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    in_step(laptop, desktop)
+    with desktop.agent() as agent:
+        page = agent.remember("The build runs on the page's server.", source_type="external", namespace=SITE)
+    (waiting,) = desktop.cards()
+    known = desktop.remember("The port is 8080.")
+    asks: dict[str, Any] = {"action": "delete", "target_id": known.id, "base_version": 1, "payload": {}}
+    in_step(laptop, desktop)
+    append(
+        laptop,
+        change_of("memory", page.id[:5], {"source_type": "external"}),
+        change_of("memory", known.id[:5], {}),
+        change_of("proposal", waiting.id[:6], asks),
+        change_of("memory", "fine", {}),
+    )
+    notes = desktop.sync().notes
+    assert len([note for note in notes if "begins the id of another" in note]) == 3
+    assert "fine" in desktop.texts()
+    for typed in (page.id[:5], waiting.id[:6]):
+        assert desktop.workspace.review.get(typed).proposal.id == waiting.id
+    assert desktop.workspace.get(known.id[:5]).id == known.id
