@@ -46,6 +46,17 @@ class _PathOrAddress(click.Path):
         return super().convert(value, param, ctx)
 
 
+class _ImportFormat(click.Choice[str]):
+    """The type of the format of an import, which knows that a path in its place is one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click declares it
+        if isinstance(value, str) and value not in self.choices and Path(value).exists():
+            self.fail(
+                "it is a path, and the format comes before it. `memento import auto PATH` finds it out.", param, ctx
+            )
+        return super().convert(value, param, ctx)
+
+
 def _explanation(introduction: str, formats: Mapping[str, str]) -> str:
     """Return the help of a command that takes a format: an introduction, then a line for each format."""
     return "\n".join([introduction, "", "\b", *(f"{name}: {about}" for name, about in formats.items())])
@@ -77,7 +88,7 @@ Memento's own format, one record a line, holds every field of every record; othe
     memento import --find
     """,
 )
-@click.argument("format", type=click.Choice(["auto", *FORMATS]), metavar="FORMAT", required=False)
+@click.argument("format", type=_ImportFormat(["auto", *FORMATS]), metavar="FORMAT", required=False)
 @click.argument("path", type=_PathOrAddress(exists=True, path_type=Path), required=False)
 @click.option("--find", "find", is_flag=True, help="Search your home directory for memories to import.")
 @click.option("--dry-run", is_flag=True, help="Show what would be imported, and change nothing.")

@@ -56,6 +56,13 @@ def test_auto_finds_the_format_out(memento: Program, tmp_path: Path) -> None:
     assert memento.run("import", "auto", str(tmp_path / "empty"), "--json").error["code"] == "invalid_input"
 
 
+def test_a_path_in_the_place_of_the_format_is_told_how_it_is_imported(memento: Program, tmp_path: Path) -> None:
+    notes = str(_notes(tmp_path / "notes", "one"))
+    ended = memento.run("import", notes, "--json")
+    assert (ended.code, ended.error["code"]) == (2, "usage")
+    assert "`memento import auto PATH`" in ended.error["message"]
+
+
 def test_a_missing_path_is_an_error(memento: Program, tmp_path: Path) -> None:
     ended = memento.run("import", "vault", str(tmp_path / "none"), "--json")
     assert (ended.code, ended.error["code"]) == (2, "usage")
