@@ -98,7 +98,8 @@ def _report_parts(found: UseReport) -> Iterator[str]:
     ]  # fmt: skip
     yield table(["WEEK OF", "PROJECT", "SESSIONS", "TOLD", "USED", "TOKENS", "TOKENS USED"], rows)
     yield from _listed("To drop", found.drop, "`memento rm ID` deletes one, `memento undo` brings it back.")
-    yield from _listed("Told and never used, but not often enough to say", found.never_used)
+    unused = "Told, and not known to be used" if total.share is None else "Told and never used, too seldom to say"
+    yield from _listed(unused, found.never_used)
     yield from _listed("Used", found.used)
 
 
@@ -112,7 +113,9 @@ def share_sentence(total: PeriodUse) -> str:
 
 
 def _used(one: PeriodUse) -> str:
-    return f"{one.used:,}" if one.share is None else f"{one.used:,} ({one.share:.0%})"
+    if one.share is None:
+        return f"{one.used:,}" if one.used else "unknown"
+    return f"{one.used:,} ({one.share:.0%})"
 
 
 def _listed(heading: str, memories: Sequence[ReportedMemory], todo: str = "") -> Iterator[str]:

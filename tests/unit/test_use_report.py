@@ -172,6 +172,15 @@ def test_the_command_says_in_words_and_as_json_what_became_of_it(person: Workspa
     assert [(one["id"], one["told"], bool(one["advice"])) for one in found["drop"]] == [(port.id, 5, True)]
 
 
+def test_the_command_calls_nothing_unused_where_no_transcript_was_read(person: Workspace) -> None:
+    port = remember(person, "The port is 8080.")
+    tell(person, "s1", [port], NOW, project="projects/site", is_read=False)
+    told = Program(person.paths.root).run("report").out
+    assert "2026-11-16  projects/site  1         1     unknown" in told
+    assert "Told, and not known to be used" in told
+    assert "never used" not in told
+
+
 def test_the_command_says_that_nothing_was_told(person: Workspace) -> None:
     memento = Program(person.paths.root)
     assert memento.run("report").out.strip() == "Agents were told nothing since 2026-09-28."
