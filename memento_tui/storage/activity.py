@@ -164,7 +164,19 @@ def _headline(connection: Connection, change: Row) -> str:
     if change[1] == "relation":
         return f"{seen.type}: {seen.src} -> {seen.dst}"
     if change[1] == "proposal":
-        return _first_line(seen.payload) or f"{seen.action} {seen.target} {seen.target_id}"
+        proposed = _first_line(seen.payload) or _last_headline(connection, seen.target, seen.target_id)
+        return proposed or f"{seen.action} {seen.target} {seen.target_id}"
+    return _record_line(seen)
+
+
+def _last_headline(connection: Connection, record: str, record_id: str) -> str:
+    """Return the first line of a record's newest text that is kept."""
+    query = "SELECT image FROM change WHERE record = ? AND record_id = ? ORDER BY version DESC LIMIT 1"
+    row = connection.execute(query, (record, record_id)).fetchone()
+    return "" if row is None or row[0] is None else _record_line(_decode_headline_fields(row[0]))
+
+
+def _record_line(seen: _HeadlineFields) -> str:
     return _first_line({"title": seen.title, "item": seen.item, "content": seen.content, "why": seen.why})
 
 

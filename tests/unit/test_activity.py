@@ -91,6 +91,17 @@ def test_what_was_removed_is_named_by_what_it_said_before(workspace: Workspace) 
     assert (row.removed, row.record, row.headline) == (True, "skip", "dist/")
 
 
+def test_what_was_put_off_is_named_by_what_waits(workspace: Workspace, agent: Workspace) -> None:
+    waiting = agent.remember("A page says that the port is 8080.", source_type="external", title="The port")
+    proposal = workspace.review.list()[0][0].proposal
+    workspace.review.later(proposal.id, "1h")
+    (row,) = workspace.activity.page(parse_activity("action:later"))
+    assert (row.record, row.headline) == ("proposal", "The port")
+    workspace.purge(waiting.id, reason="a leak")
+    (row,) = workspace.activity.page(parse_activity("action:later"))
+    assert "port" not in row.headline
+
+
 def test_an_entry_that_was_taken_back_names_the_one_that_did(workspace: Workspace) -> None:
     workspace.remember("one")
     workspace.undo()
