@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual import events
 from textual._compositor import Compositor
-from textual.command import CommandPalette
+from textual.command import CommandList, CommandPalette
 from textual.geometry import Offset
 from textual.widgets import Static
 
@@ -186,3 +186,16 @@ async def test_an_open_range_is_what_a_command_is_for(data: Path, workspace: Wor
         await driver.press("g", "v", "G", "t", *"+new,api", "enter", "y")
         await driver.until(lambda: "Changed the tags of 8" in driver.told, "eight have another tag")
         assert {row.tags for row in workspace.list().items} == {("old", "api", "new")}
+
+
+async def test_a_page_key_in_a_palette_that_has_no_room_for_its_list_does_nothing(data: Path) -> None:
+    async with opened(data) as driver:
+        await driver.press("ctrl+p")
+        await driver.until(lambda: bool(driver.app.screen.query(CommandList)), "the palette is there")
+        commands = driver.app.screen.query_one(CommandList)
+        await driver.until(lambda: commands.highlighted is not None, "it lists commands")
+        await driver.pilot.resize_terminal(40, 3)
+        await driver.until(lambda: not commands.scrollable_content_region, "there is no room for them")
+        await driver.press("pageup", "pagedown")
+        await driver.press("escape")
+        await driver.until(lambda: not isinstance(driver.app.screen, CommandPalette), "the palette is left")
