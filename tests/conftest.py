@@ -22,6 +22,7 @@ from memento_tui.hosts.registry import HOSTS, OTHER_AGENTS
 from memento_tui.model.validation import new_id
 from memento_tui.storage.database import Database
 from tests.clocks import run_from_start
+from tests.files import taking_rights
 from tests.files_in_turn import FilesInTurn
 from tests.made import without_engine
 
@@ -103,6 +104,13 @@ def _same_day(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if "journeys" not in request.path.parts:
             run_from_start(patch)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _same_rights() -> Iterator[None]:
+    """Begin each module of tests with the same umask: the programs, which some run in this process, set their own."""
+    with taking_rights(0o022):
         yield
 
 

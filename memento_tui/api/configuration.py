@@ -264,6 +264,7 @@ class SettingsFile:
             mode = target.stat().st_mode & 0o777 if target.exists() else PRIVATE_FILE_MODE
             descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
             with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor has no path
+                os.fchmod(descriptor, mode)  # the program's umask is narrower than what the person may have allowed
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())

@@ -12,6 +12,7 @@ from memento_tui.errors import InvalidInput, NotFound, ReadOnlyMode
 from memento_tui.hooks.settings import engine_is_enabled, read_settings
 from memento_tui.paths import DataPaths
 from memento_tui.text.toml_lines import line_of, with_value, without_value
+from tests.files import taking_rights
 from tests.unit.cli_program import Program
 
 WRITTEN = """\
@@ -213,7 +214,8 @@ def test_a_link_stays_one_and_permissions_stay(tmp_path: Path) -> None:
     kept.chmod(0o640)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "config.toml").symlink_to(kept)
-    SettingsFile(DataPaths(tmp_path / "data")).set("hooks.remind", "false")
+    with taking_rights(0o077):  # as in memento's programs
+        SettingsFile(DataPaths(tmp_path / "data")).set("hooks.remind", "false")
     assert (tmp_path / "data" / "config.toml").is_symlink()
     assert "remind = false" in kept.read_text()
     assert kept.stat().st_mode & 0o777 == 0o640

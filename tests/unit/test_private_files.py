@@ -6,8 +6,6 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from memento_tui.embedding.vector_index import VectorIndex
 from memento_tui.locations import check_socket_folder
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import foreign_names
+from tests.files import taking_rights
 from tests.unit.cli_program import Program
 
 _LIBRARY_USE = """
@@ -36,16 +35,6 @@ def open_to_others(root: Path) -> list[str]:
     """Return the files and directories at and below a directory that others may use in some way."""
     modes = {path: path.lstat().st_mode for path in (root, *root.rglob("*"))}
     return [f"{path.relative_to(root)} {stat.S_IMODE(mode):o}" for path, mode in modes.items() if mode & 0o077]
-
-
-@contextmanager
-def _umask(mask: int) -> Iterator[None]:
-    """Let this process take away other rights than it does from the files that it makes."""
-    before = os.umask(mask)
-    try:
-        yield
-    finally:
-        os.umask(before)
 
 
 def _run(*words: str, umask: int) -> str:
@@ -73,7 +62,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_a_program_that_uses_the_library_writes_nothing_that_others_may_read(folder: Path, umask: int) -> None:
-    with _umask(umask), memento_tui.open(folder) as workspace:
+    with taking_rights(umask), memento_tui.open(folder) as workspace:
         _remember_search_and_back_up(workspace)
         log = workspace.paths.database.with_name("memento.db-wal")
         assert stat.S_IMODE(log.stat().st_mode) == 0o600
@@ -94,7 +83,7 @@ def test_neither_does_a_program_of_its_own(tmp_path: Path) -> None:
 
 def test_the_commands_write_nothing_that_others_may_read(folder: Path) -> None:
     program = Program(folder)
-    with _umask(0):
+    with taking_rights(0):
         assert program.run("add", "The port is 8080.").code == 0
         (folder / "config.toml").write_text("[engine]\nenabled = false\n")
         (folder / "config.toml").chmod(0o644)
@@ -164,13 +153,10 @@ def test_a_link_among_memento_s_own_names_is_not_followed(data_dir: Path, tmp_pa
 
 
 def test_drafts_and_vectors_are_the_owners_alone(workspace: Workspace) -> None:
-    before = os.umask(0)
-    try:
+    with taking_rights(0):
         workspace.paths.drafts.mkdir(mode=0o777)
         EditorFile(workspace.paths, "memory", "Unsaved.")
         VectorIndex(workspace.paths.semantic_index, 4, "store", "model")
-    finally:
-        os.umask(before)
     assert stat.S_IMODE(workspace.paths.drafts.stat().st_mode) == 0o700
     assert stat.S_IMODE(workspace.paths.semantic_index.stat().st_mode) == 0o700
     assert open_to_others(workspace.paths.drafts) == []
