@@ -8,12 +8,13 @@ What takes long runs on a thread by `in_thread`, which never comes back to a wid
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, ParamSpec, Protocol, TypeVar, cast
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
+from textual.dom import DOMNode
 from textual.message_pump import MessagePump
 from textual.widget import Widget
-from textual.worker import WorkerFailed
+from textual.worker import Worker, WorkerFailed
 
 from memento_tui.errors import MementoError
 from memento_tui.tui.commands import Command, KeyMap, KeyScope
@@ -36,6 +37,7 @@ __all__ = [
     "Section",
     "app_of",
     "in_thread",
+    "in_worker",
     "reportable_error",
 ]
 
@@ -129,6 +131,17 @@ WIDE_CELLS = 110
 def app_of(widget: Widget) -> AppServices:
     """Return the app that a widget is part of."""
     return cast("AppServices", widget.app)
+
+
+def in_worker(
+    node: DOMNode, work: Callable[[], Coroutine[Any, Any, None]], group: str, *, exclusive: bool = False
+) -> None:
+    """Run a coroutine in a worker of a widget or of the app.
+
+    It is made by the worker: an app that is being left begins none any more, and a coroutine that was made before would
+    warn on the person's terminal that nobody awaited it.
+    """
+    _worker: Worker[None] = node.run_worker(work, group=group, exclusive=exclusive)
 
 
 async def in_thread(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -199,3 +200,14 @@ async def test_a_page_key_in_a_palette_that_has_no_room_for_its_list_does_nothin
         await driver.press("pageup", "pagedown")
         await driver.press("escape")
         await driver.until(lambda: not isinstance(driver.app.screen, CommandPalette), "the palette is left")
+
+
+async def test_a_search_that_is_begun_as_the_app_is_left_warns_of_nothing(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(data) as driver:
+        section = driver.memories
+        monkeypatch.setattr(section, "run_worker", lambda *_, **__: None)  # as of an app that begins no worker any more
+        section.show_query("rule")
+        await driver.until(lambda: section.rows.total > 0, "it is found by words")
+        gc.collect()  # a coroutine that nobody awaited would warn now

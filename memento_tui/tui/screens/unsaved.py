@@ -18,6 +18,7 @@ from memento_tui.api.drafts import UnsavedText, find_unsaved_texts
 from memento_tui.errors import MementoError
 from memento_tui.tui.display import cells, literal, time_ago
 from memento_tui.tui.screens.dialogs import Confirm, Dialog, DialogButtons
+from memento_tui.tui.section import in_worker
 
 __all__ = ["UnsavedScreen", "offer_unsaved"]
 
@@ -92,7 +93,7 @@ def _ask(app: MementoApp, found: Sequence[tuple[Path, UnsavedText]]) -> None:
             if answer == "discard" and await app.push_screen_wait(Confirm(Content("Discard it for good?"))):
                 path.unlink(missing_ok=True)
 
-    app.run_worker(ask(), group="unsaved", exclusive=True)
+    in_worker(app, ask, "unsaved", exclusive=True)
 
 
 async def _resume(app: MementoApp, path: Path, kept: UnsavedText) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from threading import Lock
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -20,6 +21,7 @@ from memento_tui.tui.edit_conflict import other_writer_name
 from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.screens.form import FormScreen
+from memento_tui.tui.section import in_worker
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.record_spec import RecordRepository, RecordSpec
 from memento_tui.tui.selection import Selection
@@ -245,10 +247,10 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
             current = self._repository.get(kept.record_id)
             # The record that it was typed over: saving it over a newer version is a conflict, which is reported.
             base = self._repository.version_of(kept.record_id, kept.base_version)
-            asking = self._ask_edit(base or current, typed)
+            asking = partial(self._ask_edit, base or current, typed)
         else:
-            asking = self._ask_new(typed)
-        self.run_worker(asking, exclusive=True, group="change")
+            asking = partial(self._ask_new, typed)
+        in_worker(self, asking, "change", exclusive=True)
 
     @work(exclusive=True, group="change")
     async def action_new(self) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from memento_tui import clock
 from memento_tui.api.query_completion import ForgivenQuery, QueryHelper, Suggestions
 from memento_tui.search.query_language import Query, parse
 from memento_tui.tui.row_sources import HitSource
-from memento_tui.tui.section import in_thread
+from memento_tui.tui.section import in_thread, in_worker
 
 if TYPE_CHECKING:
     from memento_tui.api.search import SearchAnswer, SearchHit, SearchMode
@@ -76,7 +76,7 @@ class MemorySearch:
         self._is_at_best, self._noticed = True, ""
         if self.query.words:
             self._show_answer(self._search("keyword"), to_best=True)
-            self._run(self.search_by_meaning(self.query.source), "meaning")
+            self._run(partial(self.search_by_meaning, self.query.source), "meaning")
         else:
             self._section.workers.cancel_group(self._section, "meaning")
             self._semantic, self.hits = "", {}
@@ -100,7 +100,7 @@ class MemorySearch:
         """Search again where words are searched for, because something was written."""
         self._helper.forget()
         if self.query.words:
-            self._run(self._search_again(self.query.source), "anew")
+            self._run(partial(self._search_again, self.query.source), "anew")
 
     def toggle_weak(self) -> None:
         """List the weak results too, or the good ones alone."""
@@ -108,14 +108,14 @@ class MemorySearch:
             self._section.memento.show_status("Only a search has weak results; / begins one.", problem=True)
             return
         self._found.with_weak = not self._found.with_weak
-        self._run(self._search_again(self.query.source), "anew")
+        self._run(partial(self._search_again, self.query.source), "anew")
 
     def note_cursor(self, index: int) -> None:
         """Note where the cursor is now."""
         self._is_at_best = self._is_at_best and index == 0
 
-    def _run(self, work: Coroutine[None, None, None], group: str) -> None:
-        self._section.run_worker(work, group=group, exclusive=True)
+    def _run(self, work: Callable[[], Coroutine[Any, Any, None]], group: str) -> None:
+        in_worker(self._section, work, group, exclusive=True)
 
     def _report_problem(self, problems: Sequence[str]) -> None:
         """Show the first problem of the query in the status line, and clear it there when it is mended."""
@@ -141,7 +141,7 @@ class MemorySearch:
 
     def _retry_by_meaning(self, source: str) -> None:
         if self.query.source == source:
-            self._run(self.search_by_meaning(source), "meaning")
+            self._run(partial(self.search_by_meaning, source), "meaning")
 
     async def _search_again(self, source: str) -> None:
         mode: SearchMode = "hybrid" if self._semantic == "ready" else "keyword"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from textual.content import Content
@@ -21,6 +22,7 @@ from memento_tui.errors import Conflict, InvalidInput, MementoError, NotAllowed
 from memento_tui.model import Crystal, Memory
 from memento_tui.tui.edit_conflict import CurrentText, save_with_conflicts
 from memento_tui.tui.screens.risk import is_sure
+from memento_tui.tui.section import in_worker
 from memento_tui.tui.sections.review.evidence import FocusedItem, read_focused_item
 from memento_tui.tui.sections.review.groups import QueueRow
 from memento_tui.tui.widgets.text_draft import TextDraft
@@ -84,7 +86,7 @@ class ProposalEditing:
         elif (draft := _proposed_draft(focused)) is not None:
             self._open(focused, "approve", draft)
         else:
-            self._section.run_worker(self._open_form(focused), group="decide")
+            in_worker(self._section, partial(self._open_form, focused), "decide")
 
     def edit_merged_text(self, focused: FocusedItem) -> None:
         """Write the one text that holds for both sides of a contradiction, beginning with both texts."""
