@@ -371,3 +371,13 @@ async def test_what_is_compared_is_told_whole_in_eighty_columns(data_dir: Path) 
         await driver.until(lambda: driver.app.section.is_available("identity.compare"), "the present one")
         await driver.press("c")
         await driver.until(lambda: "c here ends it." in driver.told, "it is told whole")
+
+
+@pytest.mark.parametrize("size", [(40, 8), (40, 10), (60, 15), (140, 10)])
+async def test_on_a_terminal_of_few_lines_one_sees_what_is_typed(notes: Path, size: tuple[int, int]) -> None:
+    async with opened(notes, size) as driver:
+        await driver.until(lambda: bool(driver.current), "a memory is there")
+        await driver.press("e")
+        await driver.until(lambda: bool(driver.app.query(TextArea)), "the editor is there")
+        text, screen = driver.app.query_one(TextArea), driver.app.screen
+        await driver.until(lambda: screen.find_widget(text).visible_region.height > 0, "its text is seen")

@@ -77,5 +77,7 @@ class LivePointer(_ScreenBase):
 class MainScreen(LivePointer, Screen[None]):
     """A screen that is not painted anew where the focus moves: the two widgets concerned paint themselves."""
 
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012 - Textual declares it so
+
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     """The widget that has the focus."""
