@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import shutil
 
-import click
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
 
 __all__ = ["wrap_words"]
 
@@ -22,37 +23,43 @@ _MOST_HANGING = 16
 _HEAD = re.compile(r"\S+(?: \S+)*  +|[-+] ?| +")
 """What the lines below are put in under: a name with its value behind two spaces, a sign of a difference, spaces."""
 
-_PIECE = re.compile(r"\s*\S+|\s+$")
-"""A word, with the spaces before it."""
-
 
 def wrap_words(text: str, width: int = 0) -> str:
     """Return a text that is safe to show with its lines broken between words; a longer word is divided.
 
     ``width`` is in cells; 0 takes the terminal's, but at most a line that reads well. The lines of a long value stand
-    below each other.
+    below each other. Bold and colours begin anew in each line.
     """
     room = max(_NARROWEST, width or min(_WIDEST, shutil.get_terminal_size().columns))
-    return "\n".join(wrapped for line in text.split("\n") for wrapped in _wrapped(line, room))
+    console = Console(color_system="truecolor", no_color=False)
+    lines = Text.from_ansi(text).split("\n", allow_blank=True)
+    with console.capture() as shown:
+        for number, row in enumerate(row for line in lines for row in _rows(line, room, console)):
+            console.print("\n" if number else "", row, sep="", end="", soft_wrap=True)
+    return shown.get()
 
 
-def _wrapped(line: str, width: int) -> list[str]:
-    plain = click.unstyle(line)
-    if cell_len(plain) <= width:
+def _rows(line: Text, width: int, console: Console) -> list[Text]:
+    if line.cell_len <= width:
         return [line]
-    head = _HEAD.match(plain)
-    hanging = " " * (0 if head is None or head.end() > _MOST_HANGING else head.end())
-    lines, used = [""], 0
-    for piece in _PIECE.findall(line):
-        cells = cell_len(click.unstyle(piece))
-        if used + cells <= width:
-            lines[-1] += piece
-            used += cells
-            continue
-        first, *more = chop_cells(piece.lstrip(), width - len(hanging)) or [""]
-        if used > len(hanging):
-            lines.append(hanging)
-        lines[-1] += first
-        lines += [hanging + part for part in more]
-        used = cell_len(click.unstyle(lines[-1]))
-    return lines
+    name, value = _divided(line)
+    first, *others = value.wrap(console, width - name.cell_len)
+    hanging = Text(" " * name.cell_len)
+    rows = [name + first, *(hanging + _without_spaces_before(row) for row in others if row.plain.strip())]
+    for row in rows:
+        row.rstrip()
+    return rows
+
+
+def _divided(line: Text) -> tuple[Text, Text]:
+    """Return what the rows below the first are put in under, which may be nothing, and the rest of the line."""
+    head = _HEAD.match(line.plain)
+    if head is None or cell_len(head.group()) > _MOST_HANGING:
+        return Text(), line
+    name, value = line.divide([head.end()])
+    return name, value
+
+
+def _without_spaces_before(row: Text) -> Text:
+    """Return a row without the spaces that stood before it in its line, where a word filled the row above."""
+    return row[len(row.plain) - len(row.plain.lstrip()) :]
