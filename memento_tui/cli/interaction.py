@@ -109,8 +109,12 @@ def step_line(label: str) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that takes a stage and how much of how much is done; each stage has a bar of its own."""
+def staged_progress(stopping: threading.Event | None = None) -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function that takes a stage and how much of how much is done; each stage has a bar of its own.
+
+    The bar of a stage is filled when the next one begins, since few stages say that their last part is done. That of
+    the last is filled at the end, unless ``stopping`` is set or something was raised: then it tells how far it came.
+    """
     if _nobody_watches():
         yield lambda _stage, _done, _total: None
         return
@@ -121,20 +125,25 @@ def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
         nonlocal stage, bar
         if name != stage:
             if bar is not None:
-                _finish(bar)
+                _end(bar, is_done=True)
             stage, bar = name, click.progressbar(length=max(total, 1), label=name, file=sys.stderr)
         if bar is not None:
             bar.length = max(total, 1)
             bar.update(done - bar.pos)
             bar.render_progress()
 
-    yield advance
-    if bar is not None:
-        _finish(bar)
+    is_done = False
+    try:
+        yield advance
+        is_done = stopping is None or not stopping.is_set()
+    finally:
+        if bar is not None:
+            _end(bar, is_done=is_done)
 
 
-def _finish(bar: Any) -> None:  # noqa: ANN401 - as above
-    """Fill the bar of a stage that is over: few stages say that their last part is done."""
-    bar.update(bar.length - bar.pos)
-    bar.render_progress()
+def _end(bar: Any, *, is_done: bool) -> None:  # noqa: ANN401 - as above
+    """Fill the bar of a stage that is done; end its line and show the cursor again."""
+    if is_done:
+        bar.update(bar.length - bar.pos)
+        bar.render_progress()
     bar.render_finish()

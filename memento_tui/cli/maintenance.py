@@ -111,7 +111,7 @@ def maintain(
         return
     from memento_tui.api.maintenance import maintain_workspace  # noqa: PLC0415 - a command's help is shown without it
 
-    with open_workspace() as workspace, staged_progress() as progress, _interruptible() as stopping:
+    with open_workspace() as workspace, _interruptible() as stopping, staged_progress(stopping) as progress:
         options = {"consolidate": consolidate, "denials": denials, "lessons": lessons}
         asked = [name for name, wanted in options.items() if wanted]
         report = maintain_workspace(workspace, dry_run=dry_run, asked=asked, stopping=stopping, progress=progress)

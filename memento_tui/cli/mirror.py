@@ -109,7 +109,7 @@ def _synchronize(running: Mirror, stopping: threading.Event, *, patience: float)
     """Synchronize both sides; wait up to ``patience`` seconds for files that are being written."""
     events: list[MirrorEvent] = []
     ends = time.monotonic() + patience
-    with staged_progress() as progress, suppress(_StoppedError):
+    with staged_progress(stopping) as progress, suppress(_StoppedError):
 
         def advance(what: str, done: int, total: int) -> None:
             if stopping.is_set():
