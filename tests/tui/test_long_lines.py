@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.containers import Lines
 from rich.text import Text
@@ -19,6 +19,8 @@ from memento_tui.tui.widgets.long_lines import LongLineTextArea, wrap_positions
 
 WORDS = "The gate (and only the gate) writes \N{CJK UNIFIED IDEOGRAPH-4E2D}\N{CJK UNIFIED IDEOGRAPH-6587} once. "
 LONG = WORDS * 60 + "x" * 500
+TABBED = WORDS * 40 + "a\tb " * 60 + "\t\t" + WORDS * 10 + "\tend"
+LAST = (3, len(TABBED) + 5)
 
 
 class _Editor(App[None]):
@@ -32,7 +34,7 @@ class _Editor(App[None]):
 
 @pytest.fixture
 async def pilot() -> AsyncIterator[Pilot[None]]:
-    app = _Editor(f"before\n{LONG}\nafter\twith a tab")
+    app = _Editor(f"before\n{LONG}\nafter\twith a tab\n\tand {TABBED}")
     async with app.run_test(size=(60, 20)) as pilot:
         app.area.focus()
         await pilot.pause()
@@ -59,26 +61,30 @@ def _assert_wrapped_like_textual(area: TextArea) -> None:
 
 
 @pytest.mark.parametrize(
-    "keys",
+    ("keys", "cursor"),
     [
-        ("down",),
-        ("ctrl+end",),
-        ("down", *["right"] * 9),
-        ("down", *["down"] * 30),
-        ("down", "a", "space", "b"),
-        ("down", *["right"] * 9, "shift+down", "shift+down", "shift+left"),
-        ("ctrl+end", "up", "up", "up", "q", "backspace", "delete", "delete"),
-        ("down", "end", "enter", "z"),
-        ("down", *["down"] * 12, "enter", "z", "backspace", "backspace"),
-        ("down", "end", "(", ")", "left"),
-        ("ctrl+home", "shift+pagedown"),
+        (("down",), (1, 0)),
+        (("ctrl+end",), LAST),
+        (("down", *["right"] * 9), (1, 9)),
+        (("down", *["down"] * 30), (1, 1379)),
+        (("down", "a", "space", "b"), (1, 3)),
+        (("down", *["right"] * 9, "shift+down", "shift+down", "shift+left"), (1, 107)),
+        (("ctrl+end", *["up"] * 3, "q", "backspace", "delete", "delete"), (3, 2357)),
+        (("ctrl+end", *["up"] * 16, "q", "tab", "backspace"), (3, 1720)),
+        (("down", "end", "enter", "z"), (2, 1)),
+        (("down", *["down"] * 12, "enter", "z", "backspace", "backspace"), (1, 569)),
+        (("down", "end", "(", ")", "left"), (1, 49)),
+        (("ctrl+end", "ctrl+home", "shift+down", "shift+down"), (1, 49)),
+        (("ctrl+shift+end",), LAST),
+        (("ctrl+end", "ctrl+shift+home"), (0, 0)),
     ],
 )
 async def test_it_is_drawn_and_wrapped_like_any_line_whatever_is_typed(
-    pilot: Pilot[None], keys: tuple[str, ...]
+    pilot: Pilot[None], keys: tuple[str, ...], cursor: tuple[int, int]
 ) -> None:
     await pilot.press(*keys)
     await pilot.pause()
+    assert _area(pilot).cursor_location == cursor
     _assert_wrapped_like_textual(_area(pilot))
     _assert_drawn_like_textual(_area(pilot))
 
@@ -109,6 +115,48 @@ async def test_a_key_divides_no_line_into_all_its_rows(pilot: Pilot[None], monke
     assert area.document[1].count("\N{CJK UNIFIED IDEOGRAPH-4E2D}") == 60
 
 
-@given(st.text(st.sampled_from("ab \N{CJK UNIFIED IDEOGRAPH-4E2D}\u0301\u00a0"), max_size=60), st.integers(2, 12))
-def test_lines_are_broken_where_textual_breaks_them(line: str, width: int) -> None:
+PIECES = "ab \N{CJK UNIFIED IDEOGRAPH-4E2D}\u0301\u00a0\u200b\u200d\ufe0f\x1b\x0c\N{BROWN HEART}"
+HEART = "\u2764\ufe0f"
+FAMILY = "\N{MAN}\u200d\N{WOMAN}\u200d\N{GIRL}"
+
+
+@example(["a", " ", "\x1b"], 2)
+@example(["a", FAMILY, FAMILY, " ", "a"], 5)
+@example([HEART, HEART, " ", "a"], 4)
+@given(st.lists(st.sampled_from([*PIECES, HEART, FAMILY]), max_size=60), st.integers(2, 12))
+def test_lines_are_broken_where_textual_breaks_them(pieces: list[str], width: int) -> None:
+    line = "".join(pieces)
     assert wrap_positions(line, width) == compute_wrap_offsets(line, width, 4)
+
+
+@pytest.mark.parametrize("text", ["", "\n", "a\r\nb\r\n", "a\rb", "a\r\nb\nc\rd", "a\u2028b\x0cc\x85d\x1ce\n"])
+async def test_a_text_is_given_back_to_the_letter_until_it_is_changed_and_again_after_an_undo(text: str) -> None:
+    app = _Editor(text)
+    async with app.run_test(size=(60, 20)) as pilot:
+        assert app.area.text == text
+        app.area.focus()
+        await pilot.press("ctrl+end", "q")
+        assert app.area.text.endswith("q")
+        await pilot.press("ctrl+z")
+        assert app.area.text == text
+
+
+async def test_what_no_line_end_is_stays_in_its_line_where_another_is_changed_or_pasted() -> None:
+    app = _Editor("one\u2028two\x0cthree\x85four\nfive\n")
+    async with app.run_test(size=(60, 20)):
+        app.area.insert("x\u2028y\r\nz", (1, 4))
+        assert app.area.text == "one\u2028two\x0cthree\x85four\nfivex\u2028y\nz\n"
+        app.area.delete((1, 4), (2, 1))
+        assert app.area.text == "one\u2028two\x0cthree\x85four\nfive\n"
+
+
+async def test_the_cursor_stands_on_its_character_behind_one_that_is_not_shown() -> None:
+    app = _Editor("a\x0cbc")
+    async with app.run_test(size=(60, 20)) as pilot:
+        app.area.focus()
+        await pilot.press("right", "right", "right")
+        await pilot.pause()
+        drawn = app.area._theme.cursor_style
+        assert drawn is not None
+        at = [text for text, style, _ in app.area._render_line(0) if style and style.bgcolor == drawn.bgcolor]
+        assert at == ["c"]

@@ -18,6 +18,8 @@ from tests.tui.app_driver import opened
 
 HOSTILE = "\x1b]52;c;aGk=\x07 [/nope] [@click=app.quit]x[/] \u202e \x1b[2J \u200b"
 
+SEPARATED = "one\u2028two\x0cthree\x85four\x1cfive\nsix\r\nseven\reight\n"
+
 
 @pytest.fixture
 def filled(workspace: Workspace, data_dir: Path) -> Path:
@@ -86,6 +88,31 @@ async def test_typing_reads_and_keeps_the_text_at_intervals_and_not_at_each_key(
         editor.keep_typed()
         assert len(read) == before + 1
         assert "letters" in read[-1]
+
+
+@pytest.fixture
+def separated(workspace: Workspace, data_dir: Path) -> Path:
+    """A memory with every character that some take for a line end, and with mixed line ends."""
+    workspace.remember(SEPARATED, id="separated", title="Separators")
+    return data_dir
+
+
+async def test_saving_a_tag_keeps_the_text_to_the_letter(separated: Path, workspace: Workspace) -> None:
+    async with opened(separated) as app:
+        await app.press("e", "shift+tab", *"tagged", "ctrl+s")
+        await app.until(lambda: not app.app.query("Editor"), "it is saved")
+    assert workspace.get("separated").tags == ("tagged",)
+    assert workspace.get("separated").content == SEPARATED
+
+
+async def test_an_editor_in_which_nothing_was_typed_keeps_no_draft_and_is_left_unasked(separated: Path) -> None:
+    async with opened(separated) as app:
+        await app.press("e")
+        editor = app.memories.query_one(Editor)
+        assert editor.draft == editor.before
+        assert [*(separated / "drafts").rglob("*")] == []
+        await app.press("escape")
+        await app.until(lambda: not app.app.query("Editor"), "the editor closes")
 
 
 async def test_leaving_the_editor_with_changes_asks_and_enter_does_not_answer(filled: Path) -> None:

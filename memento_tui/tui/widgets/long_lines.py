@@ -1,54 +1,105 @@
-"""Type in a line of hundreds of thousands of characters as quickly as in a short one.
+"""Type in a line of hundreds of thousands of characters as quickly as in a short one, and keep what is not typed.
 
 Textual's text area divides the whole line for each of its rows that it draws, which takes a second a key in the longest
-memory. Here each row is cut out of the line by itself, and the line is wrapped anew in one pass.
+memory. Here each row is cut out of the line by itself, and a line without tabs is wrapped anew in one pass.
 """
 
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from rich.cells import cell_len, get_character_cell_size
 from rich.style import Style
 from rich.text import Text
-from textual.document._document import Location
+from textual.binding import Binding, BindingType
+from textual.document._document import Document, EditResult, Location
 from textual.document._document_navigator import DocumentNavigator
 from textual.document._wrapped_document import WrappedDocument
+from textual.expand_tabs import expand_text_tabs_from_widths
 from textual.strip import Strip
 from textual.widgets import TextArea
 
 __all__ = ["LongLineTextArea", "wrap_positions"]
 
 _LONG = 2_000
-"""Characters from which on a line is long: shorter ones are Textual's, which draws tabs and all else."""
+"""Characters from which on a line is long: shorter ones are drawn and wrapped by Textual."""
 
 _CHUNK = re.compile(r"\S+\s*|\s+")
 """A word with the spaces behind it, which stay with it."""
 
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+_DROPPED = dict.fromkeys((0x07, 0x08, 0x0B, 0x0C, 0x0D), "\0")
+"""Characters that Rich would drop, which moves the cursor off its character; in their place one as wide, not shown."""
+
 
 def wrap_positions(line: str, width: int) -> list[int]:
     """Return where a line without tabs is broken into rows of at most ``width`` cells, as Textual breaks it."""
-    is_ascii = line.isascii()
+    is_plain = line.isascii() and line.isprintable()
     positions: list[int] = []
     start = used = 0
     for chunk in _CHUNK.findall(line):
-        size = len(chunk) if is_ascii else cell_len(chunk)
+        size = len(chunk) if is_plain else cell_len(chunk)
         if used + size <= width:
             used += size
-        elif size <= width:
+        elif size > width:
+            positions += [start] if start else []
+            folds = _fold_positions(chunk, width)
+            positions += [start + fold for fold in folds]
+            last = chunk[folds[-1] :] if folds else chunk
+            used = len(last) if is_plain else cell_len(last)
+        elif used:
             positions.append(start)
             used = size
-        else:
-            positions += [start] if start else []
-            used = 0
-            for position, character in enumerate(chunk, start):
-                cells = get_character_cell_size(character)
-                if used + cells > width:
-                    positions.append(position)
-                    used = 0
-                used += cells
         start += len(chunk)
     return positions
+
+
+def _fold_positions(word: str, width: int) -> list[int]:
+    """Return where a word that is wider than a row is broken, character by character."""
+    folds: list[int] = []
+    used = 0
+    for position, character in enumerate(word):
+        cells = get_character_cell_size(character)
+        if used + cells > width:
+            folds.append(position)
+            used = 0
+        used += cells
+    return folds
+
+
+class _ExactText(Document):
+    """A text whose lines end at line feeds and carriage returns alone; it is given back as it came until it differs.
+
+    Textual's own takes form feeds, U+2028 and their like for line ends, and writes every line end in the same way.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._lines = _LINE_END.split(text)
+        self._mixed = None if self._newline.join(self._lines) == text else (text, [*self._lines])
+        """A text whose line ends are not all the same, with its lines: once it is changed they are."""
+
+    @property
+    def text(self) -> str:
+        """The text."""
+        if self._mixed is not None and self._lines == self._mixed[1]:
+            return self._mixed[0]
+        return self._newline.join(self._lines)
+
+    def replace_range(self, start: Location, end: Location, text: str) -> EditResult:
+        """Put a text in the place of what is between two locations; return where it ends, and what was there."""
+        top, bottom = sorted((start, end))
+        replaced = self.get_text_range(top, bottom)
+        before = self._lines[top[0]][: top[1]] if top[0] < len(self._lines) else ""
+        behind = self._lines[bottom[0]][bottom[1] :] if bottom[0] < len(self._lines) else ""
+        lines = _LINE_END.split(text)
+        lines[0] = before + lines[0]
+        end_location = (top[0] + len(lines) - 1, len(lines[-1]))
+        lines[-1] += behind
+        self._lines[top[0] : bottom[0] + 1] = lines
+        return EditResult(end_location, replaced)
 
 
 class _RowsOfLines(WrappedDocument):
@@ -81,18 +132,38 @@ class _RowsOfLines(WrappedDocument):
 class LongLineTextArea(TextArea):
     """A text area, without line numbers and languages, in which a key costs what is on the screen."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+home", "text_start", show=False),
+        Binding("ctrl+end", "text_end", show=False),
+        Binding("ctrl+shift+home", "text_start(True)", show=False),
+        Binding("ctrl+shift+end", "text_end(True)", show=False),
+    ]
+
+    def action_text_start(self, select: bool = False) -> None:  # noqa: FBT001, FBT002 - from a key's action
+        """Go to the start of the text; ``select`` what is on the way."""
+        self.move_cursor(self.document.start, select=select)
+
+    def action_text_end(self, select: bool = False) -> None:  # noqa: FBT001, FBT002 - from a key's action
+        """Go to the end of the text; ``select`` what is on the way."""
+        self.move_cursor(self.document.end, select=select)
+
     def _set_document(self, text: str, language: str | None) -> None:
         super()._set_document(text, language)
+        self.document = _ExactText(text)
         self.wrapped_document = _RowsOfLines(self.document, tab_width=self.indent_width)
         self.navigator = DocumentNavigator(self.wrapped_document)
         self._rewrap_and_refresh_virtual_size()
+
+    def get_line(self, line_index: int) -> Text:
+        """Return a line with a character for each of its own."""
+        return Text(self.document.get_line(line_index).translate(_DROPPED), end="", no_wrap=True)
 
     def _render_line(self, y: int) -> Strip:
         at = y + self.scroll_offset.y
         rows = self.wrapped_document._offset_to_line_info  # noqa: SLF001 - nothing public names the line of a row
         line_index, row = rows[at] if at < len(rows) else (0, 0)
         line = self.document[line_index]
-        if at >= len(rows) or len(line) < _LONG or "\t" in line or not self.soft_wrap:
+        if at >= len(rows) or len(line) < _LONG or not self.wrapped_document.get_offsets(line_index):
             return super()._render_line(y)
         return self._row(line, line_index, row)
 
@@ -101,7 +172,7 @@ class LongLineTextArea(TextArea):
         offsets = self.wrapped_document.get_offsets(line_index)
         start = offsets[row - 1] if row else 0
         end = offsets[row] if row < len(offsets) else len(line) + 1  # a cell more for the cursor at the end
-        text = Text(line[start:end].ljust(end - start), end="", no_wrap=True)
+        text = Text(line[start:end].ljust(end - start).translate(_DROPPED), end="", no_wrap=True)
         theme, width = self._theme, self.scrollable_content_region.width
         has_cursor_line = self.selection.end[0] == line_index and self.highlight_cursor_line
         line_style = theme.cursor_line_style if has_cursor_line else theme.base_style
@@ -110,6 +181,9 @@ class LongLineTextArea(TextArea):
         for style, first, last in self._styles_in(line, line_index):
             if style is not None and first < end and last > start:
                 text.stylize(style, max(first - start, 0), last - start)
+        if "\t" in text.plain:
+            widths = self.wrapped_document.get_tab_widths(line_index)
+            text = expand_text_tabs_from_widths(text, widths[line.count("\t", 0, start) :])
         strip = Strip(text.render(self.app.console), cell_length=text.cell_len).extend_cell_length(width, line_style)
         return strip.apply_style(theme.base_style if theme.base_style is not None else self.rich_style)
 
