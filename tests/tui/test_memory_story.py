@@ -66,6 +66,26 @@ async def test_it_follows_the_cursor_and_what_is_changed(data: Path) -> None:
         assert "verified" not in str(_story(driver).render())
 
 
+async def test_a_link_that_is_drawn_elsewhere_appears_while_the_memory_is_shown(data: Path) -> None:
+    async with opened(data, TALL, start="memories") as driver:
+        await _at(driver, "Port")
+        await driver.until(lambda: _story(driver).display and "by hand" in str(_story(driver).render()), "it is told")
+        with memento_tui.open(data) as person:
+            person.relate("port", "fern", "related", "drawn since")
+        await driver.until(lambda: "drawn since" in str(_story(driver).render()), "the link is told")
+        assert driver.current == "Port"
+
+
+async def test_a_session_that_was_told_since_is_there_when_the_ages_are_drawn_again(data: Path) -> None:
+    async with opened(data, TALL, start="memories") as driver:
+        await _at(driver, "Port")
+        await driver.until(lambda: _story(driver).display and "by hand" in str(_story(driver).render()), "it is told")
+        with memento_tui.open(data, actor="agent", channel="mcp", agent="claude", session="s2") as agent:
+            recall(agent, "port", 1)
+        driver.memories.draw_ages()
+        await driver.until(lambda: "session s2" in str(_story(driver).render()), "the session is told")
+
+
 async def test_nothing_is_read_or_told_where_the_screen_has_no_room(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from memento_tui import clock
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.screens.past import PastScreen
+from memento_tui.tui.views.memory_story import MemoryStory
 from tests.clocks import START
 from tests.made import edit, without_engine
 from tests.tui.app_driver import Driver, opened
@@ -75,6 +76,21 @@ async def test_a_moment_is_asked_for_and_shown_read_only(lived: Path) -> None:
         await driver.press("escape")
         await driver.until(lambda: not isinstance(driver.app.screen, PastScreen), "the present is back")
         assert driver.app.workspace.get("port").content == "The port is 9090."
+
+
+async def test_nothing_of_the_present_stands_below_a_memory_of_the_past(
+    lived: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(lived, (220, 60)) as driver:
+        await driver.until(lambda: driver.app.screen.query_one(MemoryStory).display, "the present tells what happened")
+        told: list[str] = []
+        monkeypatch.setattr("memento_tui.tui.views.memory_story._read", lambda _workspace, name: told.append(name))
+        screen = await _go_back(driver, "entry 1")
+        await driver.press("]")
+        await _reached(driver, 2)
+        assert not screen.query(MemoryStory)
+        assert "9090" in driver.text("#preview-body")
+    assert told == []
 
 
 async def test_brackets_step_by_entries_and_braces_by_days(lived: Path) -> None:

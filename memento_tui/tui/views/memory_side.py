@@ -19,14 +19,14 @@ __all__ = ["MemorySide", "Preview", "SideSubject"]
 
 
 class Preview(ScrollFrame, can_focus=False):
-    """A preview of a memory as Markdown, or as plain text on request."""
+    """A preview of a memory as Markdown, or as plain text on request; its story, which is the present's, if wanted."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, tells_story: bool = True) -> None:
         super().__init__(id="preview", classes="side-scroll")
         self._title = Static(id="preview-title")
         self._facts = Static(id="preview-facts")
         self._body = Static(id="preview-body")
-        self._story = MemoryStory()
+        self._story = MemoryStory() if tells_story else None
         self._memory: Memory | None = None
         self._query: Query | None = None
         self._whole_id: str | None = None
@@ -39,7 +39,8 @@ class Preview(ScrollFrame, can_focus=False):
         yield self._title
         yield self._facts
         yield self._body
-        yield self._story
+        if self._story is not None:
+            yield self._story
 
     @property
     def memory_id(self) -> str | None:
@@ -59,10 +60,11 @@ class Preview(ScrollFrame, can_focus=False):
     def show(self, memory: Memory | None, query: Query | None = None) -> None:
         """Show a memory; the scroll position is kept while the memory stays the same."""
         same = memory is not None and self._memory is not None and memory.id == self._memory.id
-        # Time passes: the row is drawn again too.
+        # Time passes, and links and sessions change no memory: the row and the story are drawn again too.
         self._facts.update(Content("") if memory is None else memory_facts(memory))
         if same and memory == self._memory and query == self._query:
-            self._story.draw_ages()
+            if self._story is not None:
+                self._story.read_again()
             return
         self._memory, self._query = memory, query
         self._whole_id = self._whole_id if same else None
@@ -77,6 +79,8 @@ class Preview(ScrollFrame, can_focus=False):
         self.call_after_refresh(self._show_story)
 
     def _show_story(self) -> None:
+        if self._story is None:
+            return
         memory = self._memory
         taken = sum(part.outer_size.height for part in (self._title, self._facts, self._body)) + 1
         self._story.show(memory, width=self.content_size.width, height=self.size.height - taken)

@@ -50,7 +50,6 @@ class MemoryStory(ErrorBoundary, Static):
     def __init__(self) -> None:
         super().__init__()
         self._told: tuple[Memory, int, int] | None = None
-        self._story: _Story | None = None
 
     def show(self, memory: Memory | None, *, width: int, height: int) -> None:
         """Tell of a memory in a room of so many cells; nothing where that is too little, or the screen is not tall."""
@@ -69,17 +68,18 @@ class MemoryStory(ErrorBoundary, Static):
     async def _fill(self, memory_id: str, width: int, lines: int) -> None:
         await asyncio.sleep(_PAUSE_SECONDS)
         try:
-            self._story = await in_thread(self, _read, app_of(self).workspace, memory_id)
+            story = await in_thread(self, _read, app_of(self).workspace, memory_id)
         except MementoError as error:
             app_of(self).show_status(str(error), problem=True)
             return
-        self.update(self._story.text(width, lines))
+        self.update(story.text(width, lines))
         self.display = True
 
-    def draw_ages(self) -> None:
-        """Draw the ages again: time has passed."""
-        if self.display and self._story is not None and self._told is not None:
-            self.update(self._story.text(*self._told[1:]))
+    def read_again(self) -> None:
+        """Read and draw it again: time has passed, or something was written that leaves the memory as it is."""
+        if self._told is not None:
+            memory, width, lines = self._told
+            self._fill(memory.id, width, lines)
 
 
 class _Story(NamedTuple):
