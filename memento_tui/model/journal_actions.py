@@ -81,9 +81,19 @@ def note_in_words(note: str) -> str:
     return note if named is None else f"{named['before']}{action_words(named['action']).verb})"
 
 
+_CALLED: Mapping[str, tuple[str, ...]] = {
+    **JOURNAL_ACTIONS,
+    **{(hub := f"{_FROM_HUB}{name}"): (*words, *action_words(hub)) for name, words in JOURNAL_ACTIONS.items()},
+}
+"""The words by which each action is called; one of another machine also by those of its kind."""
+
+
 def actions_called(text: str) -> Sequence[str]:
-    """Return the names of the actions that a person calls so, or begins to, in whatever case."""
+    """Return the names of the actions that a person calls so, or begins to, in whatever case.
+
+    Those of other machines have the sign "(hub)" in their words, which may be left out.
+    """
     typed = text.lower()
-    called = [name for name, words in JOURNAL_ACTIONS.items() if typed in words]
-    begun = (name for name, words in JOURNAL_ACTIONS.items() if any(word.startswith(typed) for word in words))
+    called = [name for name, words in _CALLED.items() if typed in words]
+    begun = (name for name, words in _CALLED.items() if any(word.startswith(typed) for word in words))
     return called or list(begun)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import memento_tui
@@ -77,10 +78,21 @@ def test_the_note_of_an_undo_names_in_words_what_was_undone() -> None:
 
 
 def test_an_action_is_called_by_its_words_by_their_beginning_or_by_nothing() -> None:
-    assert actions_called("Deleted") == ["forget"]
-    assert actions_called("delete") == ["forget"]
-    assert actions_called("skip") == ["skip add", "skip decide", "skip edit", "skip remove"]
+    assert actions_called("Deleted") == ["forget", "hub forget"]
+    assert actions_called("delete") == ["forget", "hub forget"]
+    skips = ["skip add", "skip decide", "skip edit", "skip remove"]
+    assert actions_called("skip") == skips + [f"hub {name}" for name in skips]
     assert actions_called("nothing of the kind") == []
+
+
+def test_an_action_of_another_machine_is_called_with_and_without_the_sign_of_the_hub() -> None:
+    assert actions_called("undone (hub)") == actions_called("undo (hub)") == actions_called("Undone (h") == ["hub undo"]
+    assert actions_called("undone") == ["undo", "hub undo"]
+
+
+@pytest.mark.parametrize("action", [*JOURNAL_ACTIONS, *(f"hub {name}" for name in JOURNAL_ACTIONS)])
+def test_the_words_in_which_an_action_is_told_call_it(action: str) -> None:
+    assert [action in actions_called(word) for word in action_words(action)] == [True, True]
 
 
 def test_the_journal_is_filtered_by_the_words_that_it_shows(tmp_path: Path) -> None:
@@ -89,6 +101,18 @@ def test_the_journal_is_filtered_by_the_words_that_it_shows(tmp_path: Path) -> N
         for typed in ("deleted", "delete", "forget"):
             rows = workspace.activity.page(parse_activity(f"action:{typed}"))
             assert [row.entry.action for row in rows] == ["forget"]
+
+
+def test_what_another_machine_did_is_found_by_the_words_that_the_journal_shows(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        workspace.remember("The port is 8080.")
+        workspace.undo(workspace.activity.head())
+        kept = workspace.remember("The host is db-1.")
+        with workspace.gate.transaction("hub undo") as tx:
+            tx.put(msgspec.structs.replace(kept, title="Host"), base=kept.version)
+        for typed, found in (('"undone (hub)"', ["hub undo"]), ("undone", ["hub undo", "undo"])):
+            rows = workspace.activity.page(parse_activity(f"action:{typed}"))
+            assert [row.entry.action for row in rows] == found
 
 
 def test_the_command_line_tells_what_was_done_and_undone_in_words(tmp_path: Path) -> None:
