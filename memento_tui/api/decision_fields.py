@@ -96,6 +96,9 @@ def _changes(before: msgspec.Struct, after: msgspec.Struct) -> Iterator[Decision
             claims = [_claims_text(extra.get(CLAIMS_KEY, "")) for extra in (old, new)]
             if claims[0] != claims[1]:
                 yield DecisionField("claims", *claims)
+            unverified = ["yes" if extra.get(UNVERIFIED_KEY) else "no" for extra in (old, new)]
+            if unverified[0] != unverified[1]:
+                yield DecisionField("unverified", *unverified)
         else:
             yield _field(name, "" if old is None else old, new)
 

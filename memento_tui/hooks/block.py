@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -13,10 +14,12 @@ from memento_tui.hooks.formatting import (
     contradiction_line,
     fenced_block,
     memory_line,
+    shown_title,
     skip_line,
 )
 from memento_tui.hooks.scope import RetrievedMemory, SessionScope
 from memento_tui.storage.hook_store import ContradictionRow, MemoryRow, ShownMemory, SkipRow
+from memento_tui.text.fence import without_invisible
 from memento_tui.text.passages import best_passage
 from memento_tui.text.terms import terms
 
@@ -65,8 +68,9 @@ def lines_within_budget(
     """
     shown: list[tuple[CostedLine, ShownMemory]] = []
     for rank, found in enumerate(memories):
-        length = max(_FEWEST_PASSAGE_CHARS, lengths[min(rank, len(lengths) - 1)] - len(found.memory.title))
-        is_named = rank > 0 and not found.stems.isdisjoint(terms(found.memory.title))
+        title = shown_title(found.memory)
+        length = max(_FEWEST_PASSAGE_CHARS, lengths[min(rank, len(lengths) - 1)] - len(title))
+        is_named = rank > 0 and not found.stems.isdisjoint(terms(title))
         passage = "" if is_named else best_passage(found.stems, _below_heading(found.memory), length).text
         line = memory_line(found.memory, passage, now, characters=length, caution=found.caution, against=found.against)
         if budget.takes(line):
@@ -75,12 +79,21 @@ def lines_within_budget(
     return shown
 
 
+_HEADING_LINE = re.compile(r"(?:#{1,6} )?(\*{0,3})(.+?)\1(?: #+)?")
+"""A line of a file, with or without the marks of a heading and of emphasis; the text is the second group."""
+
+
 def _below_heading(memory: MemoryRow) -> str:
-    """Return the text of a memory without a first line that its title ends with, as sections of files have it."""
-    first, _, rest = memory.content.lstrip().partition("\n")
-    heading = terms(first)
-    is_told = heading and terms(memory.title)[-len(heading) :] == heading
-    return rest if is_told else memory.content
+    """Return the text of a memory without a first line that its title as it is shown ends with, as sections have it.
+
+    A line that differs in one sign stays: ``-5`` is not ``5``. One below which nothing stands loses its marks alone.
+    """
+    text = without_invisible(memory.content).lstrip()
+    first, _, rest = text.partition("\n")
+    heading = _HEADING_LINE.fullmatch(" ".join(first.split()))
+    if heading is None or not f" {shown_title(memory)}".endswith(f" {heading[2]}"):
+        return memory.content
+    return rest if rest.strip() else heading[2]
 
 
 OpenContradiction = tuple[ContradictionRow, MemoryRow, MemoryRow]

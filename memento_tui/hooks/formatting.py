@@ -21,6 +21,7 @@ __all__ = [
     "item_line",
     "lesson_line",
     "memory_line",
+    "shown_title",
     "skip_line",
 ]
 
@@ -41,6 +42,9 @@ _CAUTION_CHARS = 120
 
 _SIDE_CHARS = 160
 """Characters of each side of a contradiction."""
+
+_TITLE_CHARS = 100
+"""Characters of the title of a memory."""
 
 _REASON_CHARS = 160
 """Characters of the item and of the reason of a skip."""
@@ -111,12 +115,17 @@ def memory_line(
     if caution:
         labels.append(visible_line(caution, _CAUTION_CHARS))
     marks = bracketed([*labels, *condition_labels(memory, [OtherSide(name, "") for name in against])])
-    title = visible_line(memory.title, 100)
+    title = shown_title(memory)
     text = visible_line(passage, characters)
     if title and text and not text.startswith(title.removesuffix(" ...")):
         text = f"{title}: {text}"
     full = text or title
     return _costed_line(f"{quoted_id(memory.id)} {memory.kind}{marks}: {full}")
+
+
+def shown_title(memory: MemoryRow) -> str:
+    """Return as much of a memory's title as its line holds."""
+    return visible_line(memory.title, _TITLE_CHARS)
 
 
 _NO_CAUTION = ("verified", "stable", "essential")

@@ -190,9 +190,9 @@ def text_compared(content: str) -> str:
 
     Anything else tells apart: ``-v`` is not ``-V``, a square metre not ``m2``, and indentation means something.
     """
-    lines = unicodedata.normalize("NFC", content).strip("\r\n").splitlines()
+    lines = [line.rstrip() for line in unicodedata.normalize("NFC", content).strip().splitlines()]
     if any(line[:1].isspace() for line in lines[1:]):
-        return "\n".join(line.rstrip() for line in lines)
+        return "\n".join(lines)
     return " ".join(" ".join(lines).split())
 
 

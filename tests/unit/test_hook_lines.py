@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 import memento_tui
 from memento_tui.hooks.events import context_for_call
 from memento_tui.hooks.host_events import parse_call
@@ -56,6 +58,41 @@ def test_the_heading_of_a_section_is_not_told_twice(tmp_path: Path) -> None:
     assert kiosk.endswith(": Devices / Kiosk printers: The printers take labels of 62 mm alone.")
     (payroll,) = lines(data_dir, "where is the payroll export?")
     assert payroll.count("Payroll export") == 1
+
+
+@pytest.mark.parametrize(
+    ("title", "content"),
+    [
+        ("Use C", "Use C++."),
+        ("Use C", "Use C#\nNever Java."),
+        ("run pytest v", "Run `pytest -V`."),
+        ("Set the timeout to 5", "Set the timeout to -5"),
+        ("Set the timeout to -5", "5\nis the timeout."),
+        ("max pool >= 10", "max pool <= 10\nSee the dashboard."),
+        ("The long word is", f"The long word is {'abracadabra' * 8}."),
+        (f"{'Handbook of operations / ' * 5}Use port 5433", "Use port 5433\nfor staging."),
+        ("Package / init", "__init__\nholds the version."),
+    ],
+)
+def test_a_first_line_that_the_title_does_not_show_sign_for_sign_is_told(
+    tmp_path: Path, title: str, content: str
+) -> None:
+    data_dir = without_engine(tmp_path / "data")
+    with memento_tui.open(data_dir) as person:
+        person.update(person.remember(content, title=title).id, pinned=True)
+    assert " ".join(content.split()) in told(data_dir, "SessionStart")
+
+
+def test_only_what_is_shown_of_a_title_shortens_the_passage(tmp_path: Path) -> None:
+    data_dir = without_engine(tmp_path / "data")
+    text = "Never deploy on a Friday. " + " ".join(f"word{number}" for number in range(120))
+    title = f"Rules of the operations team {'and of everybody who helps them ' * 12}"
+    with memento_tui.open(data_dir) as person:
+        memory = person.remember(text, title=title)
+        person.verify(memory.id)
+        person.update(memory.id, pinned=True)
+    line = told(data_dir, "SessionStart").splitlines()[-2]
+    assert 290 < len(line.partition(" ...: ")[2]) <= 310
 
 
 def test_a_long_title_leaves_a_shorter_passage(tmp_path: Path) -> None:

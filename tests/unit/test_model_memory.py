@@ -181,6 +181,12 @@ def test_two_contents_are_twins_if_only_space_case_or_unicode_form_differ() -> N
     [
         ("Use  the\nAPI ", "Use the API", True),
         ("Caf\u00e9", "Cafe\u0301", True),
+        ("# Day\n- a\n  - b\n  \n", "# Day\n- a\n  - b", True),
+        ("\n \n# Day\n- a  \n  - b", "# Day\n- a\n  - b", True),
+        ("Hello\nworld\n   ", "Hello world", True),
+        ("  x\n  y", "x\n  y", True),
+        ("x\n\n  y \n ", "x\n\n  y", True),
+        ("a\n\x0c", "a", True),
         ("ls -v", "ls -V", False),
         ("12 m\u00b2", "12 m2", False),
         ("if a:\n    b()\nc()", "if a:\n    b()\n    c()", False),

@@ -56,6 +56,13 @@ def test_a_snapshot_is_written_once_and_its_text_again_changes_nothing(vault: Ag
     assert workspace._store.memories.count_all() == 1
 
 
+def test_the_text_of_a_snapshot_sent_again_changes_nothing_whatever_white_space_ends_it(vault: Agent) -> None:
+    text = "# Day\n- a\n  - b\n  \n"
+    first = snapshot(vault, text)
+    for again in (text, text.strip(), f" \n{text}"):
+        assert snapshot(vault, again) == {**first, "idempotent": True}
+
+
 def test_further_properties_of_a_snapshot_are_kept_and_managed_ones_are_not_taken(vault: Agent) -> None:
     more = {"mood": "good", "x: y": [1, {"a": 2}], "title": "mine", "a\nb": "c\n---\nd"}
     made = snapshot(vault, "Moved the proxy.", frontmatter_extra=more)

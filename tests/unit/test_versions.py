@@ -9,6 +9,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.decision_fields import changes_between
 from memento_tui.api.memory_details import restore_version
 from memento_tui.errors import Conflict, NotAllowed, NotFound
+from memento_tui.model.lists import UNVERIFIED_KEY
 from memento_tui.model.memory import CLAIMS_KEY, RESERVED_EXTRA, Memory
 from tests.made import NOW, unguarded
 
@@ -138,3 +139,12 @@ def test_what_a_file_claimed_is_told_apart_from_what_it_keeps_for_others() -> No
         "extra.vault.digest: a -> b",
         "claims: certainty 5 -> none",
     ]
+
+
+def test_that_a_record_became_a_persons_own_is_a_change() -> None:
+    proposed = Memory(id="one", content="one", created_at=NOW, updated_at=NOW, extra={UNVERIFIED_KEY: True})
+    approved = msgspec.structs.replace(proposed, extra={})
+    assert [field.line for field in changes_between(proposed, approved)] == ["unverified: yes -> no"]
+    assert [field.line for field in changes_between(approved, proposed)] == ["unverified: no -> yes"]
+    declined = msgspec.structs.replace(proposed, extra={UNVERIFIED_KEY: False})
+    assert not changes_between(approved, declined)
