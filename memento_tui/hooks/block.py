@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 
 from memento_tui.hooks.code_notes import with_code_notes
 from memento_tui.hooks.events import HookContext, PreparedContext
@@ -29,6 +30,7 @@ _BEST_CHARS, _OTHER_CHARS = 150, 80
 """Characters of the title and the passage of the best memory, and of each other one. The agent reads on by the id.
 
 Another one than the best is told by its title alone, where that holds a word of the prompt: it says what can be read.
+A session is told it so once; with its text it may be told afterwards.
 """
 
 _FEWEST_PASSAGE_CHARS = 60
@@ -45,7 +47,8 @@ def block_within_budget(
     memories = with_code_notes(with_contradictions(memories, contradictions), context.paths, context.call.cwd)
     budget = TokenBudget(context.settings.prompt_tokens, [_MEMORIES_HEADING])
     lines = [(line, skip) for skip in skips if budget.takes(line := skip_line(skip))]
-    shown = lines_within_budget(memories, budget, context.now, [_BEST_CHARS, _OTHER_CHARS])
+    named = context.store.named_alone(scope.session)
+    shown = lines_within_budget(memories, budget, context.now, [_BEST_CHARS, _OTHER_CHARS], named)
     texts = [line for line, _ in lines] + [line for line, _ in shown]
     told = {entry.memory.id for _, entry in shown}
     open_lines = [
@@ -59,23 +62,30 @@ def block_within_budget(
 
 
 def lines_within_budget(
-    memories: Sequence[RetrievedMemory], budget: TokenBudget, now: datetime, lengths: Sequence[int]
+    memories: Sequence[RetrievedMemory],
+    budget: TokenBudget,
+    now: datetime,
+    lengths: Sequence[int],
+    named_before: Mapping[str, int] = MappingProxyType({}),
 ) -> list[tuple[CostedLine, ShownMemory]]:
     """Return the lines that the budget holds, best first, each with its entry for the ledger.
 
     ``lengths`` are the characters of the first one's title and passage, of the second's and so on; the last holds for
-    all further ones.
+    all further ones. ``named_before`` are the versions of those whose titles the session knows, by id.
     """
     shown: list[tuple[CostedLine, ShownMemory]] = []
     for rank, found in enumerate(memories):
         title = shown_title(found.memory)
         length = max(_FEWEST_PASSAGE_CHARS, lengths[min(rank, len(lengths) - 1)] - len(title))
         is_named = rank > 0 and not found.stems.isdisjoint(terms(title))
+        if is_named and named_before.get(found.memory.id, 0) >= found.memory.version:
+            continue
         passage = "" if is_named else best_passage(found.stems, _below_heading(found.memory), length).text
         line = memory_line(found.memory, passage, now, characters=length, caution=found.caution, against=found.against)
         if budget.takes(line):
             why = {name: round(value, 4) for name, value in found.why.items()}
-            shown.append((line, ShownMemory(found.memory, len(shown) + 1, round(found.score, 4), line.tokens, why)))
+            score = round(found.score, 4)
+            shown.append((line, ShownMemory(found.memory, len(shown) + 1, score, line.tokens, why, is_named)))
     return shown
 
 

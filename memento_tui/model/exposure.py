@@ -29,7 +29,10 @@ class Exposure(msgspec.Struct, frozen=True, kw_only=True):
     score: float
     tokens: int
     why: dict[str, float] = {}
-    """The numbers that made the score, by name: ``keyword``, ``semantic``, ``life`` and their parts."""
+    """The numbers that made the score, by name: ``keyword``, ``semantic``, ``life`` and their parts.
+
+    ``title_alone`` is 1 where a hook told its title and not its text.
+    """
     used_at: datetime | None = None
     """When the session was seen to use it; ``None`` until then."""
 

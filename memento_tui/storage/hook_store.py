@@ -52,6 +52,9 @@ _IS_SHOWABLE = (
 _MOST_LOOKED_THROUGH = 5_000
 """Memories, the last changed ones, among which those of a project are looked for when its session starts."""
 
+_TITLE_ALONE = "title_alone"
+"""The name by which the ledger keeps, among the numbers of an exposure, that the title alone was shown."""
+
 _MEMORY_COLUMNS = (
     "id, version, namespace, title, substr(content, 1, 20000), kind, tags, certainty, stability, source_type,"
     " json_extract(source, '$.session', '$.agent', '$.url'), status, created_at, updated_at, verified_at, expires_at,"
@@ -174,6 +177,8 @@ class ShownMemory(NamedTuple):
     score: float
     tokens: int
     why: dict[str, float]
+    is_named_alone: bool = False
+    """Its title is shown, and not its text."""
 
 
 class HookStore:
@@ -353,10 +358,17 @@ class HookStore:
         self._connection.execute(WRITE_SETTING, (name, value))
 
     def already_shown(self, session: str) -> dict[str, int]:
-        """Return the versions of the memories that the session's context holds already, by id."""
+        """Return the versions of the memories that the session's context holds with their text already, by id."""
+        return self._shown_versions(session, f"json_extract(why, '$.{_TITLE_ALONE}') IS NULL")
+
+    def named_alone(self, session: str) -> dict[str, int]:
+        """Return the versions of the memories of which the session's context holds the title alone, by id."""
+        return self._shown_versions(session, f"json_extract(why, '$.{_TITLE_ALONE}') IS NOT NULL")
+
+    def _shown_versions(self, session: str, condition: str) -> dict[str, int]:
         query = (
             "SELECT memory_id, max(memory_version) FROM injection WHERE session = ?1 AND at >="
-            " coalesce((SELECT fresh_at FROM hook_session WHERE session = ?1), '') GROUP BY memory_id"
+            f" coalesce((SELECT fresh_at FROM hook_session WHERE session = ?1), '') AND {condition} GROUP BY memory_id"
         )
         return {str(row[0]): int(row[1]) for row in self._connection.execute(query, (session,))}
 
@@ -415,7 +427,7 @@ class HookStore:
                 entry.rank,
                 entry.score,
                 entry.tokens,
-                json.dumps(entry.why),
+                json.dumps(entry.why | ({_TITLE_ALONE: 1.0} if entry.is_named_alone else {})),
             )
             for entry in reversed(shown)
         ]

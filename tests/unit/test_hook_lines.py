@@ -15,8 +15,8 @@ from memento_tui.paths import DataPaths
 from tests.made import without_engine
 
 
-def told(data_dir: Path, event: str, prompt: str = "", cwd: str = "/") -> str:
-    sent = {"session_id": f"session {event} {prompt}", "prompt": prompt, "cwd": cwd, "source": "startup"}
+def told(data_dir: Path, event: str, prompt: str = "", cwd: str = "/", session: str = "") -> str:
+    sent = {"session_id": session or f"session {event} {prompt}", "prompt": prompt, "cwd": cwd, "source": "startup"}
     call = parse_call("claude-code", event, json.dumps(sent).encode())
     assert call is not None
     return context_for_call(call, DataPaths(data_dir), HookSettings())
@@ -45,6 +45,38 @@ def test_a_further_memory_whose_title_says_nothing_of_what_is_asked_is_told_with
     found = lines(data_dir, "which labels does the kiosk printer take?")
     assert len(found) == 2
     assert all("kiosk printer took labels" in line for line in found)
+
+
+def test_a_memory_that_was_told_by_its_title_is_told_with_its_text_where_that_is_asked_for(tmp_path: Path) -> None:
+    data_dir = without_engine(tmp_path / "data")
+    with memento_tui.open(data_dir) as person:
+        person.remember("The kiosk printer jams on wet labels; dry them.", title="Kiosk printer jams")
+        person.remember("The kiosk printer takes labels of 62 mm alone.", title="Notes of Tuesday")
+        person.remember("The kiosk printer holds labels of two rolls.", title="Notes of Friday")
+
+    def told_lines(prompt: str) -> list[str]:
+        return told(data_dir, "UserPromptSubmit", prompt, session="one").splitlines()[2:-1]
+
+    asked = "which labels does the kiosk printer take?"
+    named = [line for line in told_lines(asked) if "Kiosk printer jams" in line]
+    assert [line.partition("]: ")[2] for line in named] == ["Kiosk printer jams"]
+    (line,) = told_lines("why does the kiosk printer jam on wet labels?")
+    assert line.endswith("]: Kiosk printer jams: The kiosk printer jams on wet labels; dry them.")
+    assert told_lines("why does the kiosk printer jam on wet labels?") == []
+
+
+def test_a_title_that_the_session_knows_is_not_told_again(tmp_path: Path) -> None:
+    data_dir = without_engine(tmp_path / "data")
+    with memento_tui.open(data_dir) as person:
+        person.remember("The kiosk printer jams on wet labels; dry them.", title="Kiosk printer jams")
+        person.remember("The kiosk printer takes labels of 62 mm alone.", title="Notes of Tuesday")
+    asked = "which labels does the kiosk printer take?"
+    assert told(data_dir, "UserPromptSubmit", asked, session="one").count("\n") == 4
+    with memento_tui.open(data_dir) as person:
+        person.remember("The kiosk printer takes the labels of the hall, too.", title="Notes of Friday")
+    again = told(data_dir, "UserPromptSubmit", asked, session="one")
+    assert "labels of the hall" in again
+    assert "Kiosk printer jams" not in again
 
 
 def test_the_heading_of_a_section_is_not_told_twice(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ QUERIES: dict[str, Callable[[HookStore], object]] = {
     "unresolved_contradictions": lambda store: store.unresolved_contradictions(["a"]),
     "skips": lambda store: store.skips(),
     "already_shown": lambda store: store.already_shown("s"),
+    "named_alone": lambda store: store.named_alone("s"),
     "shown_and_unused": lambda store: store.shown_and_unused("s"),
     "learned_bytes": lambda store: store.learned_bytes("s"),
     "is_reminded": lambda store: store.is_reminded("s"),
@@ -85,6 +86,15 @@ def test_a_session_that_no_hook_saw_begin_keeps_what_it_was_told(person: Workspa
     store.begin_session("s", "codex", "", "", fresh=True)
     assert store.already_shown("s") == {}
     assert store.learned_bytes("s") == 1_000
+
+
+def test_a_memory_whose_title_alone_was_shown_is_known_by_its_title(person: Workspace, store: HookStore) -> None:
+    memory = person.remember("Deploys go to fly.io.")
+    entry = ShownMemory(store.memories([memory.id])[memory.id], 2, 0.7, 20, {"keyword": 0.7}, is_named_alone=True)
+    store.record_shown("s", [entry])
+    assert (store.already_shown("s"), store.named_alone("s")) == ({}, {memory.id: 1})
+    show(store, "s", memory.id)
+    assert store.already_shown("s") == {memory.id: 1}
 
 
 def test_what_was_seen_to_be_used_is_not_looked_for_again(person: Workspace, store: HookStore) -> None:
