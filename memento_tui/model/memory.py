@@ -186,7 +186,7 @@ def content_digest(content: str) -> bytes:
 
 
 def text_compared(content: str) -> str:
-    """Return what two contents share that differ at most in the wrapping of prose, outer white space and Unicode form.
+    """Return what two contents share that differ at most in wrapping, white space at the ends, and Unicode form.
 
     Anything else tells apart: ``-v`` is not ``-V``, a square metre not ``m2``, and indentation means something.
     """
