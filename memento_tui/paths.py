@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from memento_tui.encryption import clear_folder, key_of_directory
@@ -52,6 +53,27 @@ class DataPaths(NamedTuple):
                 f"{self.database} is encrypted, and its indexes have no place in memory: {error}.",
                 "Open it on a machine with /run/user or /dev/shm, such as any Linux.",
             ) from error
+
+    def check_no_links(self) -> None:
+        """Refuse a directory in which a folder of memento's own, or what it replaces there, is a link.
+
+        Somebody else may have made the directory; an index that is built anew would remove what the link leads to.
+
+        Raises:
+            DataDirectoryError: one of them is a link.
+
+        """
+        index = self.root / "index"
+        own = [index, self.root / "drafts", self.root / "code", self.backups, self.backup_checks]
+        with suppress(OSError):  # there is none yet, or whoever uses it says so
+            own += [] if index.is_symlink() else index.iterdir()
+        linked = next((path for path in own if path.is_symlink()), None)
+        if linked is not None:
+            raise DataDirectoryError(
+                f"{linked} is a link. memento does not use the directory: what the link leads to would be replaced.",
+                "Remove the link. To keep the data on another disk, move the whole directory there, and let"
+                " MEMENTO_HOME or a link to the directory itself lead to it.",
+            )
 
     def temporary_folder(self) -> Path:
         """Return a folder for what is removed at once; in memory where the database is encrypted. Raises as `clear`."""

@@ -20,6 +20,7 @@ __all__ = [
     "foreign_names",
     "make_private_directory",
     "make_private_file",
+    "replace_file",
     "use_private_umask",
 ]
 
@@ -53,6 +54,27 @@ def make_private_file(path: Path) -> None:
     """Make an empty file that only its owner may read, unless there is a file. Raises `OSError`."""
     if not path.exists():
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE_MODE))
+
+
+def replace_file(path: Path, content: bytes, *, mode: int = PRIVATE_FILE_MODE, synced: bool = False) -> None:
+    """Put a file with a content in the place of what a path names, all at once; where ``synced``, on the disk.
+
+    The name that it has until then cannot be guessed: a link that lay there would lead to another file. Raises
+    `OSError`.
+    """
+    beside = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor has no path
+            os.fchmod(descriptor, mode)  # the program's umask may be narrower
+            file.write(content)
+            file.flush()
+            if synced:
+                os.fsync(descriptor)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 def close_data_directory(root: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import os
 from collections.abc import Iterator, Sequence
 from functools import cache
 from math import isfinite
@@ -19,7 +18,7 @@ from memento_tui.errors import DataDirectoryError, InvalidInput, NotFound, ReadO
 from memento_tui.paths import DataPaths
 from memento_tui.policy.policy import POLICY_RULES, preset_rules, rules_in_force
 from memento_tui.policy.secrets import redact_text
-from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory
+from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory, replace_file
 from memento_tui.text.toml_lines import line_of, line_of_section, toml_value, with_value, without_value
 
 __all__ = ["Setting", "SettingState", "SettingsFile", "all_settings", "explained_attributes"]
@@ -258,17 +257,10 @@ class SettingsFile:
         if self._read_only:
             raise ReadOnlyMode
         target = self.path.resolve()  # it may be a link into a folder of settings
-        beside = target.with_name(f"{target.name}.{os.getpid()}")
         try:
             make_private_directory(self.path.parent)
             mode = target.stat().st_mode & 0o777 if target.exists() else PRIVATE_FILE_MODE
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor has no path
-                os.fchmod(descriptor, mode)  # the program's umask is narrower than what the person may have allowed
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(target)
+            replace_file(target, content, mode=mode, synced=True)
         except OSError as error:
             raise DataDirectoryError(
                 f"{self.path} cannot be written: {error.strerror}.", "Check the directory and its disk."

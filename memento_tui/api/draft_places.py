@@ -29,6 +29,7 @@ def copy_drafts(source: Path, target: Path) -> list[Path]:
             continue
         make_private_directory(target)
         unfinished = target / f"{file.name}{_UNFINISHED}"
+        unfinished.unlink(missing_ok=True)  # one that was left, or a link
         shutil.copy2(file, unfinished)  # with its time, by which the newer text is known
         unfinished.chmod(0o600)
         unfinished.replace(place)

@@ -16,7 +16,7 @@ from memento_tui import clock
 from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.model.validation import new_id
 from memento_tui.paths import DataPaths
-from memento_tui.private_files import make_private_directory
+from memento_tui.private_files import make_private_directory, replace_file
 from memento_tui.processes import is_process_alive
 
 __all__ = [
@@ -146,13 +146,10 @@ class UnsavedTextFile:
             at=clock.now(),
             process=os.getpid(),
         )
-        beside = self.path.with_suffix(".new")
         try:
             make_private_directory(self.path.parent)
             # Private, because the text may be confidential; renamed, so that no half of it is ever found.
-            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:  # noqa: PTH123 - a descriptor has no path
-                file.write(msgspec.json.encode(kept))
-            beside.replace(self.path)
+            replace_file(self.path, msgspec.json.encode(kept))
         except OSError as error:
             raise DataDirectoryError(
                 f"What you type cannot be kept: {error.strerror} ({self.path}).", "Save it soon; check the disk."

@@ -147,15 +147,17 @@ class HubSession:
         """Return a record of a kind by its whole id, or ``None``."""
         return self._store.find_named(kind, record_id)
 
-    def begins_another(self, kind: str, record_id: str) -> bool:
-        """Tell whether the id of another record of a kind begins with an id that no record has."""
-        try:
-            self._store.resolve(kind, record_id)
-        except NotFound:
-            return False
-        except AmbiguousId:
-            pass
-        return True
+    def begins_another(self, record_id: str) -> str:
+        """Return the kind of a record whose id is an id, or begins with it; empty where there is none of any kind."""
+        for kind in TABLES:
+            try:
+                self._store.resolve(kind, record_id)
+            except NotFound:
+                continue
+            except AmbiguousId:
+                pass
+            return kind
+        return ""
 
     def is_purged(self, kind: str, record_id: str) -> bool:
         """Tell whether a record was purged here and does not exist any more."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import secrets
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import msgspec
 
 from memento_tui.encryption import KEY_BYTES
 from memento_tui.errors import DataDirectoryError, InvalidInput
+from memento_tui.private_files import replace_file
 from memento_tui.storage.backup_folder import sync_directory
 
 __all__ = [
@@ -108,13 +108,7 @@ def open_key_file(file: Path, passphrase: str) -> tuple[str, bytes] | None:
 def write_key_file(folder: Path, wrapped: KeyFile) -> Path:
     """Write a wrapped key into a folder, in the place of what was there, and to the disk. Raises `OSError`."""
     file = folder / key_file_name(wrapped.key_id)
-    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "wb") as written:  # noqa: PTH123 - a descriptor has no path
-        written.write(msgspec.json.format(msgspec.json.encode(wrapped), indent=2) + b"\n")
-        written.flush()
-        os.fsync(descriptor)
-    unfinished.replace(file)
+    replace_file(file, msgspec.json.format(msgspec.json.encode(wrapped), indent=2) + b"\n", synced=True)
     sync_directory(folder)
     return file
 

@@ -28,7 +28,7 @@ from memento_tui.model import (
 )
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
-from memento_tui.model.validation import to_plain
+from memento_tui.model.validation import is_proposal_id, is_short_id, to_plain
 from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import REASONS, Verdict
 from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
@@ -217,10 +217,19 @@ class _EntryApplied:
         elif mine is not None:
             self._join(known, theirs, mine, change.version)
         elif not self._session.is_purged(kind, record_id):
-            if self._gate.author.actor == "agent" and self._session.begins_another(kind, record_id):
-                # Typed as the beginning of that one, it would lead the person to this one.
-                raise InvalidField("id", f"begins the id of another {kind}: {record_id:.80}")
+            if self._gate.author.actor != "person":
+                self._check_id(kind, record_id)
             self._add(self._arrived(theirs) if isinstance(theirs, Proposal) else theirs)
+
+    def _check_id(self, kind: str, record_id: str) -> None:
+        """Raise `InvalidField` for the id of a new record that a person may type for another one, now or later."""
+        if kind == "proposal" and not is_proposal_id(record_id):
+            raise InvalidField("id", f"is none that memento gives a proposal: {record_id:.80}")
+        if is_short_id(record_id):
+            raise InvalidField("id", f"is a beginning that the id of another record may have: {record_id:.80}")
+        if other := self._session.begins_another(record_id):
+            # Typed as the beginning of that one, it would lead the person to this one.
+            raise InvalidField("id", f"begins the id of another {other}: {record_id:.80}")
 
     def leave(self, change: HubChange, why: str) -> None:
         """Leave a change out, and note its version: what is sent from here has to follow it."""

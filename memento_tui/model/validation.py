@@ -28,7 +28,9 @@ __all__ = [
     "check_unreserved_id",
     "convert_fields",
     "fold_tag",
+    "is_proposal_id",
     "is_reserved_id",
+    "is_short_id",
     "is_under",
     "new_id",
     "new_proposal_id",
@@ -40,6 +42,7 @@ MAX_ID_LENGTH = 300
 
 _ID_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _ID_LETTER_PAIRS = [first + second for first in _ID_ALPHABET for second in _ID_ALPHABET]
+_ID_LETTERS = frozenset(_ID_ALPHABET)
 _ID_LENGTH = 12
 
 
@@ -61,6 +64,17 @@ def new_proposal_id() -> str:
 def is_reserved_id(value: str) -> bool:
     """Tell whether an id is kept for proposals."""
     return value.startswith(PROPOSAL_ID_PREFIX)
+
+
+def is_proposal_id(value: str) -> bool:
+    """Tell whether an id is one as `new_proposal_id` gives them."""
+    own = value.removeprefix(PROPOSAL_ID_PREFIX)
+    return is_reserved_id(value) and len(own) == _ID_LENGTH and _ID_LETTERS.issuperset(own)
+
+
+def is_short_id(value: str) -> bool:
+    """Tell whether an id is a beginning that one of `new_id` may have, now or later."""
+    return len(value) < _ID_LENGTH and _ID_LETTERS.issuperset(value)
 
 
 def check_unreserved_id(value: str, field: str = "id") -> str:

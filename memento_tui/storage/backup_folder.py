@@ -21,7 +21,7 @@ from memento_tui import clock
 from memento_tui.errors import AmbiguousId, DataDirectoryError, MementoError, NotAllowed, NotFound
 from memento_tui.model.validation import new_id
 from memento_tui.paths import DataPaths
-from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory
+from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory, replace_file
 from memento_tui.storage import backup
 from memento_tui.storage.backup import LOG_ENDS
 from memento_tui.storage.connection import Connection, open_for_writing
@@ -154,9 +154,10 @@ class BackupFolder:
 
         Raises:
             NotAllowed: another backup is under way.
-            DataDirectoryError: the folder cannot be written.
+            DataDirectoryError: the folder cannot be written, or is a link.
 
         """
+        self._paths.check_no_links()
         try:
             make_private_directory(self._paths.backups)
             with FileLock(self._paths.backups_lock, timeout=wait_seconds, mode=PRIVATE_FILE_MODE):
@@ -377,10 +378,7 @@ class BackupFolder:
         with suppress(OSError):
             known = {name: check for name, check in self._checks().items() if self.path(name).exists()}
             known[file.name] = _Check(clock.now(), *state, problem)
-            unfinished = self._paths.backup_checks.with_suffix(".part")
-            unfinished.write_bytes(msgspec.json.encode(known))
-            unfinished.chmod(PRIVATE_FILE_MODE)
-            unfinished.replace(self._paths.backup_checks)
+            replace_file(self._paths.backup_checks, msgspec.json.encode(known))
 
 
 def keep_before_migration(paths: DataPaths, progress: Progress = no_progress) -> None:

@@ -96,6 +96,7 @@ class Store:
     ) -> None:
         """``progress`` is told of the backup and of the steps where the file is of an older format."""
         if not read_only:
+            DataPaths(path.parent).check_no_links()
             # Before anything is written: what is made meanwhile is out of the reach of others.
             close_data_directory(path.parent)
         self.database = database or Database(

@@ -97,9 +97,10 @@ class Transaction:
             written: RecordT = msgspec.structs.replace(admitted, version=base + 1)
             self._replace(name, before, written)
         else:
+            version = self._last_version(name, record.id) + 1
+            _check_id_space(name, record.id, version)
             self._check_absent(name, record)
             admitted = self._guard.admit(self, None, record)
-            version = self._last_version(name, record.id) + 1
             written = admitted if admitted.version == version else msgspec.structs.replace(admitted, version=version)
             self._insert(name, written)
         image = TABLES[name].image_of(written)
@@ -137,7 +138,7 @@ class Transaction:
         if last or any(record.version != 1 for record in records):
             records = [msgspec.structs.replace(r, version=last.get(r.id, 0) + 1) for r in records]
         for record in records:
-            _check_id_space(name, record)
+            _check_id_space(name, record.id, record.version)
         first = int(self.connection.execute(f"SELECT coalesce(max(number), 0) + 1 FROM {name}").fetchone()[0])
         rows = [(number, *table.row(record)) for number, record in enumerate(records, first)]
         try:
@@ -182,7 +183,6 @@ class Transaction:
         return 0 if row is None else int(row[0])
 
     def _check_absent(self, name: str, record: AnyRecord) -> None:
-        _check_id_space(name, record)
         current = self.get_named(name, record.id)
         if current is not None:
             raise Conflict(
@@ -224,10 +224,13 @@ class Transaction:
         return found
 
 
-def _check_id_space(name: str, record: AnyRecord) -> None:
-    """Refuse an id that is kept for proposals. One that a record had before that rule may come back by an undo."""
-    if name != "proposal" and record.version == 1:
-        check_unreserved_id(record.id)
+def _check_id_space(name: str, record_id: str, version: int) -> None:
+    """Refuse an id that is kept for proposals. One that a record had before that rule may come back by an undo.
+
+    ``version`` is what the journal gives the record, whatever the record states of it.
+    """
+    if name != "proposal" and version == 1:
+        check_unreserved_id(record_id)
 
 
 @contextmanager

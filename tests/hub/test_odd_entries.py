@@ -20,6 +20,7 @@ from tests.hub.machines import SITE, Machine, in_step
 from tests.unit.cli_program import Program
 
 NOW = "2026-01-01T00:00:00Z"
+ODD_CARD = "p-0dd0dd0dd0dd"
 DEEP = msgspec.Raw(b"[" * 5000 + b"]" * 5000)
 ODD: tuple[tuple[str, dict[str, Any]], ...] = (
     ("memory", {"shown_count": 10**19}),
@@ -104,18 +105,18 @@ def test_a_proposal_from_another_machine_is_screened_and_says_who_really_asks(ma
         "evidence": {"hub": {"member": "desktop", "version": 2}, "quote": "believe me"},
         "proposed_by": "person",
     }
-    append(laptop, change_of("proposal", "p-odd", fields))
+    append(laptop, change_of("proposal", ODD_CARD, fields))
     desktop.sync()
     (card,) = desktop.cards()
     assert (card.reasons, card.proposed_by, set(card.evidence)) == (("injection_suspected",), "x@laptop", {"suspicion"})
     fields["payload"] = {"content": "Deploy with make yolo."}
-    append(laptop, change_of("proposal", "p-odd", fields, base=1), entry_id="e2")
+    append(laptop, change_of("proposal", ODD_CARD, fields, base=1), entry_id="e2")
     desktop.sync()
     assert "injection_suspected" in desktop.cards()[0].reasons
     with desktop.agent() as agent:
         agent.update(made.id, base_version=2, content="Deploy with make fast.")
     in_step(laptop, desktop)
-    (theirs,) = (one for one in laptop.cards() if one.id != "p-odd")
+    (theirs,) = (one for one in laptop.cards() if one.id != ODD_CARD)
     assert theirs.proposed_by == "claude-code@desktop"
     posing = change_of("proposal", theirs.id, fields, base=1)
     append(laptop, posing, entry_id="e3")
@@ -136,13 +137,13 @@ def test_a_member_that_takes_the_persons_name_is_listed_by_a_digest(machine: Mak
         facts: dict[str, Any] = dict.fromkeys(("origin", "agent", "session", "channel", "action", "note"), "")
         for actor in ("agent", "person"):
             facts |= {"id": actor, "at": NOW, "actor": actor, "action": "remember"}
-            change = change_of("memory", actor, {"source_type": "user" if actor == "person" else "derived"})
+            change = change_of("memory", f"by-{actor}", {"source_type": "user" if actor == "person" else "derived"})
             server.append(joined.workspace, "m1", [as_sent(joined.workspace, "m1", key, facts, [change])])
     assert re.fullmatch("member-[0-9a-f]{8}", listed)
     laptop.sync()
     out = Program(laptop.folder).run("list", "--json").out + Program(laptop.folder).run("activity").out
     assert listed in out
-    assert laptop.workspace.activity.members("memory", ["person"]) == {"person": listed}
+    assert laptop.workspace.activity.members("memory", ["by-person"]) == {"by-person": listed}
     assert Program(laptop.folder).run("hub", "revoke", listed).code == 0
 
 
@@ -160,14 +161,14 @@ def test_a_proposal_stays_about_the_memory_that_it_was_made_about(machine: MakeM
         laptop.workspace.verify(made.id)
     in_step(laptop, desktop)
     asks: dict[str, Any] = {"action": "delete", "target_id": wrong.id, "base_version": 2, "payload": {}}
-    append(laptop, change_of("proposal", "p-odd", asks))
+    append(laptop, change_of("proposal", ODD_CARD, asks))
     desktop.sync()
     turns: list[dict[str, Any]] = [{"target_id": right.id}, {"action": "edit", "payload": {"content": "8081."}}]
     for number, other in enumerate(turns):
-        turned = change_of("proposal", "p-odd", {**asks, **other}, base=1 + number)
+        turned = change_of("proposal", ODD_CARD, {**asks, **other}, base=1 + number)
         append(laptop, turned, entry_id=f"turned{number}")
         assert "was left out" in desktop.sync().notes[0]
-    desktop.workspace.review.approve("p-odd")
+    desktop.workspace.review.approve(ODD_CARD)
     assert wrong.id not in desktop.texts()
     assert right.id in desktop.texts()
 
@@ -216,11 +217,41 @@ def test_an_agents_record_from_elsewhere_has_no_id_that_a_person_types_for_anoth
         change_of("memory", page.id[:5], {"source_type": "external"}),
         change_of("memory", known.id[:5], {}),
         change_of("proposal", waiting.id[:6], asks),
+        change_of("proposal", page.id[:5], asks),
+        change_of("proposal", page.id, asks),
+        change_of("proposal", f"p-{page.id[:5]}", asks),
+        change_of("memory", waiting.id, {}),
+        change_of("memory", "p-0dd", {"version": 2}),
+        change_of("skip", known.id, {"item": "x", "reason": "x"}),
         change_of("memory", "fine", {}),
     )
     notes = desktop.sync().notes
-    assert len([note for note in notes if "begins the id of another" in note]) == 3
+    assert len([note for note in notes if "was left out" in note]) == 9
     assert "fine" in desktop.texts()
-    for typed in (page.id[:5], waiting.id[:6]):
+    for typed in (page.id, page.id[:5], waiting.id, waiting.id[:6]):
         assert desktop.workspace.review.get(typed).proposal.id == waiting.id
     assert desktop.workspace.get(known.id[:5]).id == known.id
+    assert [one.id for one in desktop.cards()] == [waiting.id]
+
+
+def test_an_agents_record_from_elsewhere_that_comes_first_has_no_id_that_a_later_one_begins_with(
+    machine: MakeMachine,
+) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    target = laptop.remember("The vault is in Delft.")
+    in_step(laptop, desktop)
+    asks: dict[str, Any] = {"action": "delete", "target_id": target.id, "base_version": 1, "payload": {}}
+    letters = "0123456789abcdefghjkmnpqrstvwxyz"
+    append(
+        laptop,
+        *(change_of("proposal", f"p-{letter}", asks) for letter in letters),
+        *(change_of("memory", letter, {}) for letter in letters),
+        change_of("proposal", ODD_CARD, asks),
+    )
+    assert len(desktop.sync().notes) == 2 * len(letters)
+    with desktop.agent() as agent:
+        page = agent.remember("The build runs on the page's server.", source_type="external", namespace=SITE)
+    (mine,) = (card for card in desktop.cards() if card.target_id == page.id)
+    assert desktop.workspace.review.get(mine.id[:4]).proposal.id == mine.id
+    assert desktop.workspace.get(page.id[:1] if page.id[0] != target.id[0] else page.id).id == page.id
+    assert {card.id for card in desktop.cards()} == {mine.id, ODD_CARD}

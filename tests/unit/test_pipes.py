@@ -9,16 +9,21 @@ import pytest
 
 from memento_tui import desktop_notice
 from memento_tui.api import Workspace
+from memento_tui.api.configuration import SettingsFile
+from memento_tui.api.key_files import KeyFile, write_key_file
 from memento_tui.config import load_config
 from memento_tui.encryption import noted_key
 from memento_tui.errors import DataDirectoryError
 from memento_tui.hooks.fallback import log_error
 from memento_tui.hooks.main import Arguments
 from memento_tui.hooks.settings import HookSettings, read_settings
+from memento_tui.maintenance.code.notes import read_notes, write_notes
 from memento_tui.paths import DataPaths
+from memento_tui.private_files import replace_file
 from memento_tui.processes import start_detached
 from memento_tui.regular_files import open_regular
 from memento_tui.status_line import waiting
+from memento_tui.storage.backup_folder import BackupFolder
 from memento_tui.storage.last_known import read_last_known
 from memento_tui.tui.crash_report import write_crash_report
 
@@ -67,3 +72,68 @@ def test_links_in_the_place_of_what_memento_writes_lead_it_to_no_other_file(
     with pytest.raises(OSError, match="symbolic link"):
         open_regular(paths.engine_log, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     assert [one.read_text() for one in mine] == ["Keep me.\n" * 9] * len(mine)
+
+
+@pytest.mark.parametrize(
+    "name", ["index", "index/keyword", "index/semantic", "backups", "drafts", "code", "backups.json"]
+)
+def test_a_directory_whose_own_folders_are_links_is_refused_before_anything_is_written(
+    data_dir: Path, tmp_path: Path, name: str
+) -> None:
+    mine = tmp_path / "mine"
+    (mine / "keyword").mkdir(parents=True)
+    (mine / "keyword" / "paper.txt").write_text("Keep me.")
+    place = data_dir / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(mine)
+    before = set(data_dir.iterdir())
+    with pytest.raises(DataDirectoryError, match=f"{name} is a link") as refused, Workspace(data_dir):
+        pass
+    assert "MEMENTO_HOME" in refused.value.hint
+    with pytest.raises(DataDirectoryError, match=f"{name} is a link"), BackupFolder(DataPaths(data_dir)).locked():
+        pass
+    assert set(data_dir.iterdir()) == before
+    assert [path.relative_to(mine).as_posix() for path in mine.rglob("*")] == ["keyword", "keyword/paper.txt"]
+
+
+def test_a_link_to_the_whole_data_directory_is_followed(data_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(data_dir)
+    with Workspace(tmp_path / "link") as workspace:
+        kept = workspace.remember("The port is 8080.")
+        assert [hit.memory.id for hit in workspace.search("port").results] == [kept.id]
+    assert (data_dir / "index" / "keyword").is_dir()
+
+
+def test_what_a_file_is_called_before_it_is_whole_cannot_be_guessed(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = DataPaths(data_dir)
+    (paths.root / "code").mkdir(parents=True)
+    monkeypatch.setattr(os, "getpid", lambda: 77)
+    notes, key = paths.root / "code" / "0.json", paths.root / "key-0123456789abcdef.json"
+    mine = tmp_path / "mine"
+    mine.write_text("Keep me.")
+    guessed = (
+        paths.root / "backups.part",
+        paths.root / "config.toml.77",
+        notes.with_suffix(".77"),
+        key.with_name(f".{key.name}.77"),
+    )
+    for place in guessed:
+        place.symlink_to(mine)
+    with Workspace(data_dir) as workspace:
+        workspace.remember("The port is 8080.")
+        workspace.backups.make()
+    SettingsFile(paths).set("engine.enabled", "false")
+    write_notes(notes, read_notes(notes))
+    write_key_file(paths.root, KeyFile("0123456789abcdef", "", 1, 1, 1, "", ""))
+    assert mine.read_text() == "Keep me."
+    assert not any(path.is_symlink() for path in (notes, key, paths.config, paths.backup_checks))
+    assert all(path.exists() for path in (notes, key, paths.config, paths.backup_checks))
+
+
+def test_a_file_that_cannot_be_put_in_place_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        replace_file(tmp_path / "folder", b"x")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from memento_tui.named_tuple import NamedTuple
+from memento_tui.private_files import replace_file
 
 TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
 if TYPE_CHECKING:
@@ -69,6 +70,4 @@ def write_notes(file: Path, notes: CodeNotes) -> None:
     """Put the notes in place of those that the file holds, all at once."""
     plain = {"format": _FORMAT, "head": notes.head, "mark": notes.mark, "notes": notes.rows}
     file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_suffix(f".{os.getpid()}")
-    beside.write_text(json.dumps(plain), encoding="utf-8")
-    beside.replace(file)
+    replace_file(file, json.dumps(plain).encode())
