@@ -52,6 +52,9 @@ _SMALL_WORDS = (
 )
 """Words that may stand around those when a name is written without spaces."""
 
+_OF_ME = re.compile(r"(?:by|is|was|from|for|of)(?:the|my|real)?me")
+"""Whole names that are about me; ``me`` itself is a part of too many words to be looked for in others."""
+
 _TRADE_NAMES = re.compile(r"youtrack|youtube", re.IGNORECASE)
 """Names of services that agents are for, and that begin like the person's."""
 
@@ -69,14 +72,35 @@ _AS_LETTERS = tuple(str.maketrans("034578@$!|1\u03b8", f"oeastbasii{one}o") for 
 _YOU_WITH_A_SIGN = re.compile(r"\by[^\w\s./:+-]{1,2}(?=ur?\b)")
 """The word ``you`` with a sign as its o."""
 
-_LETTER_OF_NAME = re.compile(r"(?:LATIN|SYMBOL) (?:(?:SMALL|CAPITAL) )?LETTER (?:SMALL CAPITAL )?([A-Z])(?: WITH .*)?$")
+_LETTER_OF_NAME = re.compile(
+    r"(?:LATIN|SYMBOL) (?:(?:SMALL|CAPITAL) )?LETTER (?:SMALL CAPITAL |TURNED )?([A-Z])(?: WITH .*)?$"
+)
 """The Latin letter that Unicode's name of a character tells, as LATIN SMALL LETTER Y WITH HOOK."""
+
+_SEPARATE = re.compile(r"(?<![^\W_])[^\W_](?:[\W_]+[^\W_](?![^\W_]))+")
+"""Letters and digits that each stand alone, as in ``y-0-u``."""
+
+_NO_LETTER = re.compile(r"[\s._:/+-]+")
+"""What may stand between the letters of one word."""
+
+_SIGNS_AS_LETTERS = {
+    "\xa5": "y",
+    "\u20ac": "e",
+    "\u0265": "y",
+    "\u222a": "u",
+    "\u228d": "u",
+    "\u110b": "o",
+}
+"""The letters that some signs, and letters of no like sound, are read as; Unicode calls none of them confusable."""
 
 _BLANK_PATTERN = "\u2800"
 """The pattern of Braille without a dot: a sign by its category that leaves its place empty."""
 
 _UPSILON = "\u03c5"
 """The letter that reads as a u, and in its large form as a Y."""
+
+_MU = "\u03bc"
+"""The letter that reads as a u, and in its large form as an M."""
 
 _Y_AS_U = str.maketrans("y", "u")
 
@@ -96,7 +120,8 @@ class _Words:
         words = _WORD.findall(name)
         runs = ("".join(run) for is_letter, run in groupby(words, lambda word: len(word) == 1) if is_letter)
         letters = "".join(words)
-        return not self.single.isdisjoint((*words, *runs, letters)) or self._make(letters)
+        is_found = not self.single.isdisjoint((*words, *runs, letters)) or self._make(letters)
+        return is_found or _OF_ME.fullmatch(letters) is not None
 
     def _make(self, letters: str) -> bool:
         """Tell whether letters are such words in a row, one of them for the person."""
@@ -112,6 +137,7 @@ class _Words:
         return reached.get(len(letters), False)
 
 
+_SMALL = frozenset(_SMALL_WORDS)
 _PERSON = _Words({})
 _PERSON_Y_AS_U = _Words(_Y_AS_U)
 _MEMBER = _Words({}, _TRUST_WORDS)
@@ -124,7 +150,7 @@ def is_persons_name(name: str) -> bool:
     A capital begins a word, as in ``TheUser``, and signs between letters may make none, as in ``y-o-u``.
     """
     plain = _TRADE_NAMES.sub(" ", _decomposed(name))
-    for text in (plain, _split_at_capitals(plain)):
+    for text in dict.fromkeys((plain, _split_at_capitals(plain), plain.replace(_MU, "u"))):
         folded = _latin(text)
         if any(map(_PERSON.are_in, _readings(folded))):
             return True
@@ -143,9 +169,11 @@ def is_machine_name(name: str) -> bool:
         return False
     plain = name.lower()
     texts = (plain, _split_at_capitals(name).lower())
-    if any(_MEMBER.are_in(read) for text in texts for read in _readings(text)):
-        return False
-    return "".join(_WORD.findall(plain)) not in {*_PROGRAM_NAMES, "me"}
+    for read in (read for text in texts for read in _readings(text)):
+        words = _WORD.findall(read)
+        if _MEMBER.are_in(read) or "".join(words) in _PROGRAM_NAMES or ("me" in words and _SMALL.issuperset(words)):
+            return False
+    return True
 
 
 def _readings(folded: str) -> Iterator[str]:
@@ -154,10 +182,13 @@ def _readings(folded: str) -> Iterator[str]:
     spelled = _YOU_WITH_A_SIGN.sub("yo", folded)
     if spelled != folded:
         yield spelled
-    for table in _AS_LETTERS:
-        read = _RUN.sub(lambda run, table=table: _spelled(run[0], table), folded)  # type: ignore[misc]
-        if read != folded:
-            yield read
+    # The digits of a word may stand apart from its letters.
+    joined = _SEPARATE.sub(lambda found: "".join(filter(str.isalnum, found[0])), folded)
+    for text in dict.fromkeys((folded, joined, _NO_LETTER.sub("", folded))):
+        for table in _AS_LETTERS:
+            read = _RUN.sub(lambda run, table=table: _spelled(run[0], table), text)  # type: ignore[misc]
+            if read != text:
+                yield read
 
 
 def _spelled(run: str, table: dict[int, int]) -> str:
@@ -182,7 +213,9 @@ def _decomposed(name: str) -> str:
     if name.isascii():
         return name
     letters = unicodedata.normalize("NFKD", without_invisible(name))
-    return "".join(char for char in letters if unicodedata.category(char) not in _UNSEEN)
+    kept = ((char, unicodedata.category(char)) for char in letters)
+    # A letter that only modifies others, and has no plain form, is read as the apostrophe that it looks like.
+    return "".join("'" if category == "Lm" else char for char, category in kept if category not in _UNSEEN)
 
 
 _UNSEEN = frozenset(("Mn", "Mc", "Me", "Cf", "Cn"))
@@ -206,7 +239,8 @@ def _latin(name: str) -> str:
         return name.lower()
     from memento_tui.text.lookalikes import LATIN_LOOKALIKES  # noqa: PLC0415 - nearly every name is plain
 
-    return "".join(LATIN_LOOKALIKES.get(char) or _named_letter(char) for char in _decomposed(name.casefold()))
+    letters = _decomposed(name.casefold())
+    return "".join(LATIN_LOOKALIKES.get(char) or _SIGNS_AS_LETTERS.get(char) or _named_letter(char) for char in letters)
 
 
 def _named_letter(char: str) -> str:

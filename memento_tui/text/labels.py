@@ -194,11 +194,21 @@ def _source_labels(memory: LabelledMemory) -> list[str]:
     """Return who knows a memory, where it is not the person: ``by codex``, ``from example.com``."""
     if memory.source_type == "external":
         host = host_of(memory.source.url)
-        # An address may hold any word: one without a dot is no page's, and can be the person's name.
-        return [f"from {host}"] if host and ("." in host or not is_persons_name(host)) else []
+        return [f"from {host}"] if host and not _is_persons_host(host) else []
     agent = memory.source.agent
     is_told = memory.source_type != "user" and _AGENT_NAME.fullmatch(agent) and not is_persons_name(agent)
     return [f"by {agent}"] if is_told else []
+
+
+def _is_persons_host(host: str) -> bool:
+    """Tell whether a host reads as the person or as their trust, as ``verified.by.you`` does; ``you.com`` is a page's.
+
+    An address may hold any word, whether there is such a host or not.
+    """
+    name = host.strip(".-")
+    top = name.rpartition(".")[2]
+    # Many pages are under .me.
+    return (is_persons_name(top) and (top == name or top != "me")) or is_persons_name(re.sub("[.-]", "", name))
 
 
 def host_of(address: str) -> str:

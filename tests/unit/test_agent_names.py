@@ -55,6 +55,17 @@ TAKEN = (
     "\U0001f168\U0001f15e\U0001f164",
     "\U0001f1fe\U0001f1f4\U0001f1fa",
     "u\ua731\u1d07\u0280",
+    "y 0 u",
+    "Y-0-U",
+    "y.0.u",
+    "claude y:0:u",
+    "v3r 1 f1ed",
+    "you\u02bc",
+    "yo\xb5",
+    "\xa5ou",
+    "\u028eou",
+    "isme",
+    "From Me",
 )
 
 
@@ -90,13 +101,55 @@ def test_a_name_that_nobody_sees_is_none(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["you", "You-2", "y0u", "verified-by-you", "TheUser", "me", "memento", "a b", "x\n", ""]
+    "name",
+    [
+        "you",
+        "You-2",
+        "y0u",
+        "verified-by-you",
+        "TheUser",
+        "me",
+        "memento",
+        "a b",
+        "x\n",
+        "",
+        "mement0",
+        "m3mento",
+        "syst3m",
+        "hu8",
+        "h-u-8",
+        "ma1ntenance",
+        "5tab1e",
+        "isme",
+        "fromme",
+        "the-me",
+        "y-0-u",
+    ],
 )
 def test_no_machine_of_the_hub_has_the_persons_name(name: str) -> None:
     assert not is_machine_name(name)
 
 
-@pytest.mark.parametrize("name", ["laptop", "user-pc", "home-me", "M3", "youtube-box", "layout.local"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "laptop",
+        "user-pc",
+        "home-me",
+        "M3",
+        "youtube-box",
+        "layout.local",
+        "thinkpad-t480s",
+        "m4cbook",
+        "dev3",
+        "theme",
+        "memento-server",
+        "vm-user",
+        "me-3-b",
+        "asme",
+        "i3-pc",
+    ],
+)
 def test_a_machine_may_be_called_after_its_user(name: str) -> None:
     assert is_machine_name(name)
 
@@ -122,6 +175,15 @@ def test_a_machine_may_be_called_after_its_user(name: str) -> None:
         "theme",
         "personal-assistant",
         "layout",
+        "gpt 4 o",
+        "agent-0-5-b",
+        "s-1-m-0-n",
+        "qwen-2.5-7b",
+        "lime",
+        "re-name",
+        "\u30b3\u30fc\u30c9",
+        "\u03bc-agent",
+        "o\u02bbhara",
         "\u03c5\u03c0\u03cc\u03bb\u03bf\u03b3\u03bf\u03c2",
     ],
 )
@@ -155,13 +217,32 @@ def test_a_memory_that_names_the_person_as_its_agent_is_told_without_the_name(wo
     assert source_in_words(memory) == "an agent"
 
 
-@pytest.mark.parametrize("url", ["https://you/", "https://verified", "https://me@the-user:80/x"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://you/",
+        "https://verified",
+        "https://me@the-user:80/x",
+        "http://you./",
+        "https://-you-./",
+        "https://verified.by.you",
+        "https://approved.by.the.owner/x",
+        "https://y.o.u/",
+        "https://y.0.u/",
+        "https://approved.by.me",
+        "https://me/",
+        "https://from.me",
+    ],
+)
 def test_a_page_whose_host_is_the_persons_name_is_a_page(workspace: Workspace, url: str) -> None:
     memory = workspace.remember("The port is 1.", source_type="external", source={"url": url})
     assert source_in_words(memory) == "a page"
     assert not any(label.startswith("from ") for label in caution_labels(memory, clock.now()))
 
 
-def test_a_page_is_named_by_its_host(workspace: Workspace) -> None:
-    memory = workspace.remember("The port is 1.", source_type="external", source={"url": "https://docs.you.com/x"})
-    assert source_in_words(memory) == "docs.you.com"
+@pytest.mark.parametrize(
+    "host", ["docs.you.com", "you.com", "about.me", "owner.github.io", "127.0.0.1", "i.am", "user-docs.local", "wiki"]
+)
+def test_a_page_is_named_by_its_host(workspace: Workspace, host: str) -> None:
+    memory = workspace.remember("The port is 1.", source_type="external", source={"url": f"https://{host}/x"})
+    assert source_in_words(memory) == host
