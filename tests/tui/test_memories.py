@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -92,17 +93,22 @@ async def test_typing_reads_and_keeps_the_text_at_intervals_and_not_at_each_key(
 
 @pytest.fixture
 def separated(workspace: Workspace, data_dir: Path) -> Path:
-    """A memory with every character that some take for a line end, and with mixed line ends."""
-    workspace.remember(SEPARATED, id="separated", title="Separators")
+    """A memory with characters that some take for line ends, mixed line ends, and a title and tags that are odd."""
+    workspace.remember(SEPARATED, id="separated", title=" Separators ", tags=["#a", "b,c"])
     return data_dir
 
 
-async def test_saving_a_tag_keeps_the_text_to_the_letter(separated: Path, workspace: Workspace) -> None:
+async def test_saving_one_field_keeps_the_others_to_the_letter(separated: Path, workspace: Workspace) -> None:
     async with opened(separated) as app:
-        await app.press("e", "shift+tab", *"tagged", "ctrl+s")
+        await app.press("e", "shift+tab", "end", *", tagged", "ctrl+s")
         await app.until(lambda: not app.app.query("Editor"), "it is saved")
-    assert workspace.get("separated").tags == ("tagged",)
-    assert workspace.get("separated").content == SEPARATED
+        saved = workspace.get("separated")
+        assert "tagged" in saved.tags
+        assert (saved.title, saved.content) == (" Separators ", SEPARATED)
+        await app.press("e", "q", "ctrl+s")
+        await app.until(lambda: not app.app.query("Editor"), "it is saved")
+    assert workspace.get("separated").content == "q" + re.sub(r"\r\n|\r|\n", "\r\n", SEPARATED)
+    assert workspace.get("separated").title == " Separators "
 
 
 async def test_an_editor_in_which_nothing_was_typed_keeps_no_draft_and_is_left_unasked(separated: Path) -> None:

@@ -50,6 +50,8 @@ class MemoryStory(ErrorBoundary, Static):
     def __init__(self) -> None:
         super().__init__()
         self._told: tuple[Memory, int, int] | None = None
+        self._asked = 0
+        """How often it was to be told: what was asked before is not shown any more."""
 
     def show(self, memory: Memory | None, *, width: int, height: int) -> None:
         """Tell of a memory in a room of so many cells; nothing where that is too little, or the screen is not tall."""
@@ -57,20 +59,26 @@ class MemoryStory(ErrorBoundary, Static):
         if memory is None or lines < _LEAST_LINES or self.app.size.height < _TALL_CELLS:
             self._told = None
             self.display = False
-            self.workers.cancel_group(self, "story")
+            self._asked += 1
             return
         before, self._told = self._told, (memory, width, lines)
         if before != self._told:
             self.display = before is not None and before[0].id == memory.id and self.display
             self._fill(memory.id, width, lines)
 
-    @work(exclusive=True, group="story")
+    @work(group="story")
     async def _fill(self, memory_id: str, width: int, lines: int) -> None:
+        self._asked += 1
+        asked = self._asked
         await asyncio.sleep(_PAUSE_SECONDS)
+        if asked != self._asked:
+            return
         try:
             story = await in_thread(self, _read, app_of(self).workspace, memory_id)
         except MementoError as error:
             app_of(self).show_status(str(error), problem=True)
+            return
+        if asked != self._asked:
             return
         self.update(story.text(width, lines))
         self.display = True

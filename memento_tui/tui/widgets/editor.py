@@ -44,7 +44,7 @@ class Editor(ErrorBoundary, Vertical):
         super().__init__()
         self.before = before
         """The stored draft. The fields begin with ``now`` if that is given."""
-        initial = now or before
+        initial = self._initial = now or before
         hint = "title (may be empty: the first line serves)"
         self._heading = Static(Content(heading), classes="editor-heading")
         self._warning = Static(classes="editor-warning")
@@ -79,11 +79,12 @@ class Editor(ErrorBoundary, Vertical):
     @property
     def draft(self) -> TextDraft:
         """The draft that the fields hold now."""
-        return TextDraft(
-            title=None if self._title is None else self._title.value.strip(),
-            tags=None if self._tags is None else _tags_of(self._tags.value),
-            content=self._text.text,
-        )
+        title, tags = self._initial.title, self._initial.tags  # to the letter where nobody touched them
+        if self._title is not None and self._title.value != title:
+            title = self._title.value.strip()
+        if self._tags is not None and self._tags.value != ", ".join(tags or ()):
+            tags = _tags_of(self._tags.value)
+        return TextDraft(title, tags, self._text.text)
 
     @on(Input.Changed)
     @on(TextArea.Changed)
