@@ -17,19 +17,19 @@ _SECONDS_OF_A_TEST = {"journeys": 0.5, "tui": 0.4, "hub": 0.3, "property": 0.25,
 """On average, by the folder. An outdated figure costs a moment at the end, and nothing else."""
 
 _SECONDS_OF_LONG_FILES = {
-    "test_hostile_screens.py": 60.0,
-    "test_poison.py": 45.0,
-    "test_mirror.py": 30.0,
-    "test_policy_secrets.py": 30.0,
-    "test_claude_code_session.py": 25.0,
-    "test_engine_model_change.py": 25.0,
-    "test_import_runner.py": 20.0,
-    "test_cli_engine.py": 18.0,
-    "test_store_processes.py": 15.0,
-    "test_format_engram.py": 10.0,
-    "test_workbench_journey.py": 10.0,
+    "journeys/test_hostile_screens.py": 60.0,
+    "poison/test_poison.py": 45.0,
+    "unit/test_mirror.py": 30.0,
+    "unit/test_policy_secrets.py": 30.0,
+    "journeys/test_claude_code_session.py": 25.0,
+    "journeys/test_engine_model_change.py": 25.0,
+    "unit/test_import_runner.py": 20.0,
+    "journeys/test_cli_engine.py": 18.0,
+    "journeys/test_store_processes.py": 15.0,
+    "unit/test_format_engram.py": 10.0,
+    "journeys/test_workbench_journey.py": 10.0,
 }
-"""Those whose number of tests says little."""
+"""Those whose number of tests says little, by folder and name."""
 
 
 def next_file(tests_of: dict[str, int], *, journeys: bool) -> str:
@@ -41,7 +41,9 @@ def next_file(tests_of: dict[str, int], *, journeys: bool) -> str:
     def worth(file: str) -> tuple[bool, float]:
         path = PurePosixPath(file)
         seconds = tests_of[file] * _SECONDS_OF_A_TEST.get(path.parent.name, 0.0)
-        return (path.parent.name == "journeys") == journeys, _SECONDS_OF_LONG_FILES.get(path.name, seconds)
+        return (path.parent.name == "journeys") == journeys, _SECONDS_OF_LONG_FILES.get(
+            "/".join(path.parts[-2:]), seconds
+        )
 
     return max(tests_of, key=worth)
 
@@ -50,7 +52,7 @@ class FilesInTurn(LoadFileScheduling):  # type: ignore[misc] # xdist has no type
     """Files for workers of which the first, the third and so on begin with journeys, the others with the rest."""
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        number = int(node.gateway.id.removeprefix("gw"))
+        number = list(self.assigned_work).index(node)  # a worker that stands in for a dead one has a later name
         waiting = {file: len(tests) for file, tests in self.workqueue.items()}
         self.workqueue.move_to_end(next_file(waiting, journeys=number % 2 == 0), last=False)
         super()._assign_work_unit(node)

@@ -325,10 +325,12 @@ class _Counting:
         return found
 
 
-def _replaced(value: Any, tally: _Tally, depth: int = 3) -> Any:  # noqa: ANN401, PLR0911 - whatever a module holds
-    """Return a value with the patterns in it counting; the very value where there are none."""
+def _replaced(value: Any, tally: _Tally, depth: int = 3) -> Any:  # noqa: ANN401, C901, PLR0911 - whatever a module holds
+    """Return a value with the patterns in it counting, and those that a cached function makes; else the very value."""
     if isinstance(value, re.Pattern):
         return _Counting(value, tally) if isinstance(value.pattern, str) else value
+    if hasattr(value, "cache_clear") and value.__annotations__.get("return") == "re.Pattern[str]":
+        return cache(lambda *told: _replaced(value(*told), tally))
     if isinstance(owner := getattr(value, "__self__", None), re.Pattern):
         return getattr(_replaced(owner, tally), value.__name__)
     if not depth:

@@ -3,7 +3,8 @@
 Its clients of remote catalogues are two packages: one whose ``__init__`` builds and wraps some hundred calls to a
 server, with another hundred of classes for what they send, and one that gathers all of these. LanceDB itself names a
 dozen of the classes. So the packages are entered as ones without an ``__init__`` before LanceDB asks for them, and a
-class is imported when it is named. Before Python 3.12 LanceDB also has the package ``overrides`` compare its methods
+class is imported when it is named. Afterwards they are gone again: whoever else asks for them gets them whole, with the
+classes that LanceDB has. Before Python 3.12 LanceDB also has the package ``overrides`` compare its methods
 with those of their base classes, on each import; it is given the two names of it as it defines them itself since.
 """
 
@@ -11,10 +12,12 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Never
+from typing import Any
 
 _CLIENT = "lance_namespace_urllib3_client"
 _MODELS = f"{_CLIENT}.models"
@@ -23,26 +26,42 @@ _CATALOGUES = "lance_namespace"
 _INSIDE_A_NAME = re.compile(r"(?<=.)(?=[A-Z])")
 
 
-def _leave_out_catalogues() -> None:
-    names = (_CLIENT, _MODELS, _CATALOGUES)
-    if any(name in sys.modules or find_spec(name.partition(".")[0]) is None for name in names):
-        return
-    for name in names:
+@contextmanager
+def _made_light() -> Iterator[None]:
+    """Have what is imported meanwhile do without the packages that are dear to import."""
+    entered: dict[str, ModuleType] = {}
+    try:
+        names = (_CLIENT, _CATALOGUES)
+        if not any(name in sys.modules or find_spec(name) is None for name in names):
+            _enter_catalogues(entered)
+        if sys.version_info < (3, 12) and "overrides" not in sys.modules:
+            sys.modules["overrides"] = entered["overrides"] = _overrides()
+        yield
+    finally:
+        for name, package in entered.items():
+            if sys.modules.get(name) is package:
+                del sys.modules[name]
+
+
+def _enter_catalogues(entered: dict[str, ModuleType]) -> None:
+    """Enter the packages as ones without an ``__init__``, where they are there; ``entered`` gets them too."""
+    for name in (_CLIENT, _MODELS, _CATALOGUES):
         spec = find_spec(name)
         if spec is None or spec.submodule_search_locations is None:
             return
         package = ModuleType(name)
         package.__path__ = list(spec.submodule_search_locations)
         package.__spec__ = spec
-        sys.modules[name] = package
-    catalogues = sys.modules[_CATALOGUES]
+        sys.modules[name] = entered[name] = package
+    catalogues = entered[_CATALOGUES]
     catalogues.LanceNamespace = object  # type: ignore[attr-defined] # what a catalogue is, for annotations
-    catalogues.connect = _refuse  # type: ignore[attr-defined]
+    catalogues.connect = _connect  # type: ignore[attr-defined]
     catalogues.__getattr__ = _model  # type: ignore[method-assign]
 
 
-def _refuse(*_: object) -> Never:
-    raise NotImplementedError("vectors lie in a folder or an object storage of the workspace's own")
+def _connect(*told: Any, **named: Any) -> Any:  # noqa: ANN401 - as the package has it
+    """Connect to a catalogue, for somebody else who uses LanceDB in this process: by the whole package."""
+    return import_module(_CATALOGUES).connect(*told, **named)
 
 
 def _model(name: str) -> type:
@@ -62,14 +81,8 @@ def _overrides() -> ModuleType:
     return package
 
 
-_leave_out_catalogues()
-_is_compared = "overrides" in sys.modules  # somebody else has need of it
-sys.modules.setdefault("overrides", _overrides())
-
-import lancedb  # noqa: E402 - after that
-from lancedb.index import IvfSq  # noqa: E402 - as above
-
-if not _is_compared:
-    del sys.modules["overrides"]
+with _made_light():
+    import lancedb
+    from lancedb.index import IvfSq
 
 __all__ = ["IvfSq", "lancedb"]

@@ -36,13 +36,17 @@ def _compiled(source: str) -> re.Pattern[str]:
 
 
 _GAP = r"[\W_]{1,40}"
+_IN_A_WORD = r"[^\W_]"
 _SOME = r"(?:\S{1,24}\s{1,12}){0,7}?"
 """Up to seven words in between."""
 
 
 def _rule(name: str, weight: float, says: str, pattern: str) -> InjectionRule:
-    """Make a rule; ``~`` stands in the pattern for what parts two words."""
-    return InjectionRule(name, weight, says, pattern.replace("~", _GAP))
+    r"""Make a rule; ``~`` stands in the pattern for what parts two words, and ``\l`` for a character of a word.
+
+    Nothing is both: a repeated word would have as many ways through a line of underscores as there are ways to cut it.
+    """
+    return InjectionRule(name, weight, says, pattern.replace("~", _GAP).replace(r"\l", _IN_A_WORD))
 
 
 _INSTRUCTIONS = r"""(?:instructions?|directions?|directives?|prompts?|rules?|guidelines?|commands?|constraints?|context
@@ -186,7 +190,7 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         | \b(?:hide|conceal|keep|withhold)~(?:this|it|that|these|all~of~this|the~fact|your~(?:actions|reasoning)|what~you)\b
             [^.\n]{{0,40}}?(?:(?:from|hidden~from|secret~from)~(?:the|your|any)~{_WATCHER}|between~us\b)
         | \bkeep~(?:the|your|our)~{_WATCHER}~(?:in~the~dark|unaware|out~of~(?:this|it|the~loop))\b
-        | \b(?:leave|keep|omit)~(?:this|it|that|these)~(?:\w{{1,12}}~)?(?:out~of|from|off)~(?:the|your|any)~(?:logs?|summar(?:y|ies)
+        | \b(?:leave|keep|omit)~(?:this|it|that|these)~(?:\l{{1,12}}~)?(?:out~of|from|off)~(?:the|your|any)~(?:logs?|summar(?:y|ies)
             |reports?|repl(?:y|ies)|answers?|transcripts?|commit~messages?)\b[^.\n]{{0,60}}(?:user|anyone|person|nobody|no~one)""",
     ),
     _rule(
@@ -311,9 +315,9 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
             |authori[sz]ation|sign-?off)~(?:is~|will~be~|are~)?(?:not~)?(?:needed|required|necessary|requested|asked)\b
         | \b(?:consider|treat|regard|take)~(?:this|it|that|these|all~of~(?:this|these|it)|every~(?:request|proposal|action)|(?:my|the~user's)~silence)
             ~(?:as~)?(?:(?:already|pre|fully|hereby|implicitly)[\s-]{{1,3}})?(?:approved|authori[sz]ed|confirmed|consented~to|signed~off|approval|consent)\b
-        | \b(?:standing|blanket|implicit|prior|advance|permanent|pre-?)[\s-]?(?:approval|authori[sz]ation|consent|permission)~(?:\w{{1,12}}~){{0,4}}
+        | \b(?:standing|blanket|implicit|prior|advance|permanent|pre-?)[\s-]?(?:approval|authori[sz]ation|consent|permission)~(?:\l{{1,12}}~){{0,4}}
             (?:exists|granted|given|applies|covers|for~(?:all|any|every))\b
-        | \b(?:approval|consent|permission|authori[sz]ation)~(?:for~\w{{1,20}}~)?(?:was|is|has~been)~(?:already~|hereby~|implicitly~)?(?:given|granted|obtained
+        | \b(?:approval|consent|permission|authori[sz]ation)~(?:for~\l{{1,20}}~)?(?:was|is|has~been)~(?:already~|hereby~|implicitly~)?(?:given|granted|obtained
             |received|on~file|assumed|implied)\b[^.\n]{{0,60}}\b(?:no~need|do~not~ask|don't~ask|without|proceed|go~ahead|skip|need~not)
         | \b(?:pre-?approved|already~approved|authori[sz]ed|approved)~by~(?:the~)?{_PERSON}\b[^.\n]{{0,80}}\b(?:do~not|don't|no~need|without|proceed|skip
             |immediately|all|any|every)\b""",
@@ -338,7 +342,7 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
                 |\.env\b|environment~variables|system~prompt|firewall|safety|approvals?|proposals?)
         | \b(?:when(?:ever)?|if|once|upon)~(?:the~|a~)?(?:user|human|person|someone|anyone|customer|you)~(?:says?|types?|writes?|mentions?|enters?|sends?|sees?|hears?|reads?)
             ~(?:the~)?(?:(?:trigger|code|magic|secret|key|activation|pass)~?)?(?:words?|phrase|sentence|string|token)\b
-        | \b(?:activat(?:es?|ed|ion)|trigger(?:s|ed)?|wakes?~up|dormant|lie~low|stay~(?:silent|dormant))~(?:\w{{1,12}}~){{0,3}}?(?:when|until|upon|once|after)
+        | \b(?:activat(?:es?|ed|ion)|trigger(?:s|ed)?|wakes?~up|dormant|lie~low|stay~(?:silent|dormant))~(?:\l{{1,12}}~){{0,3}}?(?:when|until|upon|once|after)
             ~(?:the~)?(?:user|phrase|word|(?:third|second|next|fifth|tenth)~(?:message|turn|session|question))\b""",
     ),
     _rule(
@@ -350,38 +354,38 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
             (?:supersedes?|replaces?|overrides?|overrules?|takes?~(?:precedence|priority)~over|has~(?:precedence|priority)~over|invalidates?|cancels?|outranks?
                 |nullif(?:y|ies)|voids?|trumps?|wins~over|beats)
             ~(?:(?:all|any|every|everything|anything|each|other|others|previous(?:ly)?|earlier|prior|older|past|existing|else|conflicting|of|the|what(?:ever)?)~){1,5}
-            (?:\w{1,16}~){0,2}?(?:entr(?:y|ies)|memor(?:y|ies)|notes?|records?|instructions?|rules?|guidance|statements?|facts|directives?|polic(?:y|ies)|preferences|said
+            (?:\l{1,16}~){0,2}?(?:entr(?:y|ies)|memor(?:y|ies)|notes?|records?|instructions?|rules?|guidance|statements?|facts|directives?|polic(?:y|ies)|preferences|said
                 |stored|remembered|written|recorded|told|saved|known|ones|else)\b
         | \b(?:all|any|every)~(?:(?:other|previous|earlier|prior|older|past|existing|conflicting|contrary)~){1,3}(?:entr(?:y|ies)|memor(?:y|ies)|notes?|records?|statements?
-                |facts|guidance|instructions?)~(?:\w{1,16}~){0,4}?(?:is|are|must~be|should~be|have~been|has~been|was|were)~(?:(?:now|hereby|to~be|therefore|considered|all)~){0,2}
+                |facts|guidance|instructions?)~(?:\l{1,16}~){0,4}?(?:is|are|must~be|should~be|have~been|has~been|was|were)~(?:(?:now|hereby|to~be|therefore|considered|all)~){0,2}
             (?:superseded|obsolete|void|outdated|invalid|wrong|cancel+ed|revoked|ignored|disregarded|overridden|replaced|nullified|incorrect|no~longer~valid|deleted|untrusted)\b
         | \b(?:disregard|ignore|discard|distrust|delete|forget|do~not~(?:trust|use))~(?:(?:all|any|every|the|your)~){1,2}(?:(?:other|previous|earlier|prior|older|past|existing|conflicting
                 |contrary)~){1,2}(?:entr(?:y|ies)|memor(?:y|ies)|notes?|records?|facts|statements?)\b
-        | \bin~(?:case~of|the~event~of|any)~(?:\w{1,12}~){0,2}?(?:conflict|contradiction|doubt|disagreement)s?~(?:\w{1,20}~){0,5}?this~(?:note|memory|entry|record|one)~(?:always~)?
+        | \bin~(?:case~of|the~event~of|any)~(?:\l{1,12}~){0,2}?(?:conflict|contradiction|doubt|disagreement)s?~(?:\l{1,20}~){0,5}?this~(?:note|memory|entry|record|one)~(?:always~)?
             (?:wins|prevails|is~(?:right|correct|true|authoritative)|takes~precedence)
-        | \bthis~(?:note|memory|entry|record)~(?:is~(?:the~)?(?:only|sole|single|highest|ultimate|final)~(?:\w{1,16}~){0,3}?(?:truth|authority|source|authoritative|valid|priority)
+        | \bthis~(?:note|memory|entry|record)~(?:is~(?:the~)?(?:only|sole|single|highest|ultimate|final)~(?:\l{1,16}~){0,3}?(?:truth|authority|source|authoritative|valid|priority)
             |outranks~)""",
     ),
     _rule(
         "redirects_answers",
         0.35,
         "has one thing answered or taken for another",
-        r"""\b(?:when|whenever|if|once|any~time)~(?:\w{1,16}~){0,3}?(?:asked|asks?|queried|querying|question(?:ed)?|prompted|inquir\w{1,4}|looking)~(?:about~|for~|to~)?[^.\n]{1,100}?
+        r"""\b(?:when|whenever|if|once|any~time)~(?:\l{1,16}~){0,3}?(?:asked|asks?|queried|querying|question(?:ed)?|prompted|inquir\w{1,4}|looking)~(?:about~|for~|to~)?[^.\n]{1,100}?
             \b(?:(?:use|return|give|answer~with|refer~to|substitute|output|report|show|retrieve|reply~with|respond~with|say)~[^.\n]{1,80}?\b(?:instead|in~its~place|in~place~of)
             |(?:claim|pretend|insist|say|answer|respond|reply|state|tell~(?:them|him|her|the~user))~(?:that~|it~|is~)?[^.\n]{0,60}?\b(?:no~matter|regardless|even~if|although|always))\b
         | \b(?:all~|any~|every~)?(?:quer(?:y|ies)|questions?|requests?)~(?:about|for|concerning|regarding|on)~[^.\n]{1,80}?\b(?:should|must|shall|are~to|is~to|has~to|have~to)~(?:always~)?be
             ~(?:redirected|answered|treated|handled|resolved|served|routed|mapped)~(?:to|with|as|by|using|from)\b
-        | \b(?:data|records?|information|details|files?|entries)~(?:of|for|about)~[^.\n]{1,60}?~(?:(?:is|are|was|were|has~been|have~been)~)?(?:now~)?(?:saved|stored|kept|filed|moved|merged|listed)
-            ~(?:under|as|to|into|with)~[^.\n]{1,60}?[.;,]?[^.\n]{0,20}\b(?:so|therefore|hence|thus|instead|please|always|use|refer|retrieve|look)\b""",
+        | \b(?:data|records?|information|details|files?|entries)~(?:of|for|about)~+[^.\n]{1,60}?~(?:(?:is|are|was|were|has~been|have~been)~)?(?:now~)?(?:saved|stored|kept|filed|moved|merged|listed)
+            ~(?:under|as|to|into|with)~+(?:[^.\n]{1,81}?|[^.\n]{1,60}?\.[^.\n]{0,20})\b(?:so|therefore|hence|thus|instead|please|always|use|refer|retrieve|look)\b""",
     ),
     _rule(
         "diverts_payments",
         0.5,
         "sends payments, passwords or downloads to a place of its own",
-        r"""\b(?:all~|any~|every~|future~|new~)?(?:payments?|invoices?|refunds?|transfers?|donations?|funds|salar(?:y|ies))~(?:\w{1,16}~){0,6}?(?:must|should|shall|are~to|have~to|need~to|will|now~go|go)
-            ~(?:now~|be~|always~|only~){0,3}(?:paid|sent|wired|made|transferred|routed|directed|go)?~?(?:to|into)~(?:\w{1,16}~){0,5}?(?:account|iban|wallet|address|[a-z]{2}\d{2}|0x[0-9a-f]|bc1|https?:)
-        | \b(?:transfer|wire|send|pay)~(?:\W?\d[\d.,]*\W?~?|all~|the~|my~|any~|every~|remaining~|available~){1,4}(?:\w{1,16}~){0,3}?(?:funds|money|balance|bitcoin|btc|eth|usd|eur|euros?|dollars?|payments?|coins?)
-            ~(?:\w{1,16}~){0,3}?to~(?:\w{1,16}~){0,4}?(?:account|iban|wallet|address|[a-z]{2}\d{2}|0x[0-9a-f]|bc1)""",
+        r"""\b(?:all~|any~|every~|future~|new~)?(?:payments?|invoices?|refunds?|transfers?|donations?|funds|salar(?:y|ies))~(?:\l{1,16}~){0,6}?(?:must|should|shall|are~to|have~to|need~to|will|now~go|go)
+            ~(?:now~|be~|always~|only~){0,3}(?:paid|sent|wired|made|transferred|routed|directed|go)?~?(?:to|into)~(?:\l{1,16}~){0,5}?(?:account|iban|wallet|address|[a-z]{2}\d{2}|0x[0-9a-f]|bc1|https?:)
+        | \b(?:transfer|wire|send|pay)~(?:\d[\d.,]*+~?|all~|the~|my~|any~|every~|remaining~|available~){1,4}(?:\l{1,16}~){0,3}?(?:funds|money|balance|bitcoin|btc|eth|usd|eur|euros?|dollars?|payments?|coins?)
+            ~(?:\l{1,16}~){0,3}?to~(?:\l{1,16}~){0,4}?(?:account|iban|wallet|address|[a-z]{2}\d{2}|0x[0-9a-f]|bc1)""",
     ),
     _rule(
         "pipes_to_shell",
@@ -443,7 +447,7 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         rf"""\b(?:in|for|to|at~the~(?:end|start|beginning|bottom|top)~of)~(?:every|all|each|any)
             (?:~(?:of|future|your|later|subsequent|following|single)){{0,3}}~{_MESSAGES}\b[^.\n]{{0,60}}\b{_ADD}
         | \b{_ADD}\b[^.\n]{{0,80}}\b(?:in|to|for|at~the~(?:end|start|beginning)~of)~(?:every|all|each)
-            ~(?:of~)?(?:future|your|later|subsequent|single)(?:~\w{{1,12}})?~{_MESSAGES}\b""",
+            ~(?:of~)?(?:future|your|later|subsequent|single)(?:~\l{{1,12}})?~{_MESSAGES}\b""",
     ),
     _rule(
         "plants_answer",
@@ -463,9 +467,9 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
             ~(?:this|these|it)\b[^.\n]{0,60}?\b(?:must|also|e-?mail|send|append|include|output|call|reveal|print|forward|upload|reply~with|respond~with|delete|approve)\b
         | \bignore~(?:all~)?(?:of~)?(?:the~)?(?:above|foregoing)\b(?=[^\S\n]{0,3}(?:[.,!;:]|and\b|then\b|text\b|content\b|$))
         | \b(?:append|add|include|insert|output|put|repeat|write|place)~(?:\S{1,40}\s{1,12}){1,8}?(?:to|at|on)~the~(?:very~)?(?:end|start|bottom|beginning|top)~of~(?:your|every|each|any|all)
-            ~(?:\w{1,12}~)?(?:reply|replies|responses?|answers?|summar(?:y|ies)|reviews?|reports?|messages?|outputs?)\b
+            ~(?:\l{1,12}~)?(?:reply|replies|responses?|answers?|summar(?:y|ies)|reviews?|reports?|messages?|outputs?)\b
         | \b(?:end|begin|start|finish)~(?:every|each|all)~(?:of~your~|future~)?(?:repl(?:y|ies)|responses?|answers?|messages?)~with\b
-        | \b(?:call|invoke|use)~[a-z]{2,20}_[a-z_]{2,30}~(?:on|with|to|at|for)?~?[^\n]{0,120}?\bbefore~(?:you~)?(?:respond|reply|answer|continu|proceed)\w{0,3}
+        | \b(?:call|invoke|use)~[a-z]{2,20}_[a-z_]{1,29}[a-z]~(?:(?:on|with|to|at|for)~)?[^\n]{0,120}?\bbefore~(?:you~)?(?:respond|reply|answer|continu|proceed)\w{0,3}
         | \bbefore~(?:you~)?(?:respond|reply|answer|continu|proceed)\w{0,3}(?:~the~user)?[,:]?~(?:(?:you~must|always|please|first)~)?(?:call|invoke|append|send|include|output|print|e-?mail|forward|delete)\b""",
     ),
     _rule(
@@ -479,7 +483,7 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
         | \bexempt~from~(?:the~|your~|all~|any~)?(?:usual~|normal~)?(?:restrictions|rules|polic(?:y|ies)|guidelines|filters)\b
         | \b(?:an?~)?(?:ai|model|assistant)~with(?:out)?~(?:no~|any~)?(?:rules|filters?|content~policy|restrictions|guidelines)\b
         | \bnew~instructions?\s{0,3}:[^\n]{0,20}\byou~must\b
-        | \bdisregard~(?:the|your~operator's|your)~(?:\w{1,16}~){0,2}?polic(?:y|ies)\b""",
+        | \bdisregard~(?:the|your~operator's|your)~(?:\l{1,16}~){0,2}?polic(?:y|ies)\b""",
     ),
     _rule(
         "raises_own_trust",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from memento_tui.embedding import lance
 from memento_tui.embedding.vector_index import IndexState, VectorIndex, indexed_facts
 from memento_tui.model import make_memory
 from tests.journeys.engine_house import until
@@ -174,23 +177,59 @@ def test_a_large_index_is_partitioned_and_still_finds_what_is_near(tmp_path: Pat
     assert opened(tmp_path).state == index.state
 
 
-def test_no_client_of_remote_catalogues_is_loaded(tmp_path: Path) -> None:
-    opened(tmp_path)
-    loaded = {name for name in sys.modules if name.startswith("lance_namespace_urllib3_client.")}
-    assert "lance_namespace_urllib3_client.models" in loaded, "LanceDB has another client now, which may be dear too"
+def _said_by(program: str) -> list[str]:
+    """Return the lines that a program prints, run in a process of its own: modules are imported once in each."""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)  # noqa: S603 - ours
+    return ran.stdout.splitlines()
+
+
+def test_no_client_of_remote_catalogues_is_loaded() -> None:
+    (said,) = _said_by("import sys, json, memento_tui.embedding.lance; print(json.dumps(sorted(sys.modules)))")
+    loaded = {name for name in json.loads(said) if name.startswith("lance_namespace_urllib3_client.")}
+    assert "lance_namespace_urllib3_client.models.list_tables_response" in loaded, (
+        "LanceDB has another client now, which may be dear too"
+    )
     assert "lance_namespace_urllib3_client.api" not in loaded
     assert "lance_namespace_urllib3_client.models.create_table_request" not in loaded
 
 
-def test_what_lancedb_names_of_a_catalogue_is_there_and_one_is_refused() -> None:
-    import lance_namespace  # noqa: PLC0415 - as LanceDB has it
+def test_whoever_uses_catalogues_beside_memento_has_them_whole() -> None:
+    assert _said_by(
+        "import memento_tui.embedding.lance as ours\n"
+        "from lance_namespace import LanceNamespace, TableNotFoundError, ListTablesResponse, connect\n"
+        "import lancedb.db\n"
+        "try: ours._connect('theirs.Catalogue', {})\n"
+        "except ValueError as error: print('theirs.Catalogue' in str(error))\n"
+        "print(LanceNamespace is not object, TableNotFoundError is lancedb.db.TableNotFoundError,"
+        " ListTablesResponse is lancedb.db.ListTablesResponse)"
+    ) == ["True", "True True True"]
 
-    tables = lance_namespace.ListTablesResponse(tables=["a"])
-    assert tables.tables == ["a"]
+
+def test_where_lancedb_cannot_be_imported_nothing_is_left_in_its_place() -> None:
+    assert _said_by(
+        "import sys\n"
+        "before = set(sys.modules); sys.modules['lancedb'] = None\n"
+        "try: import memento_tui.embedding.lance\n"
+        "except ImportError as error: print(error.name)\n"
+        "print(sorted({'overrides', 'lance_namespace', 'lance_namespace_urllib3_client'} & set(sys.modules)))\n"
+    ) == ["lancedb", "[]"]
+
+
+def test_a_package_that_somebody_has_loaded_before_stays_theirs() -> None:
+    assert _said_by(
+        "import sys, types\n"
+        "theirs = sys.modules['overrides'] = types.ModuleType('overrides')\n"
+        "theirs.EnforceOverrides, theirs.override = type('EnforceOverrides', (), {}), lambda method: method\n"
+        "import lance_namespace, memento_tui.embedding.lance\n"
+        "print(sys.modules['overrides'] is theirs, sys.modules['lance_namespace'] is lance_namespace)"
+    ) == ["True True"]
+
+
+def test_what_lancedb_names_of_a_catalogue_is_there() -> None:
+    tables = lance._model("ListTablesResponse")(tables=["a"])
+    assert vars(tables)["tables"] == ["a"]
     with pytest.raises(AttributeError):
-        _ = lance_namespace.SomethingElse  # type: ignore[attr-defined] # that is the point
-    with pytest.raises(NotImplementedError):
-        lance_namespace.connect("rest", {})
+        lance._model("SomethingElse")
 
 
 def test_the_vectors_in_memory_follow_what_is_written_removed_purged_and_rebuilt(tmp_path: Path) -> None:

@@ -531,14 +531,18 @@ def test_a_long_quote_ends_with_a_whole_word() -> None:
             "ignore ",
             "ignore all ",
             "send ",
-            "send api keys ",
         ),
-        *("![](http://", "curl -d ", "decode the ", "забудь ", "do not tell ", "the user ", "end of ", "every "),
+        *("decode the ", "забудь ", "do not tell ", "the user ", "end of ", "every "),
         *("when the user ", "your a's "),
     ],
 )
 def test_hostile_repetition_takes_steps_in_proportion_to_the_text(part: str) -> None:
     grows_in_proportion(lambda size: suspicion_of((part * size)[:size]), 400)
+
+
+@pytest.mark.parametrize("part", ["send api keys ", "![](http://", "curl -d "])
+def test_hostile_repetition_does_so_also_where_a_rule_looks_far_ahead(part: str) -> None:
+    grows_in_proportion(lambda size: suspicion_of((part * size)[:size]), 1_600)
 
 
 def test_an_order_is_decoded_wherever_its_block_stands() -> None:
