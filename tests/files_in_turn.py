@@ -19,7 +19,7 @@ _SECONDS_OF_A_TEST = {"journeys": 0.5, "tui": 0.4, "hub": 0.3, "property": 0.25,
 _SECONDS_OF_LONG_FILES = {
     "journeys/test_hostile_screens.py": 60.0,
     "poison/test_poison.py": 45.0,
-    "unit/test_mirror.py": 30.0,
+    "journeys/test_mirror.py": 27.0,
     "unit/test_policy_secrets.py": 30.0,
     "journeys/test_claude_code_session.py": 25.0,
     "journeys/test_engine_model_change.py": 25.0,
