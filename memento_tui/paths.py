@@ -67,7 +67,9 @@ class DataPaths(NamedTuple):
         own = [index, self.root / "drafts", self.root / "code", self.backups, self.backup_checks]
         with suppress(OSError):  # there is none yet, or whoever uses it says so
             own += [] if index.is_symlink() else index.iterdir()
-        linked = next((path for path in own if path.is_symlink()), None)
+        linked: Path | None = None
+        with suppress(OSError):  # nobody may enter it, which whoever opens the database says
+            linked = next((path for path in own if path.is_symlink()), None)
         if linked is not None:
             raise DataDirectoryError(
                 f"{linked} is a link. memento does not use the directory: what the link leads to would be replaced.",

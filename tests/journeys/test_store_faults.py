@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import shutil
 import tempfile
@@ -30,6 +31,7 @@ def as_nobody() -> Iterator[None]:
     if os.geteuid() != 0:
         yield
         return
+    codecs.lookup("utf-8-sig")  # a codec is read from a file too, where it is asked for first
     os.setegid(NOBODY)
     os.seteuid(NOBODY)
     try:
