@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from memento_tui import encryption
+from memento_tui.api import encryption as workspace_encryption
 from memento_tui.api import key_files
+from memento_tui.paths import DataPaths
 
-__all__ = ["PASSPHRASE", "cheap_passphrases", "files_with", "use_own_memory"]
+__all__ = ["PASSPHRASE", "cheap_passphrases", "end_decryption_after_the_swap", "files_with", "use_own_memory"]
 
 PASSPHRASE = "correct horse battery staple"  # noqa: S105 - it guards nothing
 
@@ -34,3 +36,15 @@ def files_with(text: str, *folders: Path) -> list[str]:
     wanted = text.lower().encode()
     files = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
     return [path.name for path in files if wanted in path.read_bytes().lower()]
+
+
+def end_decryption_after_the_swap(paths: DataPaths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decrypt a workspace up to its backups, as where the person ends the program there."""
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(workspace_encryption, "_rewrite_backups", end)
+        with pytest.raises(KeyboardInterrupt):
+            workspace_encryption.decrypt(paths)

@@ -21,7 +21,7 @@ _MOST_HANGING = 16
 """Cells that the lines below the first are put in at most."""
 
 _HEAD = re.compile(r"\S+(?: \S+)*  +|[-+] ?| +")
-"""What the lines below are put in under: a name with its value behind two spaces, a sign of a difference, spaces."""
+"""The head of a line, by which its further rows are indented: a name and two spaces, a sign, or spaces."""
 
 
 def wrap_words(text: str, width: int = 0) -> str:

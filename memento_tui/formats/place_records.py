@@ -55,7 +55,7 @@ def reads_places(source: str) -> bool:
 
 
 class Settlement(msgspec.Struct, frozen=True):
-    """What follows from a reading of a source for the sections that are not in it under their key any more."""
+    """The changes for those sections of a source whose key was not found in it when it was read again."""
 
     keys: list[str]
     """The keys that leave the ledger."""

@@ -39,7 +39,7 @@ _NOTE_KINDS = ("decision", "instruction", "preference", "bugfix", "anti_pattern"
 """The kinds of memories that matter at a start though nobody verified them: decisions, and what to look out for."""
 
 _START_HEADING, _HEADING_ALONE = "memento, the user's memory", "memento"
-"""What the context begins with, and its shorter form where no memory follows."""
+"""The first words of the context, and the shorter ones where no memory follows."""
 _IDENTITY_HEADING, _ESSENTIALS_HEADING, _LESSONS_HEADING, _ITEMS_HEADING, _SKIPS_HEADING, _NOTES_HEADING = (
     "Identity:",
     "Essentials:",

@@ -13,9 +13,9 @@ class ActionWords(NamedTuple):
     """An action in words."""
 
     verb: str
-    """What a command or a key does: ``Undid delete``."""
+    """The verb in the infinitive, for a command or a key: ``Undid delete``."""
     done: str
-    """What was done, beside the record that it was done to: ``deleted``."""
+    """The participle, for an entry of the journal: ``deleted``."""
 
 
 JOURNAL_ACTIONS: Mapping[str, ActionWords] = {

@@ -213,7 +213,7 @@ class _Rules:
         self._rules = [(rule, starts) for rule, _ways, starts in made]
         self._filter = PatternFilter([ways for _rule, ways, _starts in made], self.sought)
         self._starting = Literals()
-        """What the matches of rules begin with. Most texts are not asked for it: no rule may find anything in them."""
+        """The literals that matches of rules begin with; searched only in texts in which some rule may match."""
         self._starting.add(*chain.from_iterable(starts for _rule, starts in self._rules))
 
     def candidates(self, held: frozenset[str]) -> list[InjectionRule]:

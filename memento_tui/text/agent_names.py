@@ -81,7 +81,7 @@ _SEPARATE = re.compile(r"(?<![^\W_])[^\W_](?:[\W_]+[^\W_](?![^\W_]))+")
 """Letters and digits that each stand alone, as in ``y-0-u``."""
 
 _NO_LETTER = re.compile(r"[\s._:/+-]+")
-"""What may stand between the letters of one word."""
+"""The characters that may separate the letters of one word."""
 
 _SIGNS_AS_LETTERS = {
     "\xa5": "y",

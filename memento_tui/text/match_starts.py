@@ -26,12 +26,12 @@ _WITHOUT_WIDTH = frozenset({_constants.AT, _constants.ASSERT, _constants.ASSERT_
 
 
 class _Heads(NamedTuple):
-    """What the matches of a part of a pattern are, or begin with."""
+    """The texts that match a part of a pattern, or the beginnings of such texts."""
 
     whole: frozenset[str]
     """Matches that are spelled out to their end."""
     begun: frozenset[str]
-    """What each of the others begins with."""
+    """The beginnings of all other matches."""
 
 
 _ANYTHING = _Heads(_NO_STRINGS, _NOTHING)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["ONE_ORDER", "ListColumns"]
 
 ONE_ORDER = "This list has one order."
-"""What is said where the person sorts a list that cannot be sorted another way."""
+"""The answer to a person who sorts a list that has one order alone."""
 
 
 class ListColumns:

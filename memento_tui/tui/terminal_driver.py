@@ -20,7 +20,7 @@ class TerminalDriver(LinuxDriver):
     """Textual's driver for terminals, which ends with its terminal and comes back whole from every stop."""
 
     _before: Mapping[signal.Signals, Any] = {}
-    """What the signals did before the app took the terminal; empty while it does not have it."""
+    """The handlers of the signals from before the app took the terminal; empty while it does not have it."""
 
     def start_application_mode(self) -> None:
         """Take the terminal, and from now on give it back when the program is ended."""

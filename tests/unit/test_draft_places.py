@@ -10,14 +10,13 @@ import pytest
 
 import memento_tui
 from memento_tui import encryption
-from memento_tui.api import encryption as workspace_encryption
 from memento_tui.api.backups import replace_damaged
 from memento_tui.api.draft_places import copy_drafts, move_drafts
 from memento_tui.api.drafts import EditorFile
 from memento_tui.api.encryption import decrypt, encrypt
 from memento_tui.errors import NotAllowed
 from memento_tui.paths import DataPaths
-from tests.encrypted import PASSPHRASE, cheap_passphrases, use_own_memory
+from tests.encrypted import PASSPHRASE, cheap_passphrases, end_decryption_after_the_swap, use_own_memory
 from tests.made import PERSON, without_engine
 
 TYPED = "Typed and not saved."
@@ -157,13 +156,7 @@ def test_a_decryption_that_is_finished_names_the_keys_that_nothing_needs_any_mor
 ) -> None:
     key_id = paths.key_id
 
-    def end(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as broken:
-        broken.setattr(workspace_encryption, "_rewrite_backups", end)
-        with pytest.raises(KeyboardInterrupt):
-            decrypt(paths)
+    end_decryption_after_the_swap(paths, monkeypatch)
     assert decrypt(paths).forgotten == (key_id,)
     with pytest.raises(NotAllowed, match="is not encrypted"):
         decrypt(paths)

@@ -33,7 +33,7 @@ from memento_tui.mirror.mirror import Mirror
 from memento_tui.paths import DataPaths
 from memento_tui.storage.backup_folder import BackupFolder
 from memento_tui.storage.last_known import last_known_file, read_last_known
-from tests.encrypted import PASSPHRASE, cheap_passphrases, files_with, use_own_memory
+from tests.encrypted import PASSPHRASE, cheap_passphrases, end_decryption_after_the_swap, files_with, use_own_memory
 from tests.made import PERSON, without_engine
 
 MARKER = "Perihelion"
@@ -201,13 +201,7 @@ def test_a_decryption_that_was_ended_after_the_swap_is_finished_by_the_next(
     for backup in paths.backups.glob("*.db"):
         backup.unlink()
 
-    def end(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as broken:
-        broken.setattr(workspace_encryption, "_rewrite_backups", end)
-        with pytest.raises(KeyboardInterrupt):
-            decrypt(paths)
+    end_decryption_after_the_swap(paths, monkeypatch)
     assert paths.key_id == ""
     assert encryption.read_key(key_id) is not None
     assert files_with(MARKER, memory) == []  # the drafts have been in the directory since the swap

@@ -110,7 +110,7 @@ class ListSection(Section, Generic[RowT]):
     COLUMNS: ClassVar[Columns[Any] | None] = None
     """The columns of a row; ``None`` where there are none to choose."""
     NO_COLUMNS: ClassVar[str] = "This list has no columns to choose."
-    """What is said where the person wants to choose columns and `column_set` returns none."""
+    """The answer to a person who wants to choose columns where `column_set` returns none."""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list"), *bindings("columns")]
 
     def __init__(self) -> None:

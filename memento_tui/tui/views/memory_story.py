@@ -1,4 +1,4 @@
-"""What happened to a memory, below its text where a tall screen has room for it."""
+"""Show the history, the links and the sessions of a memory below its text, where a tall screen has room for them."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class MemoryStory(ErrorBoundary, Static):
 
 
 class _Story(NamedTuple):
-    """What is told of one memory, the newest first."""
+    """The lines about one memory, the newest first."""
 
     changes: Sequence[ActivityRow]
     links: Sequence[MemoryLink]
