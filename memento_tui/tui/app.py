@@ -294,6 +294,11 @@ class MementoApp(ErrorBoundary, App[None]):
             if not (self._input_order.is_closed and isinstance(error, ScreenError)):  # it leaves
                 self._handle_exception(error)
 
+    @on(Driver.SignalResume)
+    def _draw_again(self) -> None:
+        """Draw everything after a stop: the terminal was given back, and is empty when it is taken again."""
+        self.refresh(layout=True)
+
     def drop_typed_keys(self) -> None:
         """Carry out no key that was typed until now."""
         self._input_order.drop()

@@ -14,6 +14,7 @@ from memento_tui.api.drafts import find_unsaved_texts
 from tests.journeys.real_terminal import Terminal, start_app
 
 _LEAVES_SCREEN = b"\x1b[?1049l"
+_TAKES_SCREEN = b"\x1b[?1049h"
 
 
 def _type_memory(terminal: Terminal) -> None:
@@ -50,14 +51,22 @@ def test_an_app_that_is_told_to_end_gives_the_terminal_back_and_keeps_what_was_t
     assert "Half a thought about otters" in _kept(workspace)
 
 
-def test_an_app_that_was_stopped_leaves_the_terminal_as_it_was(data_dir: Path) -> None:
+@pytest.mark.parametrize("stop", [signal.SIGSTOP, signal.SIGTSTP])
+def test_an_app_that_was_stopped_draws_its_screen_again_and_leaves_the_terminal_as_it_was(
+    data_dir: Path, stop: signal.Signals
+) -> None:
     terminal = start_app(data_dir, "memories")
     assert terminal.modes() & termios.ECHO == 0
 
-    os.kill(terminal.process, signal.SIGSTOP)
+    os.kill(terminal.process, stop)
+    terminal.until(lambda: _is_stopped(terminal.process), "it has stopped")
     begun = len(terminal.raw)
     os.kill(terminal.process, signal.SIGCONT)
-    terminal.shows("? Keys", begun)
+    terminal.until(lambda: _TAKES_SCREEN in terminal.raw[begun:], "the terminal is taken again")
+    # An empty screen was taken: what was drawn before is gone, and a part that has changed is not the whole.
+    taken = terminal.raw.rindex(_TAKES_SCREEN)
+    for part in ("6 Identity", "Nothing is remembered here yet.", "? Keys"):
+        terminal.shows(part, taken)
 
     terminal.press("q")
     while terminal.read():
@@ -65,6 +74,10 @@ def test_an_app_that_was_stopped_leaves_the_terminal_as_it_was(data_dir: Path) -
     assert terminal.modes() & termios.ECHO
     terminal.close()
     assert terminal.wait() == 0
+
+
+def _is_stopped(process: int) -> bool:
+    return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T"
 
 
 def _kept(workspace: Workspace) -> list[str]:
