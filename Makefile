@@ -70,6 +70,7 @@ screenshots: $(INSTALLED)
 reference: $(INSTALLED)
 	$(BIN)/python -m tests.reference
 	$(BIN)/python -m tests.first_answers
+	$(BIN)/python -m tests.rule_needs
 
 clean:
 	rm -rf $(VENV) $(SAMPLE) build dist *.egg-info

@@ -18,12 +18,13 @@ from typing import NamedTuple
 import msgspec
 
 from memento_tui.policy.prompt_injection_languages import language_rules
-from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, RULE_FLAGS, InjectionRule
+from memento_tui.policy.prompt_injection_needs import stored_needs
+from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, InjectionRule
 from memento_tui.policy.text_views import TextView, encoded_blocks, fold, kinds_table, unescape
 from memento_tui.text.literals import Literals
 from memento_tui.text.lookalikes import LATIN_LOOKALIKES
-from memento_tui.text.match_starts import find_matches, match_starts
-from memento_tui.text.required_literals import PatternFilter, required_literals
+from memento_tui.text.match_starts import find_matches
+from memento_tui.text.required_literals import PatternFilter
 
 __all__ = ["SUSPICIOUS_SCORE", "fold_text", "suspicion_across", "suspicion_of"]
 
@@ -208,10 +209,10 @@ class _Rules:
         self.sought = Literals()
         """What the rules need, and what gives a reading from the end or in rot13 away."""
         self.sought.add(*_ROT13_SIGNS, *_BACKWARD_SIGNS)
-        made = [(rule, required_literals(rule.source, RULE_FLAGS), _starts_of(rule)) for rule in INJECTION_RULES]
-        made += [(rule, ways, ()) for rule, ways in language_rules()]  # these begin with a set of letters
-        self._rules = [(rule, starts) for rule, _ways, starts in made]
-        self._filter = PatternFilter([ways for _rule, ways, _starts in made], self.sought)
+        rules = [*INJECTION_RULES, *(rule for rule, _parts in language_rules())]
+        needs = stored_needs()
+        self._rules = [(rule, need.starts) for rule, need in zip(rules, needs, strict=True)]
+        self._filter = PatternFilter([need.ways for need in needs], self.sought)
         self._starting = Literals()
         """The literals that matches of rules begin with; searched only in texts in which some rule may match."""
         self._starting.add(*chain.from_iterable(starts for _rule, starts in self._rules))
@@ -227,10 +228,6 @@ class _Rules:
         for rule, starts in tried:
             for match in islice(find_matches(rule.pattern, starts, text, places), _MAX_MATCHES):
                 yield rule, match
-
-
-def _starts_of(rule: InjectionRule) -> tuple[str, ...]:
-    return match_starts(rule.source, RULE_FLAGS)
 
 
 @cache

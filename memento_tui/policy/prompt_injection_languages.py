@@ -15,7 +15,6 @@ import msgspec
 
 from memento_tui.policy.prompt_injection_rules import InjectionRule
 from memento_tui.policy.text_views import plain_letters
-from memento_tui.text.required_literals import Way, required_by_all
 
 __all__ = ["LANGUAGES", "InjectionLanguage", "language_rules"]
 
@@ -417,11 +416,10 @@ _WITHIN_WORDS = frozenset({"Chinese", "Japanese", "Korean", "Arabic", "Persian",
 """The languages in which a word may begin within a run of letters."""
 
 
-def language_rules() -> Iterator[tuple[InjectionRule, list[Way]]]:
-    """Yield each rule of each language, and what a text holds in which it can find something."""
+def language_rules() -> Iterator[tuple[InjectionRule, tuple[str, ...]]]:
+    """Yield each rule of each language, and the lists of words of each of which a match holds one, as patterns."""
     for language in LANGUAGES:
-        for rule, parts in _rules_of(language):
-            yield rule, required_by_all(parts, 0)
+        yield from _rules_of(language)
 
 
 def _rules_of(words: InjectionLanguage) -> Iterator[tuple[InjectionRule, tuple[str, ...]]]:

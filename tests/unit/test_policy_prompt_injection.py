@@ -374,7 +374,7 @@ def test_a_rule_is_tried_on_every_text_in_which_it_finds_something(rule: Injecti
     assert rule in may_find(text)
 
 
-LANGUAGE_RULES = [rule for rule, _needs in language_rules()]
+LANGUAGE_RULES = [rule for rule, _parts in language_rules()]
 
 
 @settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))

@@ -91,7 +91,7 @@ def test_a_repetition_within_an_order_takes_few_steps(rule: InjectionRule) -> No
 
 
 def test_a_repetition_within_an_order_takes_few_steps_in_any_language() -> None:
-    for rule, _ways in language_rules():
+    for rule, _parts in language_rules():
         _check(rule, ["_", " "])
 
 
