@@ -10,7 +10,7 @@ from memento_tui.encryption import clear_folder, key_of_directory
 from memento_tui.errors import DataDirectoryError
 from memento_tui.locations import data_location, database_location, socket_location
 from memento_tui.named_tuple import NamedTuple
-from memento_tui.private_files import make_private_directory
+from memento_tui.private_files import links_below, make_private_directory
 
 __all__ = ["DataPaths", "data_directory"]
 
@@ -18,6 +18,10 @@ __all__ = ["DataPaths", "data_directory"]
 def data_directory(given: str | Path | None = None) -> Path:
     """Return the data directory: the one given, else ``MEMENTO_HOME``, else the platform's place for user data."""
     return Path(data_location(os.fspath(given or "")))
+
+
+_OF_THE_ENGINE = ("semantic", "semantic-former")
+"""The folders of vectors below ``index``, of many files, which whoever opens them looks through."""
 
 
 class DataPaths(NamedTuple):
@@ -55,27 +59,34 @@ class DataPaths(NamedTuple):
             ) from error
 
     def check_no_links(self) -> None:
-        """Refuse a directory in which a folder of memento's own, or what it replaces there, is a link.
+        """Refuse a directory in which the database, or anything that memento replaces there, is a link.
 
-        Somebody else may have made the directory; an index that is built anew would remove what the link leads to.
+        Somebody else may have made the directory: the settings beside a link to your database would judge what is
+        written into it, and an index that is cleaned or built anew removes what a link in it leads to.
 
         Raises:
-            DataDirectoryError: one of them is a link.
+            DataDirectoryError: one of them is a link, or the database has a second name.
 
         """
-        index = self.root / "index"
-        own = [index, self.root / "drafts", self.root / "code", self.backups, self.backup_checks]
-        with suppress(OSError):  # there is none yet, or whoever uses it says so
-            own += [] if index.is_symlink() else index.iterdir()
-        linked: Path | None = None
-        with suppress(OSError):  # nobody may enter it, which whoever opens the database says
-            linked = next((path for path in own if path.is_symlink()), None)
+        database = self.database
+        own = [database.with_name(database.name + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
+        own += [self.root / "index", self.root / "drafts", self.root / "code", self.backups, self.backup_checks]
+        linked = next((path for path in own if _is_link(path)), None) or next(
+            (path for folder in own[4:-1] for path in links_below(folder, but=_OF_THE_ENGINE)), None
+        )
         if linked is not None:
             raise DataDirectoryError(
                 f"{linked} is a link. memento does not use the directory: what the link leads to would be replaced.",
                 "Remove the link. To keep the data on another disk, move the whole directory there, and let"
                 " MEMENTO_HOME or a link to the directory itself lead to it.",
             )
+        with suppress(OSError):  # there is none yet, or whoever opens it says so
+            if database.stat().st_nlink > 1:
+                raise DataDirectoryError(
+                    f"{database} has a second name, a hard link: two programs that open it by different names would"
+                    " write over each other's changes.",
+                    "Close what uses it, copy it (`cp -p`) and put the copy, alone, in its place.",
+                )
 
     def temporary_folder(self) -> Path:
         """Return a folder for what is removed at once; in memory where the database is encrypted. Raises as `clear`."""
@@ -228,3 +239,10 @@ class DataPaths(NamedTuple):
     def engine_socket(self) -> Path:
         """The engine's socket, beside the database unless that path is too long for a socket."""
         return Path(socket_location(os.fspath(self.root)))
+
+
+def _is_link(path: Path) -> bool:
+    try:
+        return path.is_symlink()
+    except OSError:
+        return False  # nobody may enter its folder, which whoever opens the database says

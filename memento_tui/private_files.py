@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "close_data_directory",
     "close_tree",
     "foreign_names",
+    "links_below",
     "make_private_directory",
     "make_private_file",
     "replace_file",
@@ -100,6 +101,19 @@ def foreign_names(root: Path) -> list[str]:
     return sorted(
         entry.name for entry in _entries(root) if not entry.name.startswith(".") and not _OWN_NAME.fullmatch(entry.name)
     )
+
+
+def links_below(directory: Path, *, but: Sequence[str] = ()) -> Iterator[Path]:
+    """Yield the links below a directory; folders named in ``but`` are not entered, nor those that nobody may enter."""
+    try:
+        entries = list(_entries(directory))
+    except OSError:
+        return  # there is none, or whoever uses it says what is wrong with it
+    for entry in entries:
+        if entry.is_symlink():
+            yield Path(entry.path)
+        elif entry.name not in but and entry.is_dir(follow_symlinks=False):
+            yield from links_below(Path(entry.path), but=but)
 
 
 def close_tree(directory: Path) -> None:

@@ -28,7 +28,7 @@ from memento_tui.model import Memory
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.memory_fields import INDEXED_KINDS, MemoryField, filter_fields, values_getter
 from memento_tui.model.validation import fold_tag
-from memento_tui.private_files import close_tree, make_private_directory
+from memento_tui.private_files import close_tree, links_below, make_private_directory
 from memento_tui.search.lance_filter import column_number, one_of
 from memento_tui.text.terms import different_stems
 
@@ -309,6 +309,8 @@ class VectorIndex:
     def _open(self) -> IndexSnapshot:
         if not self._directory.exists():
             return self._create()
+        if (linked := next(links_below(self._directory), None)) is not None:
+            return self._recreate(f"{linked} is a link, and cleaning would remove what it leads to")
         try:
             table = lancedb.connect(self._directory).open_table(_TABLE)
             # The order of the columns does not matter: a table keeps the one that it was made with.
@@ -491,6 +493,8 @@ def remove_vectors(directory: Path, ids: Sequence[str]) -> None:
         OSError, RuntimeError, ValueError: the index cannot be read or written.
 
     """
+    if (linked := next(links_below(directory), None)) is not None:
+        raise ValueError(f"{linked} is a link, and what it leads to would be removed")
     database = lancedb.connect(directory)
     table = database.open_table(_TABLE)
     schema = table.schema

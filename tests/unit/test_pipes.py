@@ -75,7 +75,12 @@ def test_links_in_the_place_of_what_memento_writes_lead_it_to_no_other_file(
 
 
 @pytest.mark.parametrize(
-    "name", ["index", "index/keyword", "index/semantic", "backups", "drafts", "code", "backups.json"]
+    "name",
+    [
+        *("index", "index/keyword", "index/keyword/.tantivy-meta.lock", "index/semantic", "backups", "drafts", "code"),
+        *("backups.json", "backups/memento-20260101T000000Z.db", "drafts/typed-editor.json", "code/00000000.json"),
+        *("memento.db", "memento.db-wal", "memento.db-shm", "memento.db-journal"),
+    ],
 )
 def test_a_directory_whose_own_folders_are_links_is_refused_before_anything_is_written(
     data_dir: Path, tmp_path: Path, name: str
@@ -94,6 +99,31 @@ def test_a_directory_whose_own_folders_are_links_is_refused_before_anything_is_w
         pass
     assert set(data_dir.iterdir()) == before
     assert [path.relative_to(mine).as_posix() for path in mine.rglob("*")] == ["keyword", "keyword/paper.txt"]
+
+
+def test_a_database_that_is_another_directorys_is_not_written_under_its_settings(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    with Workspace(data_dir) as mine:
+        mine.remember("The port is 8080.")
+    strange = tmp_path / "strange"
+    strange.mkdir()
+    (strange / "config.toml").write_text('[review]\npreset = "open"\n')
+    (strange / "memento.db").symlink_to(data_dir / "memento.db")
+    with (
+        pytest.raises(DataDirectoryError, match=r"memento\.db is a link"),
+        Workspace(strange, actor="agent", channel="mcp"),
+    ):
+        pass
+    (strange / "memento.db").unlink()
+    os.link(data_dir / "memento.db", strange / "memento.db")
+    for either in (strange, data_dir):
+        with pytest.raises(DataDirectoryError, match=r"memento\.db has a second name") as refused, Workspace(either):
+            pass
+        assert "`cp -p`" in refused.value.hint
+    (strange / "memento.db").unlink()
+    with Workspace(data_dir) as again:
+        assert [one.content for one in again.list().items] == ["The port is 8080."]
 
 
 def test_a_link_to_the_whole_data_directory_is_followed(data_dir: Path, tmp_path: Path) -> None:
@@ -116,7 +146,6 @@ def test_what_a_file_is_called_before_it_is_whole_cannot_be_guessed(
     guessed = (
         paths.root / "backups.part",
         paths.root / "config.toml.77",
-        notes.with_suffix(".77"),
         key.with_name(f".{key.name}.77"),
     )
     for place in guessed:
@@ -125,6 +154,7 @@ def test_what_a_file_is_called_before_it_is_whole_cannot_be_guessed(
         workspace.remember("The port is 8080.")
         workspace.backups.make()
     SettingsFile(paths).set("engine.enabled", "false")
+    notes.with_suffix(".77").symlink_to(mine)
     write_notes(notes, read_notes(notes))
     write_key_file(paths.root, KeyFile("0123456789abcdef", "", 1, 1, 1, "", ""))
     assert mine.read_text() == "Keep me."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -151,3 +152,26 @@ def test_the_vectors_of_another_database_are_said(indexed: tuple[Workspace, Vect
         connection.execute("UPDATE setting SET value = 'another' WHERE name = 'origin'")
     del workspace._store.database.__dict__["origin"]
     assert "of another database" in check_vectors(workspace).detail
+
+
+def test_what_a_link_among_the_vectors_leads_to_is_neither_cleaned_away_nor_read(
+    indexed: tuple[Workspace, VectorIndex], tmp_path: Path
+) -> None:
+    from memento_tui.embedding.vector_index import remove_vectors  # noqa: PLC0415 - as above
+
+    workspace, _ = indexed
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "photo.jpg").write_text("Keep me.")
+    places = ("data/more", "_indices/0cdf1dca-93c5-4b4e-b1a3-3a1d5d5b0f5c")
+    for place in places:
+        link = workspace.paths.semantic_index / "memory.lance" / place
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(mine)
+        with pytest.raises(ValueError, match="is a link"):
+            remove_vectors(workspace.paths.semantic_index, ["m1"])
+        anew = _index(workspace)
+        anew.optimize()
+        assert not link.exists()
+        assert anew.state.seq == 0
+    assert (mine / "photo.jpg").read_text() == "Keep me."
