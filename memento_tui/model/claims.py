@@ -23,6 +23,7 @@ from memento_tui.moments import format_moment, parse_moment
 from memento_tui.text.agent_names import is_persons_name
 
 __all__ = [
+    "DECIDED_FIELDS",
     "HIGHEST_CERTAINTY",
     "HIGHEST_CLAIMED_CERTAINTY",
     "adopt_claims",

@@ -24,7 +24,7 @@ from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record
 from memento_tui.policy.set_rules import SetRules
-from memento_tui.storage.journal import HUB_CHANNEL, Author, Entry
+from memento_tui.storage.journal import FILE_CHANNELS, HUB_CHANNEL, Author, Entry
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import TABLES, RecordT, record_name
 from memento_tui.storage.transaction import Transaction
@@ -34,7 +34,6 @@ __all__ = ["Admission", "Origin", "identity_is_persons", "origin_of"]
 Origin = Literal["person", "member", "agent", "file", "maintenance"]
 """The origin of a text, by the channel that it came through; a ``member`` is a person at another machine of the hub."""
 
-_FILE_CHANNELS = ("import", "mirror")
 _TRANSCRIPT_CHANNEL = "distill"
 
 _CLOCK_DIFFERENCE = timedelta(days=1)
@@ -47,7 +46,7 @@ _STANDING_FIELDS = ("certainty", "sensitivity", "expires_at", "valid_from", "val
 
 def origin_of(author: Author | Entry) -> Origin:
     """Return where an author's texts come from: the channel says it, and not the author."""
-    if author.channel in _FILE_CHANNELS:
+    if author.channel in FILE_CHANNELS:
         return "file"
     if author.actor == "person":
         return "member" if author.channel == HUB_CHANNEL else "person"
@@ -202,7 +201,7 @@ class Admission:
         if self._origin != "file" or before.status != "deleted":
             return False
         versions = self._store.journal.history(Memory, before.id)
-        if len(versions) < 2 or versions[0].entry.channel not in _FILE_CHANNELS:  # noqa: PLR2004 - the deletion and what was before
+        if len(versions) < 2 or versions[0].entry.channel not in FILE_CHANNELS:  # noqa: PLR2004 - the deletion and what was before
             return False
         was = versions[1].record
         kept = {"version": after.version, "updated_at": after.updated_at}

@@ -16,6 +16,7 @@ from memento_tui.storage.tables import TABLES
 from memento_tui.text.agent_names import honest_agent_name
 
 __all__ = [
+    "FILE_CHANNELS",
     "HUB_CHANNEL",
     "LIMITED_HISTORY",
     "REWRITTEN_ENTRY",
@@ -37,6 +38,9 @@ Actor = Literal["person", "agent", "system"]
 
 HUB_CHANNEL = "hub"
 """The channel of entries that came from the hub."""
+
+FILE_CHANNELS = ("import", "mirror")
+"""The channels of what came from files: a person reads them in, and has not written them."""
 
 _GENESIS_HASH = b"\x00" * 32
 _encode_json = msgspec.json.Encoder().encode

@@ -10,11 +10,13 @@ import msgspec
 from memento_tui import clock
 from memento_tui.errors import Conflict, NotAllowed, NotFound
 from memento_tui.model import Crystal
+from memento_tui.model.claims import DECIDED_FIELDS
+from memento_tui.model.decided import gives_trust
 from memento_tui.model.validation import new_id, to_plain
 from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
 from memento_tui.storage.history_limit import LIMIT_ACTION, is_let_go
-from memento_tui.storage.journal import Author, Entry, select_entries
+from memento_tui.storage.journal import FILE_CHANNELS, HUB_CHANNEL, Author, Entry, select_entries
 from memento_tui.storage.tables import TABLES, select_records
 from memento_tui.storage.transaction import PersonGuard, Transaction, write_entry
 
@@ -66,7 +68,8 @@ def revert_entry(database: Database, author: Author, seq: int) -> list[Entry]:
     Raises:
         NotFound: there is no such entry.
         NotAllowed: it is a purge or the restoring of a backup, it was taken back already, or the author is no person.
-        Conflict: a later entry changed the same fields, or all of the text was purged.
+        Conflict: a later entry changed the same fields, trust would come back to what others wrote since, or all of
+            the text was purged.
 
     """
     guard = PersonGuard(author)
@@ -169,7 +172,10 @@ def _revert_change(tx: Transaction, entry: Entry, name: str, record_id: str, ver
         raise Conflict(f"A {name} with the id {record_id} exists again.", "Undo the later entry first.")
     else:
         values = _reverted_fields(tx.connection, entry, name, before, after, current)
-        tx.put(msgspec.structs.replace(current, **values), base=current.version)
+        reverted = msgspec.structs.replace(current, **values)
+        if gives_trust(current, reverted):
+            _check_written_by_others(tx.connection, entry, name, before, after, reverted)
+        tx.put(reverted, base=current.version)
 
 
 def _differing_columns(name: str, one: Any, other: Any) -> list[str]:  # noqa: ANN401 - any record
@@ -234,6 +240,36 @@ def _former_values(
     return values
 
 
+def _check_written_by_others(
+    connection: Connection,
+    entry: Entry,
+    name: str,
+    before: Any,  # noqa: ANN401 - any record
+    after: Any,  # noqa: ANN401 - any record
+    reverted: Any,  # noqa: ANN401 - any record
+) -> None:
+    """Raise `Conflict` where trust would come back to fields that others than the person wrote after an entry.
+
+    A person gave it to ``before``, and has not decided about what stands there now.
+    """
+    changed = {
+        column
+        for change in _later_changes(connection, name, after)
+        if not (change.is_own or change.is_persons)
+        for column in change.columns
+    }
+    unseen = sorted(changed.intersection(_differing_columns(name, before, reverted)).difference(DECIDED_FIELDS))
+    if unseen:
+        raise Conflict(
+            f"Entry {entry.seq} cannot be taken back: {', '.join(unseen)} of {name} {reverted.id}"
+            f" {'was' if len(unseen) == 1 else 'were'} changed by others since, and would get the trust of what was"
+            " there before.",
+            "Look at it as it is now, and decide anew.",
+            current=to_plain(reverted),
+            attempted=to_plain(before),
+        )
+
+
 class _LaterChange(NamedTuple):
     """One change of a record after an entry's."""
 
@@ -243,6 +279,8 @@ class _LaterChange(NamedTuple):
     columns: Sequence[str]
     is_own: bool
     """Whether the program itself made it."""
+    is_persons: bool
+    """Whether the person made it, at this machine and not by a file."""
     is_in_effect: bool
     """Whether it is a change of its own, and was not taken back."""
     is_final: bool
@@ -252,21 +290,22 @@ class _LaterChange(NamedTuple):
 def _later_changes(connection: Connection, name: str, after: Any) -> Iterator[_LaterChange]:  # noqa: ANN401 - any record
     """Yield the changes of a record after a state of it, oldest first; none follows one that is final."""
     rows = connection.execute(
-        "SELECT change.seq, image, removed, nonce, entry.actor,"
+        "SELECT change.seq, image, removed, nonce, entry.actor, entry.channel,"
         f" entry.undoes IS NULL AND NOT {IS_UNDONE.format('entry')}"
         " FROM change JOIN entry ON entry.seq = change.seq"
         " WHERE record = ? AND record_id = ? AND version > ? ORDER BY version",
         (name, after.id, after.version),
     )
     previous = after
-    for seq, image, removed, nonce, actor, is_in_effect in rows:
+    for seq, image, removed, nonce, actor, channel, is_in_effect in rows:
         is_own = actor == "system"
+        is_persons = actor == "person" and channel not in (HUB_CHANNEL, *FILE_CHANNELS)
         if nonce is None or removed:
-            yield _LaterChange(seq, previous, (), is_own, bool(is_in_effect), is_final=True)
+            yield _LaterChange(seq, previous, (), is_own, is_persons, bool(is_in_effect), is_final=True)
             return
         record = TABLES[name].image.decode(image)
         columns = _differing_columns(name, previous, record)
-        yield _LaterChange(seq, previous, columns, is_own, bool(is_in_effect), is_final=False)
+        yield _LaterChange(seq, previous, columns, is_own, is_persons, bool(is_in_effect), is_final=False)
         previous = record
 
 
