@@ -23,6 +23,7 @@ class TypedInput:
         """Seconds between the key and the one before it, where that was the same key; infinite where it was another."""
         self._typed_at = 0.0
         self._key = ""
+        self._done_at = 0.0
 
     def note(self, event: events.Key | events.MouseDown) -> None:
         """Note a key or a click, before anything else sees it."""
@@ -30,9 +31,14 @@ class TypedInput:
         self.seconds_since_same_key = event.time - self._typed_at if key and key == self._key else inf
         self.carried_out_at, self._typed_at, self._key = monotonic(), event.time, key
 
+    def note_done(self) -> None:
+        """Note that the last one is carried out: what comes up from now on is what it led to, however long it took."""
+        self._done_at = monotonic()
+
     def key_was_pressed_since(self, moment: float) -> bool:
-        """Return whether the person pressed a key just now, and after ``moment`` of the monotonic clock."""
-        return self.carried_out_at > moment and monotonic() - self.carried_out_at < _JUST_NOW_SECONDS
+        """Return whether a key was pressed after ``moment`` of the monotonic clock and was carried out just now."""
+        last = max(self.carried_out_at, self._done_at)
+        return self.carried_out_at > moment and monotonic() - last < _JUST_NOW_SECONDS
 
     def was_typed_since(self, moment: float) -> bool:
         """Return whether what is being carried out was typed after ``moment`` of the monotonic clock."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from time import monotonic
+from typing import Any
 
 import pytest
 from textual.widgets import Input
 
 from memento_tui.api import Workspace
 from memento_tui.model import WorkingItem
+from memento_tui.tui import typed_input
 from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen, Confirm
 from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.screens.write_problems import OutcomesScreen
@@ -67,6 +71,27 @@ async def test_the_priority_changes_in_place_and_the_cursor_stays_with_the_item(
         await app.until(lambda: workspace.items.get("flaky").priority == 5, "it is lowered")
         await app.press("z")
         await app.until(lambda: workspace.items.get("flaky").priority == 6, "undo raises it again")
+
+
+async def test_a_key_that_is_pressed_again_acts_again_however_long_its_first_write_took(
+    data: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writing = 0.0
+    monkeypatch.setattr(typed_input, "monotonic", lambda: monotonic() + writing)
+    update = WorkingSection.update
+
+    def take_long(
+        self: WorkingSection, row_id: str, base_version: int | None, changes: Mapping[str, Any]
+    ) -> WorkingItem | None:
+        nonlocal writing
+        writing += 10.0
+        return update(self, row_id, base_version, changes)
+
+    monkeypatch.setattr(WorkingSection, "update", take_long)
+    async with opened(data, start="working") as app:
+        await opened_on(app, "flaky")
+        await app.press("plus", "plus", "plus")
+        await app.until(lambda: workspace.items.get("flaky").priority == 6, "each press counts")
 
 
 async def test_the_next_action_is_changed_without_a_form(data: Path, workspace: Workspace) -> None:
