@@ -67,7 +67,7 @@ _OLD_BACKUP = timedelta(days=7)
 _LATE_MAINTENANCE = timedelta(days=7)
 """How long after it is due a run of maintenance is missed: somebody was there a week ago at the latest."""
 
-_MAX_LISTED = 16
+_MAX_LISTED = 24
 """Records that each list of the overview holds."""
 
 _TOLD_SPAN = timedelta(days=1)

@@ -222,6 +222,8 @@ class InboxRow(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     text: str
     """The beginning of the text that it is about; several lines where nothing has a title."""
+    said: str
+    """The beginning of what would be remembered, as it is proposed; of a contradiction what each side says."""
     who: str
     session: str
     """The session that a proposal was made in; empty where none is known."""
@@ -313,6 +315,11 @@ _PROPOSAL_SOURCE = (
     "coalesce(nullif(json_extract(memory.source, '$.url'), ''), json_extract(proposal.evidence, '$.transcript'),"
     " nullif(json_extract(memory.source, '$.transcript'), ''), memory.source_type, '')"
 )
+_PROPOSED_TEXT = (
+    "substr(coalesce(json_extract(proposal.payload, '$.content'), json_extract(proposal.payload, '$.reason'),"
+    " nullif(memory.content, ''), skip.reason, nullif(item.content, ''), item.next_action, crystal.content,"
+    " newer.content, ''), 1, :head)"
+)
 _CHANGES_VERIFIED = "(action <> 'create' AND coalesce(memory.stability IN ('verified', 'stable') OR memory.pinned, 0))"
 _PROPOSALS_WITH_TARGETS = (
     "proposal LEFT JOIN memory ON target = 'memory' AND memory.id = target_id"
@@ -324,7 +331,7 @@ _PROPOSALS_WITH_TARGETS = (
 )
 _SELECT_PROPOSAL_ROWS = (
     f"SELECT proposal.id, action, target, {_PROPOSAL_HEADLINE}, proposed_by, state, proposal.version,"
-    f" proposal.session, {_PROPOSAL_SOURCE}, {_CHANGES_VERIFIED} FROM {_PROPOSALS_WITH_TARGETS}"
+    f" proposal.session, {_PROPOSAL_SOURCE}, {_CHANGES_VERIFIED}, {_PROPOSED_TEXT} FROM {_PROPOSALS_WITH_TARGETS}"
     " WHERE proposal.id IN (SELECT value FROM json_each(:ids))"
 )
 _SELECT_CONTRADICTION_ROWS = (
@@ -468,6 +475,13 @@ def _headline(record: str, row: Row) -> str:
     return str(row[3])
 
 
+def _said(record: str, row: Row) -> str:
+    """Return the beginning of what a proposal says; of a contradiction that of both sides, each on its line."""
+    if record == "contradiction":
+        return "\n".join(" ".join((text or "")[:_HEADLINE_CHARACTERS].split()) for text in (row[9], row[11]))
+    return str(row[10])
+
+
 def _spoken(content: str | None, spans: str) -> str:
     """Return the words at some spans of a text, on one line; empty where there are none, or too many for a row."""
     places = msgspec.json.decode(spans, type=list[tuple[int, int]])
@@ -483,6 +497,7 @@ def _inbox_row(place: Row, row: Row) -> InboxRow:
         action=row[1],
         target=row[2],
         text=_headline(place[0], row),
+        said=_said(place[0], row),
         who=row[4],
         since=datetime.fromisoformat(place[4]),
         state=row[5],

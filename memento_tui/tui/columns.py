@@ -109,6 +109,16 @@ class Columns(Generic[RowT]):
                 yield "", " "
             yield name, _in_cells(self.all[name], self.all[name].label, cells_of)
 
+    def place_of_main(self, names: Sequence[str], width: int) -> int:
+        """Return the cells in front of the main column in a row of so many cells."""
+        laid_out = self._laid_out(names, width)
+        before = laid_out[: [name for name, _ in laid_out].index(self.main)]
+        return self.marks + sum(cells_of + 1 for _, cells_of in before)
+
+    def width_of_main(self, names: Sequence[str], width: int) -> int:
+        """Return the cells of the main column in a row of so many cells."""
+        return dict(self._laid_out(names, width))[self.main]
+
     def without_room(self, names: Sequence[str], width: int) -> list[str]:
         """Return the names among these whose columns a row of so many cells has no room for."""
         shown = {name for name, _ in self._laid_out(names, width)}

@@ -47,6 +47,12 @@ class ListColumns:
 
         A row is drawn by its own kind: rows of the list before stay on the screen until the other list is read.
         """
+        left_out = self._section.columns_told_below
+        names = self.chosen(columns)
+        return tuple(name for name in names if name not in left_out) if left_out else names
+
+    def chosen(self, columns: Columns[Any]) -> tuple[str, ...]:
+        """Return the names of the columns that the person chose for one kind of list."""
         if columns.name not in self._chosen:
             try:
                 kept = self._section.memento.workspace.settings.get(_setting(columns))
@@ -90,8 +96,9 @@ class ListColumns:
         if here is None:
             section.memento.show_status(section.NO_COLUMNS, problem=True)
             return
-        chosen = await section.app.push_screen_wait(ColumnsScreen(here, self.names, section.list_title()))
-        if chosen is None or chosen == self.names:
+        before = self.chosen(here)
+        chosen = await section.app.push_screen_wait(ColumnsScreen(here, before, section.list_title()))
+        if chosen is None or chosen == before:
             return
         self._chosen[here.name] = chosen
         section.rows.refresh()

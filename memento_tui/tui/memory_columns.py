@@ -9,9 +9,10 @@ from memento_tui.api.types import MemorySummary
 from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
 from memento_tui.tui.display import ago, has_hidden
 from memento_tui.tui.memory_text import KIND_WORDS, trust_glyph
+from memento_tui.tui.roomy_rows import TextBelow
 from memento_tui.tui.widgets.record_list import Line
 
-__all__ = ["MEMORY_COLUMNS", "WIDE_ROW", "memory_line"]
+__all__ = ["MEMORY_BELOW", "MEMORY_COLUMNS", "WIDE_ROW", "memory_line"]
 
 WIDE_ROW = 90
 """Cells from which on the row of a memory has a column of tags."""
@@ -71,6 +72,9 @@ MEMORY_COLUMNS = Columns[MemorySummary](
     main="title",
     staying="changed",
 )
+
+
+MEMORY_BELOW = TextBelow[MemorySummary](lambda row, _: [(row.head, "muted")])
 
 
 def memory_line(row: MemorySummary, width: int, names: Sequence[str] = MEMORY_COLUMNS.first) -> list[Line]:

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 import memento_tui
 from memento_tui.api import Workspace
-from memento_tui.api.overview import mark_seen
+from memento_tui.api.overview import in_work, mark_seen
 from memento_tui.model.exposure import make_exposure
 from memento_tui.storage.activity import DayCount
 from memento_tui.tui.sections.home import HomeSection
@@ -245,3 +245,16 @@ def test_a_bar_shows_everybody_who_did_something_and_never_more_than_there_is_ro
     rows = drawn.draw(width, height)
     assert len(rows) <= height
     assert all(sum(cell_len(piece.text) for piece in row) <= width + 1 for row in rows)
+
+
+def test_what_is_in_work_says_its_next_action_below_where_the_panel_has_room(workspace: Workspace) -> None:
+    workspace.items.create("Move to /v3", next_action="plan it")
+    workspace.items.create("Pick a font", content="The old one is not free.")
+    workspace.items.create("Rename the queue")
+    drawn = next(p for p in panels(HomeView(in_work=in_work(workspace))) if p.title()[0].text == "In work")
+    roomy, tight = (["".join(piece.text for piece in row).strip() for row in drawn.draw(60, h)] for h in (6, 5))
+    assert "\N{RIGHTWARDS ARROW} plan it" in roomy
+    assert "The old one is not free." in roomy
+    assert len(roomy) == 5, "nothing stands below an item that says no more"
+    assert len(tight) == 3
+    assert any(line.endswith("\N{RIGHTWARDS ARROW} plan it") for line in tight)

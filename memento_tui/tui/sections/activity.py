@@ -75,6 +75,7 @@ class ActivitySection(ListSection[ActivityListRow]):
     """
     FILTER_HINT = "words  agent:  session:  channel:  actor:  action:  since:7d  is:new"
     SIDE_TITLE: ClassVar[str] = "Entry"
+    TELLS_LATELY: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("activity")]
 
     def __init__(self) -> None:

@@ -15,10 +15,21 @@ from memento_tui.api.types import Revision
 from memento_tui.model import Skip, WorkingItem
 from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
 from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, literal, more_characters, time_ago
+from memento_tui.tui.roomy_rows import TextBelow
 from memento_tui.tui.sections.record_spec import ITEM_SPEC, SKIP_SPEC, format_value
 from memento_tui.tui.widgets.record_list import Line
 
-__all__ = ["ITEM_COLUMNS", "SKIP_COLUMNS", "item_card", "item_details", "item_line", "skip_details", "skip_line"]
+__all__ = [
+    "ITEM_BELOW",
+    "ITEM_COLUMNS",
+    "SKIP_BELOW",
+    "SKIP_COLUMNS",
+    "item_card",
+    "item_details",
+    "item_line",
+    "skip_details",
+    "skip_line",
+]
 
 CATEGORY_SHORT = {
     "active_work": "doing",
@@ -184,6 +195,19 @@ SKIP_COLUMNS = Columns[Skip](
     marks=2,
 )
 
+_BELOW_CHARACTERS = 400
+"""Characters of a text from which the lines below a row are made."""
+
+ITEM_BELOW = TextBelow[WorkingItem](
+    lambda item, _: [(_next_action_text(item), ""), (item.content[:_BELOW_CHARACTERS], "muted")], ("next", "status")
+)
+SKIP_BELOW = TextBelow[Skip](
+    lambda skip, now: [
+        (skip.reason, "muted"),
+        (f"made {time_ago(skip.created_at, now)}, {skip.namespace}", "muted"),
+    ],
+    ("why",),
+)
 _MAX_CHARACTERS = 20_000
 _MOST_VERSIONS = 20
 

@@ -60,10 +60,10 @@ class HomeView:
 def panels(view: HomeView) -> list[Panel]:
     """Return the panels in reading order; they show the counts of ``view`` at the time when they are drawn."""
     return [
-        Panel(lambda: _waiting_title(view), lambda w, h: _waiting(view, w, h), 6, 17),
-        Panel(lambda: _since_title(view), lambda w, h: _since_rows(view, w, h), 6, 17),
-        Panel(lambda: [TextPiece("In work", "bold", PanelLink("working"))], lambda w, h: _in_work(view, w, h), 4, 16),
-        Panel(_told_title, lambda w, h: _told(view, w, h), 4, 17),
+        Panel(lambda: _waiting_title(view), lambda w, h: _waiting(view, w, h), 6, 25),
+        Panel(lambda: _since_title(view), lambda w, h: _since_rows(view, w, h), 6, 25),
+        Panel(lambda: [TextPiece("In work", "bold", PanelLink("working"))], lambda w, h: _in_work(view, w, h), 4, 24),
+        Panel(_told_title, lambda w, h: _told(view, w, h), 4, 10),
         Panel(lambda: [TextPiece("Health", "bold", PanelLink("health"))], lambda w, h: _health(view, w, h), 5, 7),
         Panel(lambda: [TextPiece("Ending soon", "bold")], lambda w, h: _expiring_rows(view, w, h), 5, 7),
         Panel(lambda: [TextPiece("Activity", "bold")], lambda w, h: _activity(view, w, h), 6, 14),
@@ -167,9 +167,30 @@ def _waiting(view: HomeView, width: int, height: int) -> list[PanelRow]:
         return [[TextPiece(_LOADING_TEXT, "dim")]]
     if not view.waiting:
         return [[TextPiece("All decided.", _MUTED)]]
-    rows: list[PanelRow] = [_next_row(item, width) for item in view.next[: height - 1]]
+    is_roomy = _has_two_lines_each(view.next, height - 1)
+    rows: list[PanelRow] = []
+    for item in view.next[: height - 1]:
+        rows.append(_next_row(item, width))
+        if is_roomy and (text := _beyond_headline(item)):
+            rows.append(_second_line(text, width))
     kinds = ((f"{kind.count:,} {kind.name}", _MUTED, PanelLink("review", kind.kind)) for kind in view.waiting)
     return [*rows, _joined(kinds, "   ", width)]
+
+
+def _has_two_lines_each(entries: Sequence[object], height: int) -> bool:
+    """Return whether each of some entries has a second line in so many rows."""
+    return 2 * len(entries) <= height
+
+
+def _second_line(text: str, width: int) -> PanelRow:
+    return [TextPiece("  "), TextPiece(cells(text, width - 2).rstrip(), _MUTED)]
+
+
+def _beyond_headline(item: InboxItem) -> str:
+    """Return the first words that an item says besides its headline; of a contradiction both sides."""
+    if item.kind == "contradiction":
+        return " / ".join(item.row.said.split("\n"))
+    return " ".join(item.row.said.split()).removeprefix(item.headline).lstrip()
 
 
 def _next_row(item: InboxItem, width: int) -> PanelRow:
@@ -267,10 +288,18 @@ def _in_work(view: HomeView, width: int, height: int) -> list[PanelRow]:
         return [[TextPiece(_LOADING_TEXT, "dim")]]
     if not view.in_work:
         return [[TextPiece("No working item is active.", _MUTED)]]
-    return [_work_row(item, width) for item in view.in_work[:height]]
+    if not _has_two_lines_each(view.in_work, height):
+        return [_work_row(item, width) for item in view.in_work[:height]]
+    rows: list[PanelRow] = []
+    for item in view.in_work:
+        then = f"\N{RIGHTWARDS ARROW} {item.next_action}" if item.next_action else " ".join(item.content.split())
+        rows.append(_work_row(item, width, with_next=False))
+        if then:
+            rows.append(_second_line(then, width))
+    return rows
 
 
-def _work_row(item: WorkingItem, width: int) -> PanelRow:
+def _work_row(item: WorkingItem, width: int, *, with_next: bool = True) -> PanelRow:
     words = " ".join(item.title.replace('"', " ").split()[:8])
     title = cells(item.title, min(width - 2, cell_len(shown(item.title)))).rstrip()
     row = [
@@ -278,7 +307,7 @@ def _work_row(item: WorkingItem, width: int) -> PanelRow:
         TextPiece(title, "", PanelLink("working", f'"{words}"')),
     ]
     left = width - 2 - cell_len(title)
-    if item.next_action and left > _LEAST_NEXT_ACTION:
+    if with_next and item.next_action and left > _LEAST_NEXT_ACTION:
         row.append(TextPiece(cells(f"  \N{RIGHTWARDS ARROW} {item.next_action}", left).rstrip(), _MUTED))
     return row
 

@@ -17,6 +17,7 @@ from memento_tui.model import Crystal
 from memento_tui.tui.commands import bindings
 from memento_tui.tui.edit_conflict import CurrentText, save_with_conflicts
 from memento_tui.tui.sections.identity_text import (
+    CRYSTAL_BELOW,
     CRYSTAL_COLUMNS,
     CRYSTAL_ORDERS,
     CrystalSource,
@@ -56,6 +57,7 @@ class IdentitySection(ListSection[Crystal]):
     FILTER_HINT = "filter: words, is:proposed, is:rejected"
     ORDERS: ClassVar[Mapping[str, str]] = CRYSTAL_ORDERS
     COLUMNS = CRYSTAL_COLUMNS
+    BELOW = CRYSTAL_BELOW
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("identity")]
     DEFAULT_CSS = """
     IdentitySection .side-text { max-width: 88; }

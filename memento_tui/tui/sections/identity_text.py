@@ -14,11 +14,13 @@ from memento_tui.api.review import PendingProposal
 from memento_tui.model import Crystal
 from memento_tui.tui.columns import Column, Columns, age_since, fixed
 from memento_tui.tui.display import cells, has_hidden, hidden_characters, literal, more_characters, shown
+from memento_tui.tui.roomy_rows import TextBelow
 from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.text_diff import text_difference
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = [
+    "CRYSTAL_BELOW",
     "CRYSTAL_COLUMNS",
     "CRYSTAL_ORDERS",
     "CrystalSource",
@@ -184,6 +186,8 @@ CRYSTAL_COLUMNS = Columns[Crystal](
     main="text",
     staying="day",
 )
+
+CRYSTAL_BELOW = TextBelow[Crystal](lambda row, _: [(_first_words(row), "muted")])
 
 CRYSTAL_ORDERS = {"newest": "Newest", "oldest": "Oldest", "longest": "Longest", "author": "By author, the newest"}
 """The orders of the timeline, in words that say what comes first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import inf
 from time import monotonic
@@ -22,8 +22,10 @@ from memento_tui.tui.columns import Columns
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, set_border_title, shown
 from memento_tui.tui.list_columns import ONE_ORDER, ListColumns
+from memento_tui.tui.roomy_rows import TextBelow, lines_for
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.section import ChosenRows, Section
+from memento_tui.tui.sections.lately import Lately
 from memento_tui.tui.selection import Selection
 from memento_tui.tui.side_pane import Divider, SidePane
 from memento_tui.tui.stale_guard import StaleGuard
@@ -83,6 +85,9 @@ RowT = TypeVar("RowT", bound=Row)
 _MIN_SHARE = 0.1
 """The least share of the room that a pane can be dragged to."""
 
+_EMPTY_MARGIN = 4
+"""Lines that the text of an empty list has around it."""
+
 _ZOOMS = ("-list-alone", "-pane-alone")
 """The classes of a section of which one part has all the room."""
 
@@ -109,6 +114,10 @@ class ListSection(Section, Generic[RowT]):
     """What the pane beside the list shows, on its frame."""
     COLUMNS: ClassVar[Columns[Any] | None] = None
     """The columns of a row; ``None`` where there are none to choose."""
+    BELOW: ClassVar[TextBelow[Any] | None] = None
+    """The text below the columns of a row where a short list has room for it; ``None`` where rows have one line."""
+    TELLS_LATELY: ClassVar[bool] = True
+    """Whether the lines that a short list leaves free on a tall screen tell what was done lately."""
     NO_COLUMNS: ClassVar[str] = "This list has no columns to choose."
     """The answer to a person who wants to choose columns where `column_set` returns none."""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list"), *bindings("columns")]
@@ -120,6 +129,9 @@ class ListSection(Section, Generic[RowT]):
         self.new_above = 0
         """How many rows have arrived above the row at the top of the screen."""
         self._known_total = 0
+        self._lines_of_row = 1
+        self._fitted_to = 0
+        """The lines of the pane that the rows were last given their lines for; 0 where they are to get them anew."""
         self._shown_at = inf
         """When the row under the cursor came on the screen, on the monotonic clock."""
         self.filter_box = FilterBox(
@@ -128,8 +140,11 @@ class ListSection(Section, Generic[RowT]):
         """The box that filters."""
         self.head = Static(classes="head", id=f"{self.SCOPE}-head")
         self.list: RecordList[RowT] = self.make_list()
+        self.list.fit = self.lines_of_row
         self.nothing = Static(classes="nothing")
         """The text of an empty list."""
+        self.lately = Lately()
+        """What was done lately, in the lines that a short list leaves free."""
         self.columns = ListColumns(self)
         """The columns of the list."""
         self.rows_pane = VerticalFrame(classes="rows")
@@ -193,7 +208,7 @@ class ListSection(Section, Generic[RowT]):
 
     def make_list(self) -> RecordList[RowT]:
         """Return the list, which is made once."""
-        return RecordList(self.row_lines, id=f"{self.SCOPE}-list")
+        return RecordList(self.draw_row, id=f"{self.SCOPE}-list")
 
     def make_source(self) -> RowSource[RowT]:
         """Return the source of the rows that the present `filter` selects. It is read on threads."""
@@ -202,6 +217,13 @@ class ListSection(Section, Generic[RowT]):
     def row_lines(self, row: RowT, width: int) -> Sequence[Line]:
         """Return the lines of one row; the list makes their text safe."""
         raise NotImplementedError
+
+    def draw_row(self, row: RowT, width: int) -> Sequence[Line]:
+        """Return the lines of one row, with the text below its columns where rows have room for it."""
+        lines, columns = self.row_lines(row, width), self.column_set()
+        if not self.has_text_below or self.BELOW is None or columns is None or len(lines) > 1:
+            return lines
+        return [*lines, *self.BELOW.lines(row, columns, self.columns.names, width, self.list.row_height)]
 
     def show(self, row: RowT | None) -> None:
         """Show beside the list the row under the cursor; ``None`` where there is none."""
@@ -269,6 +291,7 @@ class ListSection(Section, Generic[RowT]):
                     yield self.columns.header
                 yield self.list
                 yield self.nothing
+                yield self.lately
             yield self.divider
             yield self.side_pane
 
@@ -281,6 +304,7 @@ class ListSection(Section, Generic[RowT]):
         """Put the side pane where there is room for it."""
         super().on_resize()
         self.share_room()
+        self.call_after_refresh(self._fit_lately)
 
     def share_room(self) -> None:
         """Share the room between the list and the pane beside or below it, as the person did."""
@@ -294,6 +318,38 @@ class ListSection(Section, Generic[RowT]):
         given, all_of_it = [f"{share:.3f}fr" for share in (list_share, side_share)], "1fr"
         rows.width, side.width = given if wide else (all_of_it, all_of_it)
         rows.height, side.height = (all_of_it, all_of_it) if wide else given
+
+    @property
+    def has_text_below(self) -> bool:
+        """Whether rows have several lines now, because the list is short and the screen is tall."""
+        return self.BELOW is not None and self.list.row_height > 1
+
+    @property
+    def columns_told_below(self) -> Collection[str]:
+        """The columns that are left out now, because the text below each row says the same whole."""
+        return self.BELOW.instead_of if self.BELOW is not None and self.has_text_below else ()
+
+    def _fit_lately(self) -> None:
+        """Give what was done lately the lines that the list leaves free."""
+        if self.TELLS_LATELY:
+            listed = self.list.total * self.list.row_height
+            self.lately.fit(self._lines_of_pane() - (listed or self.empty_text().count("\n") + _EMPTY_MARGIN))
+
+    def _lines_of_pane(self) -> int:
+        """Return the lines that the list has where nothing stands below it."""
+        return self.rows_pane.size.height - (self.column_set() is not None)
+
+    def lines_of_row(self) -> int:
+        """Return the lines that each row is to have: others where the list begins anew or the pane has another size.
+
+        While something is written or a filter is typed they stay: rows that are being read never grow by themselves.
+        """
+        pane = self._lines_of_pane()
+        if self.BELOW is not None and pane != self._fitted_to:
+            fitting = lines_for(self.list.total, pane)
+            self._lines_of_row = min(self._lines_of_row, fitting) if self.filter else fitting
+            self._fitted_to = pane
+        return self._lines_of_row
 
     def _divider_dragged(self, x: int, y: int) -> None:
         room = self._panes.region
@@ -357,6 +413,10 @@ class ListSection(Section, Generic[RowT]):
             # Counting takes as long as there are rows; the first page does not wait for it.
             self.rows.set_rows(rows, max(self._known_total, len(rows)), source, select=select)
             self.rows.refresh_rows(source, select=select)
+        if not self.filter:
+            self._fitted_to = 0
+            self.list.fit_rows()
+            self.lately.read()
         self.update_head()
 
     def reload(self) -> None:
@@ -385,6 +445,7 @@ class ListSection(Section, Generic[RowT]):
         if event.record_list is not self.rows:
             return
         self._known_total = self.rows.total
+        self.lately.read()
         self.new_above = self.new_above + event.moved if self.rows.first_visible else 0
         self.update_head()
 
@@ -439,6 +500,7 @@ class ListSection(Section, Generic[RowT]):
         """Write the lines above the list, and the text of an empty list."""
         self.head.update(self.head_text())
         self.columns.header.refresh()
+        self._fit_lately()
         empty = self.rows.total == 0
         # The list stays, a line high: a widget that is hidden loses the focus, and the next key would go elsewhere.
         self.rows_pane.set_class(empty, "-empty")

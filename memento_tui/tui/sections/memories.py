@@ -21,12 +21,12 @@ from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import literal, set_border_title, shown
 from memento_tui.tui.edit_conflict import CurrentText, other_writer_name, save_with_conflicts
 from memento_tui.tui.external_editor import edit_in_external_editor, run_in_terminal
-from memento_tui.tui.memory_columns import MEMORY_COLUMNS, memory_line
+from memento_tui.tui.memory_columns import MEMORY_BELOW, MEMORY_COLUMNS, memory_line
 from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen, DialogChoice
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.memory_actions import MemoryActions
-from memento_tui.tui.sections.memory_search import MemorySearch
+from memento_tui.tui.sections.memory_search import RESULT_LINES, MemorySearch
 from memento_tui.tui.selection import SeenVersion, Selection
 from memento_tui.tui.views.memory_side import MemorySide, Preview, SideSubject
 from memento_tui.tui.views.view import FilterChanged, MemoryChosen, ViewClosed
@@ -76,6 +76,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         "last_used": "Last used",
     }
     COLUMNS = MEMORY_COLUMNS
+    BELOW = MEMORY_BELOW
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("memories")]
 
     def __init__(self) -> None:
@@ -140,6 +141,10 @@ class MemoriesSection(ListSection[MemorySummary]):
         lines = memory_line(row, width, self.columns.names)
         evidence = self.search.evidence(row.id, width)
         return lines if evidence is None else [*lines, evidence]
+
+    def lines_of_row(self) -> int:
+        """Return two lines for results, the second with the evidence; for others what a short list has room for."""
+        return RESULT_LINES if self.search.query.words else super().lines_of_row()
 
     # Searching
 

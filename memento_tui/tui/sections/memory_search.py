@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from memento_tui.tui.views.why import SearchRank
     from memento_tui.tui.widgets.record_list import Line
 
-__all__ = ["MemorySearch"]
+__all__ = ["RESULT_LINES", "MemorySearch"]
+
+RESULT_LINES = 2
+"""Lines of a result: its columns, and the evidence."""
+
 
 _MOST_HITS = 100
 _TYPING_PAUSE_SECONDS = 0.15
@@ -80,7 +84,7 @@ class MemorySearch:
         else:
             self._section.workers.cancel_group(self._section, "meaning")
             self._semantic, self.hits = "", {}
-            self._section.rows.row_height = 1
+            self._section.list.fit_rows()
             self._section.read()
             self._section.show(self._section.rows.current)
         # A quotation mark that is not closed is being typed; it is reported when the person goes on to the list.
@@ -156,7 +160,7 @@ class MemorySearch:
         listed, rows = self._found.listed, self._section.rows
         source = HitSource(listed)
         self.hits = {hit.id: hit for hit in listed}
-        rows.row_height = 2
+        rows.row_height = RESULT_LINES
         if answer.notice and answer.notice != self._noticed:  # once, or it takes the place of what was done since
             self._section.memento.show_status(answer.notice)
             self._noticed = answer.notice

@@ -16,7 +16,7 @@ from memento_tui.model import Skip
 from memento_tui.moments import parse_moment
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.sections.entry_list import EntryListSection, EntryWriter
-from memento_tui.tui.sections.entry_text import SKIP_COLUMNS, skip_details, skip_line
+from memento_tui.tui.sections.entry_text import SKIP_BELOW, SKIP_COLUMNS, skip_details, skip_line
 from memento_tui.tui.sections.record_spec import DEFAULT_EXTENSION, EXPIRY_HINT, SKIP_SPEC
 from memento_tui.tui.widgets.record_list import Line
 
@@ -35,6 +35,7 @@ class SkipsSection(EntryListSection[Skip]):
         "hits": lambda skip: (-skip.hits, skip.expires_at),
     }
     COLUMNS = SKIP_COLUMNS
+    BELOW = SKIP_BELOW
     SIDE_TITLE: ClassVar[str] = "Skip"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("skips")]
 

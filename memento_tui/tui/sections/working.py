@@ -19,7 +19,7 @@ from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.section import WIDE_CELLS
 from memento_tui.tui.sections.entry_list import EntryListSection, EntryWriter
-from memento_tui.tui.sections.entry_text import ITEM_COLUMNS, item_card, item_details, item_line
+from memento_tui.tui.sections.entry_text import ITEM_BELOW, ITEM_COLUMNS, item_card, item_details, item_line
 from memento_tui.tui.sections.record_spec import ITEM_SPEC
 from memento_tui.tui.widgets.column_board import ColumnBoard
 from memento_tui.tui.widgets.paged_rows import RowSource
@@ -50,6 +50,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
         "category": lambda item: ITEM_CATEGORIES.index(item.category),
     }
     COLUMNS = ITEM_COLUMNS
+    BELOW = ITEM_BELOW
     NO_COLUMNS: ClassVar[str] = "The board has no columns to choose; b shows the list."
     SIDE_TITLE: ClassVar[str] = "Item"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("working")]

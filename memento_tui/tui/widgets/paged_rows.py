@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, Generic, Protocol, TypeVar
@@ -294,6 +294,8 @@ class PagedRows(ScrollView, Generic[RowT]):
         self._is_reading = False
         self._laid_out_height = 0
         self.set_reactive(PagedRows.row_height, row_height)
+        self.fit: Callable[[], int] | None = None
+        """Returns the lines that each row is to have; ``None`` where they stay as they are."""
 
     @property
     def total(self) -> int:
@@ -351,8 +353,14 @@ class PagedRows(ScrollView, Generic[RowT]):
         """Announce a row that was set before mounting."""
         self._announce()
 
+    def fit_rows(self) -> None:
+        """Give each row the lines that `fit` returns."""
+        if self.fit is not None and self.size.height:
+            self.row_height = self.fit()
+
     def on_resize(self) -> None:
         """Keep the cursor visible if it was, and read rows that have become visible."""
+        self.fit_rows()
         if not self._laid_out_height or self._position(self._laid_out_height).cursor_is_visible:
             self._show_cursor()
         self._laid_out_height = self.size.height

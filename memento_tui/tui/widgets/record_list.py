@@ -217,6 +217,8 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
             lines = self._draw(row, max(width - GUTTER_WIDTH, 0))
         # The cursor's own colours come last: they are legible together, however a piece is styled.
         over = self.get_component_rich_style("record-list--cursor") if index == self.cursor else Style.null()
+        if part and part >= len(lines):  # rows stand apart there
+            over = Style.null()
         pieces = tuple(lines[part]) if part < len(lines) else ()
         return self._strip(((self._gutter(row, index, part), "mark"), *pieces), width, style, over)
 

@@ -9,9 +9,10 @@ from rich.cells import cell_len
 from memento_tui.api.inbox import InboxItem
 from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
 from memento_tui.tui.display import cells, has_hidden
+from memento_tui.tui.roomy_rows import TextBelow
 from memento_tui.tui.widgets.record_list import Line
 
-__all__ = ["WAITING_COLUMNS", "group_line", "kind_word", "label_of", "waiting_line"]
+__all__ = ["WAITING_BELOW", "WAITING_COLUMNS", "group_line", "kind_word", "label_of", "waiting_line"]
 
 KIND_LABELS = {
     "orders": ("! orders", "error"),
@@ -93,6 +94,16 @@ WAITING_COLUMNS = Columns[InboxItem](
     marks=2,
     least_main=14,  # how long it waits is worth more than the end of a headline, which stands beside the list
 )
+
+
+def _said(row: InboxItem) -> list[str]:
+    """Return what an item says beyond its headline: both sides of a contradiction, else its text."""
+    if row.kind == "contradiction":
+        return row.row.said.split("\n", 1)
+    return [row.row.said]
+
+
+WAITING_BELOW = TextBelow[InboxItem](lambda row, _: [(text, "muted") for text in _said(row)])
 
 
 def waiting_line(row: InboxItem, width: int, names: Sequence[str]) -> Line:

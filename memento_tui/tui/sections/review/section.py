@@ -34,7 +34,7 @@ from memento_tui.tui.sections.review.groups import (
 from memento_tui.tui.sections.review.line_view import LineView, texts_of_change
 from memento_tui.tui.sections.review.proposal_editing import ProposalEditing
 from memento_tui.tui.sections.review.queue_groups import QueueGroups
-from memento_tui.tui.sections.review.rows import WAITING_COLUMNS, group_line, kind_word, waiting_line
+from memento_tui.tui.sections.review.rows import WAITING_BELOW, WAITING_COLUMNS, group_line, kind_word, waiting_line
 from memento_tui.tui.selection import Selection
 from memento_tui.tui.views.view import ViewClosed
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, RowSource
@@ -82,6 +82,7 @@ class ReviewSection(ListSection[QueueRow]):
         "agent": "By agent, the riskiest",
     }
     COLUMNS = WAITING_COLUMNS
+    BELOW = WAITING_BELOW
     SIDE_TITLE: ClassVar[str] = "Card"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("review")]
 
@@ -101,7 +102,7 @@ class ReviewSection(ListSection[QueueRow]):
 
     def make_list(self) -> RecordList[QueueRow]:
         """Return the list, whose groups can be marked."""
-        return QueueList(self.row_lines, id=f"{self.SCOPE}-list")
+        return QueueList(self.draw_row, id=f"{self.SCOPE}-list")
 
     def make_selection(self) -> Selection[InboxItem]:
         """Return the selection; marked items that the list has not loaded are read."""
@@ -166,6 +167,10 @@ class ReviewSection(ListSection[QueueRow]):
             return group_line(row.key, row.kinds, len(row.items), width, is_folded=row.is_folded)
         indent = self.row_indent()
         return [[(" " * indent, ""), *waiting_line(row, width - indent, self.columns.names)]]
+
+    def draw_row(self, row: QueueRow, width: int) -> Sequence[Line]:
+        """Return the lines of an item; of a group its one."""
+        return self.row_lines(row, width) if isinstance(row, InboxGroup) else super().draw_row(row, width)
 
     def row_indent(self) -> int:
         """Return the cells that an item stands behind the name of its group."""
