@@ -20,6 +20,7 @@ from memento_tui.policy.gate import Gate, ProposalDraft, Screened
 from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.storage.journal_queries import Revision
 from memento_tui.storage.store import Store
+from memento_tui.text.near_names import nearest_name
 
 __all__ = [
     "CATEGORY_WORDS",
@@ -81,6 +82,14 @@ class SkipQuery(msgspec.Struct, frozen=True):
         )
 
 
+_ITEM_FIELDS = ("category", "status", "tag")
+_SKIP_FIELDS = ("by", "expires")
+"""The fields of queries on working items, and of those on skips."""
+
+_LEAST_LIKENESS = 0.8
+"""The likeness of a word before a colon to a field (0 to 1, that of difflib) from which on it is that misspelled."""
+
+
 def parse_item_query(text: str, *, strict: bool = False) -> ItemQuery:
     """Read words, ``category:``, ``status:`` and ``tag:``. ``strict`` raises `InvalidInput` for the first problem."""
     words: list[str] = []
@@ -88,7 +97,7 @@ def parse_item_query(text: str, *, strict: bool = False) -> ItemQuery:
     statuses: set[str] = set()
     tags: set[str] = set()
     problems: list[str] = []
-    for key, value in _split_terms(text, ("category", "status", "tag")):
+    for key, value in _split_terms(text, _ITEM_FIELDS):
         if key == "category":
             _add_matching(value, key, CATEGORY_WORDS, categories, problems)
         elif key == "status":
@@ -97,6 +106,7 @@ def parse_item_query(text: str, *, strict: bool = False) -> ItemQuery:
             tags.add(fold_tag(value.lstrip("#")))
         else:
             words.append(value.casefold())
+            problems += _misspelled(value, _ITEM_FIELDS)
     _raise_first(problems, strict=strict)
     return ItemQuery(tuple(words), frozenset(categories), frozenset(statuses), frozenset(tags), tuple(problems))
 
@@ -107,7 +117,7 @@ def parse_skip_query(text: str, *, strict: bool = False) -> SkipQuery:
     makers: list[str] = []
     within: timedelta | None = None
     problems: list[str] = []
-    for key, value in _split_terms(text, ("by", "expires")):
+    for key, value in _split_terms(text, _SKIP_FIELDS):
         if key == "by":
             makers.append(value.casefold())
         elif key == "expires":
@@ -117,6 +127,7 @@ def parse_skip_query(text: str, *, strict: bool = False) -> SkipQuery:
             within = span or within
         else:
             words.append(value.casefold())
+            problems += _misspelled(value, _SKIP_FIELDS)
     _raise_first(problems, strict=strict)
     return SkipQuery(tuple(words), tuple(makers), within, tuple(problems))
 
@@ -151,6 +162,13 @@ def _split_terms(text: str, keys: Sequence[str]) -> Iterable[tuple[str, str]]:
         elif value.rstrip(":") not in keys:
             # A key without a value yet is being typed.
             yield "", f"{key}:{value}" if key else value
+
+
+def _misspelled(word: str, fields: Sequence[str]) -> list[str]:
+    """Return a sentence where a word was probably meant as one of these fields with a value; else nothing."""
+    name, colon, _ = word.partition(":")
+    near = nearest_name(name.lower(), fields, _LEAST_LIKENESS) if colon else ""
+    return [f"There is no field {name:.60}:. Did you mean {near}:?"] if near else []
 
 
 def _add_matching(value: str, key: str, words: dict[str, str], chosen: set[str], problems: list[str]) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 from memento_tui import clock
 from memento_tui.model.filters import AllOf
 from memento_tui.model.memory import KINDS, SOURCE_TYPES, STABILITIES, STATUSES, TIERS
 from memento_tui.search.query_language import FIELDS, FieldToken, field_tokens, meant_field, parse
+from memento_tui.text.near_names import nearest_name
 
 if TYPE_CHECKING:
     from memento_tui.api.workspace import Workspace
@@ -206,18 +206,26 @@ class QueryHelper:
         if typing:
             source = _FIELD_ALONE.sub("", source)
         for token in field_tokens(source):
-            if typing and token.end == len(source):
-                source = source if self._is_whole(token) else source[: token.start]
-                break
             field = token.field if token.field in FIELDS else meant_field(token.field)
+            if field != token.field and field:
+                notes.append(f"There is no field {token.field:.60}:; showing {field}:.")
+            if typing and token.end == len(source):
+                source = self._unfinished(source, token._replace(field=field or token.field))
+                break
             if field not in FIELDS or not token.values:
                 continue
-            if field != token.field:
-                notes.append(f"There is no field {token.field:.60}:; showing {field}:.")
             values = [self._forgive_value(field, value, notes) for value in token.values]
             made += source[end : token.start] + f"{token.sign}{field}:" + _quoted(",".join(values))
             end = token.end
         return ForgivenQuery(made + source[end:], tuple(notes))
+
+    def _unfinished(self, source: str, token: FieldToken) -> str:
+        """Return a query that ends in a field that is being typed, its name put right; without it as it is no value."""
+        before = source[: token.start]
+        if not self._is_whole(token):
+            return before
+        is_known = token.field in FIELDS and token.values
+        return before + f"{token.sign}{token.field}:{_quoted(','.join(token.values))}" if is_known else source
 
     def _is_whole(self, token: FieldToken) -> bool:
         """Return whether a part says something as it stands, and is not merely the beginning of a value."""
@@ -241,10 +249,10 @@ class QueryHelper:
         by_folded = {name.casefold(): name for name in known}
         folded = value.casefold().strip("#/")
         begun = [name for name in by_folded if name.startswith(folded)] if len(folded) >= _SHORTEST_BEGINNING else []
-        near = begun or get_close_matches(folded, by_folded, 1, _LEAST_LIKENESS)
+        near = begun[0] if begun else nearest_name(folded, by_folded, _LEAST_LIKENESS)
         if near:
-            notes.append(f"There is no {field}:{value:.60}; showing {field}:{by_folded[near[0]]:.60}.")
-            return by_folded[near[0]]
+            notes.append(f"There is no {field}:{value:.60}; showing {field}:{by_folded[near]:.60}.")
+            return by_folded[near]
         if field in _OPEN_FIELDS:
             notes.append(f"No memory has {field}:{value:.60}.")
         return value

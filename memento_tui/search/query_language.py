@@ -16,6 +16,7 @@ from memento_tui.model.memory import KINDS, SOURCE_TYPES, STATUSES, TIERS, parse
 from memento_tui.model.memory_fields import FIELDS as MEMORY_FIELDS
 from memento_tui.model.memory_fields import hundredths
 from memento_tui.moments import parse_moment, parse_span
+from memento_tui.text.near_names import nearest_name
 
 __all__ = ["FIELDS", "FieldToken", "Phrase", "Query", "Word", "field_tokens", "meant_field", "parse"]
 
@@ -200,7 +201,7 @@ class _QueryParser:
 _OTHER_NAMES = {"namespace": "ns", "type": "kind", "since": "after", "until": "before"}
 """Names that other programs have for the fields."""
 
-_SHORTEST_MISSPELLING, _LEAST_LIKENESS = 3, 0.8
+_SHORTEST_MISSPELLING, _LEAST_LIKENESS = 2, 0.8
 """Characters of a name, and its likeness to a field's (0 to 1), from which on it counts as that field misspelled."""
 
 
@@ -213,9 +214,9 @@ def meant_field(name: str) -> str:
         return _OTHER_NAMES[name]
     if len(name) < _SHORTEST_MISSPELLING:
         return ""
-    from difflib import get_close_matches  # noqa: PLC0415 - for a query that is wrong only
-
-    return next(iter(get_close_matches(name, FIELDS, 1, _LEAST_LIKENESS)), "")
+    meant = nearest_name(name, FIELDS, _LEAST_LIKENESS)
+    # So few letters are much else too, unless the first is right.
+    return meant if len(name) > _SHORTEST_MISSPELLING or meant[:1] == name[0] else ""
 
 
 def _choices(value: str) -> Iterator[str]:

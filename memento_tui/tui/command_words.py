@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from memento_tui.api.query_completion import QueryHelper, Suggestions, suggest
@@ -11,6 +10,7 @@ from memento_tui.app_sections import SECTION_NAMES, SECTIONS
 from memento_tui.errors import InvalidInput
 from memento_tui.model.memory import RELATION_TYPES
 from memento_tui.model.memory_fields import FIELDS_BY_NAME
+from memento_tui.text.near_names import nearest_name
 from memento_tui.tui.commands import COMMANDS, Command, KeyScope
 from memento_tui.tui.sections.memory_commands import CHANGES, ROW_COMMANDS
 
@@ -121,8 +121,8 @@ class CommandWords:
             return
         if name in CHANGES or name in ROW_COMMANDS:
             raise InvalidInput(f":{name} is for memories.", "Go there first: :memories.")
-        near = get_close_matches(name, [*self.known, *ALIASES], 1)
-        hint = f"Did you mean :{near[0]}?" if near else "Tab shows what there is; ? shows the keys."
+        near = nearest_name(name, [*self.known, *ALIASES])
+        hint = f"Did you mean :{near}?" if near else "Tab shows what there is; ? shows the keys."
         raise InvalidInput(f"There is no command :{name:.40} here.", hint)
 
     def complete(self, line: str, cursor: int) -> Suggestions:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from memento_tui.api.query_completion import QueryHelper
 from memento_tui.app_sections import SECTION_NAMES
 from memento_tui.errors import InvalidInput, MementoError, ReadOnlyMode
 from memento_tui.known_workspaces import KnownWorkspaces
+from memento_tui.text.near_names import nearest_name
 from memento_tui.tui.command_words import APP_COMMANDS, CommandWords, TypedLine
 from memento_tui.tui.commands import Command
 from memento_tui.tui.display import literal
@@ -186,12 +186,14 @@ def _section_and_query(argument: str) -> tuple[str, str]:
     name, _, query = argument.partition(" ")
     found = next((known for known in SECTION_NAMES if known.startswith(name.lower())), None)
     if found is None:
-        raise InvalidInput(f"There is no section {name!r:.40}.", f"There are {', '.join(SECTION_NAMES)}.")
+        near = nearest_name(name.lower(), SECTION_NAMES)
+        meant = f"Did you mean {near}? " if near else ""
+        raise InvalidInput(f"There is no section {name!r:.40}.", f"{meant}There are {', '.join(SECTION_NAMES)}.")
     return found, query.strip()
 
 
 def _check_theme(name: str, known: list[str]) -> None:
     if name not in known:
-        near = get_close_matches(name, known, 1)
-        hint = f"Did you mean {near[0]}?" if near else "Tab behind the name shows them."
+        near = nearest_name(name, known)
+        hint = f"Did you mean {near}?" if near else "Tab behind the name shows them."
         raise InvalidInput(f"There is no theme {name!r:.40}.", hint)

@@ -190,6 +190,7 @@ async def test_digits_are_counts_where_the_person_set_it_so(data_dir: Path, work
             assert rows.cursor == row, keys
         await app.press("4")
         assert "4 x ..." in app.text("#memories-head")
+        assert "[ and ] go to the sections" in app.text("#memories-head")
         await app.press("space", "j")
         assert rows.cursor == 2, "a count is for one key"
         await app.press("left_square_bracket")

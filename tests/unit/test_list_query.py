@@ -78,6 +78,9 @@ def test_a_value_that_no_field_has_is_told_and_left_out() -> None:
         "There is no category 'hobby'; there are active work, standing decision, waiting for, session note.",
     )
     assert asked.matches(ITEM)
+    assert parse_item_query("categry:waiting").problems == ("There is no field categry:. Did you mean category:?",)
+    assert parse_skip_query("expries:<7d").problems == ("There is no field expries:. Did you mean expires:?",)
+    assert parse_skip_query("https://a.b").problems == ()
     assert parse_skip_query("expires:soon").problems == ("expires: takes a span such as <7d, not 'soon'.",)
     for read, query in ((parse_item_query, "status:gone"), (parse_skip_query, "expires:soon")):
         with pytest.raises(InvalidInput):

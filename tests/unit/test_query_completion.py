@@ -78,6 +78,9 @@ def test_few_values_are_offered_with_how_many_memories_have_each(workspace: Work
     [
         ("tag:databse one", "tag:database one", "There is no tag:databse; showing tag:database."),
         ("-tag:databse one", "-tag:database one", "There is no tag:databse; showing tag:database."),
+        ("kidn:decision", "kind:decision", "There is no field kidn:; showing kind:."),
+        ("tga:database", "tag:database", "There is no field tga:; showing tag:."),
+        ("tg:database", "tag:database", "There is no field tg:; showing tag:."),
         ("kindd:decision", "kind:decision", "There is no field kindd:; showing kind:."),
         ("kind:decison", "kind:decision", "There is no kind:decison; showing kind:decision."),
         ("ns:project/api", "ns:projects/api", "There is no ns:project/api; showing ns:projects/api."),
@@ -101,6 +104,8 @@ def test_a_typing_error_is_forgiven_with_a_sentence(helper: QueryHelper, source:
         'tag:"not closed',
         "after:2026-01-01",
         "http://a.b",
+        "ag:47",
+        "tab:4",
         "",
     ],
 )
@@ -113,6 +118,13 @@ def test_what_is_still_being_typed_is_no_error_yet(helper: QueryHelper) -> None:
     assert helper.forgive("one tag:dat", typing=True) == ("one ", ())
     assert helper.forgive("one tag:database", typing=True) == ("one tag:database", ())
     assert helper.forgive("tag:databse one", typing=True).source == "tag:database one"
+
+
+def test_a_field_that_is_misspelled_is_said_and_put_right_while_it_is_typed(helper: QueryHelper) -> None:
+    said = ("There is no field knd:; showing kind:.",)
+    assert helper.forgive("one knd:decision", typing=True) == ("one kind:decision", said)
+    assert helper.forgive("one tga:dat", typing=True) == ("one ", ("There is no field tga:; showing tag:.",))
+    assert helper.forgive("one htp:x", typing=True) == ("one htp:x", ())
 
 
 def test_a_tag_that_only_a_deleted_memory_has_is_no_error(helper: QueryHelper, workspace: Workspace) -> None:

@@ -493,8 +493,13 @@ class ListSection(Section, Generic[RowT]):
         if not self.is_in_first_order:
             words.append(f"{self.ORDERS[self.order].lower()} first")
         if self.rows.typed_count:
-            words.append(f"{self.rows.typed_count} x ...")
+            words.append(self.count_words())
         return "  ".join(words)
+
+    def count_words(self) -> str:
+        """Return the count that was typed for the next key, and where digits do not lead; empty where there is none."""
+        count = self.rows.typed_count
+        return f"{count} x ...  ([ and ] go to the sections)" if count else ""
 
     def update_head(self) -> None:
         """Write the lines above the list, and the text of an empty list."""

@@ -177,7 +177,9 @@ class ReviewSection(ListSection[QueueRow]):
         return _GROUP_INDENT if self.groups.by else 0
 
     def head_text(self) -> Content:
-        """Return how many of each kind wait, and how many are marked."""
+        """Return how many of each kind wait, and how many are marked; while a count is typed, that."""
+        if self.rows.typed_count:
+            return Content(self.count_words())
         if not self._counts:
             return Content("" if self.rows.total else "nothing waits")
         kind = self.kind
