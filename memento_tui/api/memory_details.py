@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -12,8 +14,9 @@ from memento_tui.errors import NotAllowed, NotFound
 from memento_tui.maintenance.aging import restore_compacted
 from memento_tui.model import Memory, Relation, WorkingItem
 from memento_tui.model.memory_fields import FIELDS
+from memento_tui.storage.journal import HUB_CHANNEL
 
-__all__ = ["MemoryLink", "links_of", "restore_version"]
+__all__ = ["MemoryLink", "links_of", "restore_version", "verifier_of"]
 
 if TYPE_CHECKING:
     from memento_tui.api.workspace import Workspace
@@ -50,6 +53,21 @@ class MemoryLink(msgspec.Struct, frozen=True):
     def can_be_walked(self) -> bool:
         """Whether there is a memory at the other end that can be shown."""
         return self.end_kind == "memory" and self.state not in ("purged", "gone")
+
+
+def verifier_of(workspace: Workspace, memory: Memory) -> str:
+    """Return who verified a memory: the member of the hub where it was one elsewhere, else as it says itself.
+
+    That is the author of the oldest of the versions that have the present date of verification without a break.
+    """
+    verified = takewhile(
+        lambda revision: revision.record is not None and revision.record.verified_at == memory.verified_at,
+        workspace.history(memory.id),
+    )
+    if memory.verified_at is None or (first := deque(verified, 1)) == deque():
+        return memory.verified_by
+    entry = first[0].entry
+    return entry.agent if entry.channel == HUB_CHANNEL and entry.agent else memory.verified_by
 
 
 def links_of(workspace: Workspace, memory_id: str) -> Sequence[MemoryLink]:

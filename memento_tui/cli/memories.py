@@ -229,30 +229,35 @@ def show(id: str, *, raw: bool, life: bool, at: str | None) -> None:  # noqa: A0
             raise click.UsageError("--life is about the present; leave out --at.")
         with open_workspace() as workspace, open_past(workspace, at) as past:
             memory = past.get(id)
-            _emit_memory(memory, past.related(memory.id), past.contradicting([memory.id]).get(memory.id, ()), raw=raw)
+            against = past.contradicting([memory.id]).get(memory.id, ())
+            _emit_memory(memory, memory.verified_by, past.related(memory.id), against, raw=raw)
         return
+    from memento_tui.api.memory_details import verifier_of  # noqa: PLC0415 - most calls do without
+
     with open_workspace() as workspace:
         memory = workspace.get(id)
         relations = workspace.related(memory.id)
         against = contradicting(workspace, [memory.id]).get(memory.id, [])
+        verifier = verifier_of(workspace, memory)
         decay = workspace.config.maintenance.decay
         provenance = workspace.provenance([memory.id])[memory.id] if life else None
     if provenance is not None:
         _show_life(memory, decay, provenance)
         return
-    _emit_memory(memory, relations, against, raw=raw)
+    _emit_memory(memory, verifier, relations, against, raw=raw)
 
 
 def _emit_memory(
-    memory: Memory, relations: Sequence[tuple[str, str, str]], against: Sequence[str], *, raw: bool
+    memory: Memory, verifier: str, relations: Sequence[tuple[str, str, str]], against: Sequence[str], *, raw: bool
 ) -> None:
+    """Print a memory; ``verifier`` is who verified it, as a person is told."""
     if raw and not current_session().as_json:
         write((safe(memory.content, multiline=True) if sys.stdout.isatty() else memory.content) + "\n")
         return
     links = [{"type": type_, "direction": direction, "id": end} for type_, direction, end in relations]
     emit(
         {**to_plain(memory), "relations": links, "contradicts": against},
-        lambda: _memory_text(memory, relations, against),
+        lambda: _memory_text(memory, verifier, relations, against),
     )
 
 
@@ -274,9 +279,12 @@ def _show_life(memory: Memory, decay: DecayPreset, provenance: Provenance) -> No
 _FIELDS_SHOWN_APART = {"content", "title", "source", "shown_count", "used_count", "version"}
 
 
-def _memory_text(memory: Memory, relations: Sequence[tuple[str, str, str]], against: Sequence[str]) -> str:
+def _memory_text(
+    memory: Memory, verifier: str, relations: Sequence[tuple[str, str, str]], against: Sequence[str]
+) -> str:
     plain = {name: getattr(memory, name) for name in Memory.__struct_fields__ if name not in _FIELDS_SHOWN_APART}
     plain |= {part: getattr(memory.source, part) for part in memory.source.__struct_fields__}
+    plain["verified_by"] = verifier
     plain["pinned"] = memory.pinned or None
     plain["injection_score"] = memory.injection_score or None
     plain["used"] = f"{memory.used_count} times, shown {memory.shown_count} times" if memory.shown_count else None

@@ -268,7 +268,7 @@ def _visible_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     yield from wording_spans(level, gated=gated)
 
 
-_QUOTED = re.compile(r"""\\+(["'`/])|(?:\\)+(n|r|t)(?![a-z]{2}[\\/])""")
+_QUOTED = re.compile(r"""(?<!\\)(?:\\++(["'`/])|\\++(n|r|t)(?![a-z]{2}[\\/]))""")
 _ESCAPES = re.compile(r"""\\["nr]|%[0-9A-Fa-f]{2}|&(?:#|[a-z]{2,6};)|\\[ux][0-9a-fA-F{]""")
 _SECRET_SIGN = re.compile(r"(?i)pass|secret|token|key|pwd|auth|cookie|login|cred|://|[\w-]{20}|[^\x00-\x7f]{2}")
 _BROKEN_WORD = re.compile(

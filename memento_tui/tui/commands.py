@@ -517,6 +517,8 @@ class KeyMap:
                 problems.append(f"The command {name} would have no key; name at least one.")
             elif other := self._command_with_keys(known[name], codes):
                 problems.append(f"{keys} cannot be the key of {name}: it is that of {other.id}.")
+            elif known[name].writes and (looking := self._looking_keys(known[name]).intersection(codes.split(","))):
+                problems.append(f"{', '.join(sorted(looking))} cannot be the key of {name}: one moves or looks by it.")
             else:
                 self.remapped[name] = codes
         self.problems = tuple(problems)
@@ -530,6 +532,18 @@ class KeyMap:
         scopes = (command.scope,) if command.scope in SCREEN_SCOPES else (command.scope, "everywhere")
         rivals = (c for c in COMMANDS if c is not command and c.scope in scopes)
         return next((c for c in rivals if set(self.of(c).split(",")) & set(keys.split(","))), None)
+
+    def _looking_keys(self, writing: Command) -> set[str]:
+        """Return the keys by which one moves in a list or looks at a row, but for those that a command has anyway.
+
+        Whoever may write the settings could else have a person decide by going down.
+        """
+        moving = (c for c in COMMANDS if c.scope in ("rows", "list") and not c.writes)
+        keys = {key for c in moving for key in f"{c.keys},{self.of(c)}".split(",")}
+        return keys.union(_LOOKING_KEYS).difference(writing.keys.split(","))
+
+
+_LOOKING_KEYS = ("enter", "escape", "space", "tab")
 
 
 def key_code(key: str) -> str:

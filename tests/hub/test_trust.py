@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
+from memento_tui.api.memory_details import verifier_of
 from tests.hub.conftest import MakeMachine
 from tests.hub.machines import SITE, Machine, in_step
+from tests.journeys.cli_shell import Console
 
 
 @pytest.mark.parametrize("decision", [{"stability": "verified"}, {"pinned": True, "certainty": 5}])
@@ -47,6 +50,21 @@ def test_a_text_that_was_not_let_in_here_goes_on_without_the_trust_that_it_claim
     server: Machine = machine("server", SITE)
     server.sync()
     assert all(one.stability == "draft" for one in _memories(server))
+
+
+def test_who_verified_a_memory_is_named_where_it_was_another_member(machine: MakeMachine) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    made = laptop.remember("Deploy with make ship.")
+    in_step(laptop, desktop)
+    laptop.workspace.verify(made.id)
+    in_step(laptop, desktop)
+    desktop.workspace.update(made.id, tags=["ops"])
+    in_step(laptop, desktop)
+    assert [verifier_of(one.workspace, one.workspace.get(made.id)) for one in (laptop, desktop)] == ["person", "laptop"]
+    told = Console(desktop.folder).run("show", made.id)
+    assert re.search(rb"verified.by +laptop", told.stdout)
+    desktop.workspace.verify(made.id)
+    assert verifier_of(desktop.workspace, desktop.workspace.get(made.id)) == "person"
 
 
 def _memories(one: Machine) -> list[Any]:

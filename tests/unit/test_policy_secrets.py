@@ -269,6 +269,19 @@ def test_hostile_repetition_takes_steps_in_proportion_to_the_text(part: str) -> 
     grows_in_proportion(lambda size: redact_text((part * size)[:size]), 4_000)
 
 
+@pytest.mark.parametrize("escape", ["&#", "\\n", "%41", "LS0tLS1CRUdJTiaaaaaaaaaaaaaaaaaaaa\\n"])
+def test_a_run_of_backslashes_beside_an_escape_takes_steps_in_proportion_to_the_text(escape: str) -> None:
+    grows_in_proportion(lambda size: redact_text(escape + "\\" * size), 1_600)
+
+
+@pytest.mark.parametrize("slashes", [1, 2, 3, 8])
+def test_a_secret_between_quotation_marks_is_found_however_often_they_are_escaped(slashes: int) -> None:
+    mark = "\\" * slashes + '"'
+    text, found = redact_text(f"{{{mark}password{mark}: {mark}Tr0ub4dor&3{mark}}}")
+    assert found
+    assert "Tr0ub4dor" not in text
+
+
 def test_prose_needs_no_heavy_import() -> None:
     program = (
         "import sys\n"

@@ -59,12 +59,24 @@ def test_a_remapped_key_takes_the_place_of_the_built_in_one() -> None:
         ({"review.approve": "z"}, "it is that of app.undo"),
         ({"app.undo": "a"}, ""),
         ({"review.approve": " , "}, "would have no key"),
+        *(
+            ({"review.approve": keys}, "cannot be the key of review.approve: one moves or looks by it")
+            for keys in ("j", "Y, down", "J", "space", "tab")
+        ),
     ],
 )
 def test_a_key_that_cannot_be_set_is_told_and_the_built_in_one_stays(remapped: dict[str, str], problem: str) -> None:
     keys = KeyMap(remapped)
     assert [problem in told for told in keys.problems] == ([True] if problem else [])
     assert (keys.remapped == {}) is bool(problem)
+
+
+def test_no_settings_make_going_down_or_opening_a_row_a_decision() -> None:
+    moved = KeyMap({"rows.down": "ctrl+n", "review.edit": "e", "review.approve": "j", "review.approve_group": "enter"})
+    assert moved.remapped == {"rows.down": "ctrl+n", "review.edit": "e"}
+    assert [problem.partition(" ")[0] for problem in moved.problems] == ["j", "enter"]
+    emacs = KeyMap({"review.approve": "ctrl+n", "review.reject": "j"}, "emacs")
+    assert [problem.partition(" ")[0] for problem in emacs.problems] == ["ctrl+n", "j"]
 
 
 def test_the_command_line_lists_the_keys_as_the_person_set_them(data_dir: Path) -> None:
