@@ -97,6 +97,83 @@ def test_a_symbol_that_no_code_names_any_more_is_gone_whatever_the_documents_say
     assert (found.state, labels(found)) == ("gone", ["retry() is gone"])
 
 
+STORE = """
+class Base:
+    def open(self):
+        self.read()
+
+class Store(Base):
+    limit = 3
+
+    def load(self, name):
+        return name
+
+    def save(self, name):
+        return self.load(name)
+
+class Cache:
+    def load(self, name):
+        return self.save(name)
+"""
+WITHOUT_LOAD = STORE.replace("    def load(self, name):\n        return name\n\n", "").replace(
+    "return self.load(name)", "return name"
+)
+
+
+def test_a_method_that_only_another_class_still_has_is_gone(repository: CodeRepository) -> None:
+    at = repository.commit({"src/store.py": STORE})
+    repository.commit({"src/store.py": WITHOUT_LOAD})
+    found = check(repository, "`Store.load` reads a name, and `Store.save` writes it.", at)
+    assert found is not None
+    assert (found.state, labels(found)) == ("changed", ["Store.load is gone"])
+    assert found.citations[0].why == "Store had load in src/store.py, and has it no more."
+    assert check(repository, "`Cache.load` reads a name.", at) is None
+
+
+def test_a_method_that_moved_to_the_class_below_is_still_there(repository: CodeRepository) -> None:
+    at = repository.commit({"src/store.py": STORE})
+    below = "class Base:\n    def open(self):\n        pass\n\n    def load(self, name):\n        return name\n"
+    own = WITHOUT_LOAD.replace("class Base:\n    def open(self):\n        self.read()\n", "from src.base import Base\n")
+    repository.commit({"src/store.py": own, "src/base.py": below})
+    assert check(repository, "`Store.load` reads a name.", at) is None
+
+
+def test_a_function_that_only_another_module_still_has_is_gone(repository: CodeRepository) -> None:
+    at = repository.commit(
+        {"src/loading.py": "def load():\n    pass\n\ndef keep():\n    pass\n", "src/x.py": "y = 1\n"}
+    )
+    repository.commit({"src/loading.py": "def keep():\n    pass\n", "src/x.py": "def load():\n    pass\n"})
+    assert labels(check(repository, "`loading.load()` is called first.", at)) == ["loading.load is gone"]
+    assert check(repository, "`loading.keep()` is called first.", at) is None
+
+
+def test_a_member_that_code_still_calls_by_both_names_is_there(repository: CodeRepository) -> None:
+    at = repository.commit({"src/store.py": STORE})
+    repository.commit({"src/store.py": WITHOUT_LOAD, "src/more.py": "Store.load = Cache.load\n"})
+    assert check(repository, "`Store.load` reads a name.", at) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "member", "after"),
+    [
+        ("a.go", "type Store struct {\n\tpath string\n}\n", "\nfunc (s *Store) Load() {\n}\n", ""),
+        ("a.rs", "struct Store;\n\nimpl Store {\n", "    pub fn Load(&self) {\n    }\n", "}\n"),
+        ("a.ts", "export class Store {\n", "  async Load(a: string): Promise<void> {\n  }\n", "}\n"),
+        ("A.java", "public class Store {\n", "    public static int Load(int a) {\n    }\n", "}\n"),
+        ("a.hpp", "class Store {\npublic:\n", "  void *Load();\n", "};\n"),
+        ("a.rb", "class Store\n", "  def Load(a)\n  end\n", "end\n"),
+    ],
+)
+def test_a_member_that_is_gone_is_missed_in_each_of_the_common_languages(
+    repository: CodeRepository, path: str, before: str, member: str, after: str
+) -> None:
+    at = repository.commit({path: before + member + after, "other.py": "def Load():\n    pass\n"})
+    repository.commit({"other.py": "def Load():\n    return 1\n"})
+    assert check(repository, "`Store.Load` is called at the start.", at) is None
+    repository.commit({path: before + after})
+    assert labels(check(repository, "`Store.Load` is called at the start.", at)) == ["Store.Load is gone"]
+
+
 def test_a_constant_with_another_value_changed(repository: CodeRepository) -> None:
     at = repository.commit({"src/client.py": CLIENT})
     repository.commit({"src/client.py": CLIENT.replace("MAX_TRIES = 30", "MAX_TRIES = 5")})

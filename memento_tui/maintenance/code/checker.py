@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 
 from memento_tui.maintenance.code.git_history import GitHistory, PathEvent
+from memento_tui.maintenance.code.members import Members
 from memento_tui.maintenance.code.vocabulary import Vocabulary, defined_names
 from memento_tui.text.code_citations import CodeCitation, code_citations, code_names
 
@@ -116,6 +117,7 @@ class _Check:
     def __init__(self, history: GitHistory, memories: Sequence[WrittenMemory]) -> None:
         self._history = history
         self._vocabulary = Vocabulary(history)
+        self._members = Members(history, self._vocabulary)
         self._cited: dict[str, list[CodeCitation]] = {}
         self._order: dict[str, int] = {}
         self._memories: dict[str, WrittenMemory] = {}
@@ -272,10 +274,19 @@ class _Check:
             if lost:
                 why = f"{lost[0]} was defined in the code, which does not name it any more."
                 yield memory_id, CitationFinding("symbol", symbol, "gone", "", "", why)
+            elif why := self._lost_member(order, symbol):
+                yield memory_id, CitationFinding("symbol", symbol, "gone", "", "", why)
             elif last in present and (why := self._other_value(memory_id, last, now.get(last, ()))):
                 yield memory_id, CitationFinding("symbol", symbol, "changed", "", "", why)
             elif last in present:
                 yield memory_id, CitationFinding("symbol", symbol, "holds")
+
+    def _lost_member(self, order: int, symbol: str) -> str:
+        """Return in a sentence that a class or module is there without what is cited of it; empty where it is not."""
+        owner, _, member = symbol.rpartition(".")
+        owner = owner.rpartition(".")[2]
+        path = self._members.lost(self._history.commit(order), owner, member) if owner else ""
+        return f"{owner} had {member} in {path}, and has it no more." if path else ""
 
     def _other_value(self, memory_id: str, name: str, places: Sequence[tuple[str, str]]) -> str:
         """Return how the value of a constant differs from the one that a memory states; empty where it does not."""

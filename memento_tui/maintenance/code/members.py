@@ -1,0 +1,151 @@
+"""Find in code what belongs to a class or a module, by lines and their indentation: no language is parsed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from memento_tui.maintenance.code.git_history import GitHistory
+from memento_tui.maintenance.code.vocabulary import CodeNames, Vocabulary, defined_names
+
+__all__ = ["Members", "blocks", "defines_member", "names_member"]
+
+_KINDS = "class|struct|interface|trait|enum|object|module|record|protocol|extension|type|namespace|mixin|union"
+_STRINGS = re.compile(r'"""[\s\S]*?"""|' r"'''[\s\S]*?'''")
+"""Texts of several lines, whose indentation says nothing."""
+_ENDS_NO_BLOCK = re.compile(r"[ \t]*(?:[)}\]]|#|//|/?\*|(?:public|private|protected|signals|slots)[\w ]*:|end\b)")
+"""The beginning of a line that stands no deeper than a block's head and does not end it."""
+_END_OF_HEAD = re.compile(r"[{]|:[ \t]*\n")
+_LONGEST_HEAD = 400
+"""Characters."""
+_MOST_BASES = 40
+"""Classes whose blocks are read for one member: its own and those that it is made from."""
+
+
+class _File(NamedTuple):
+    """A file of code at a commit: the id of its content, and its names."""
+
+    blob: str
+    names: CodeNames
+
+
+def blocks(text: str, name: str) -> list[str]:
+    """Return the blocks of a text of code that belong to a class or its like, each with its head."""
+    if name not in text:
+        return []
+    head = re.compile(
+        rf"([ \t]*)(?:[\w@()]+[ \t]+)*?(?:(?:{_KINDS})[ \t]+(?:class[ \t]+)?{name}\b|impl\b[^\n{{]*\b{name}\b"
+        rf"|(?:const|let|var)[ \t]+{name}[ \t]*=)"
+    )
+    code = _STRINGS.sub('""', text)
+    found = []
+    # A search for the bare name is many times as fast as one for all that may stand before it.
+    for start in dict.fromkeys(code.rfind("\n", 0, one.start()) + 1 for one in re.finditer(name, code)):
+        if first := head.match(code, start):
+            line, _, rest = code[start:].partition("\n")
+            found.append(f"{line}\n{_below(rest, len(first[1]))}")
+    return found
+
+
+def _below(rest: str, indent: int) -> str:
+    """Return the lines that follow a head of this indentation, up to the first that does not belong to it."""
+    kept = []
+    for line in rest.split("\n"):
+        depth = len(line) - len(line.lstrip())
+        if line.strip() and depth <= indent and not _ENDS_NO_BLOCK.match(line):
+            break
+        kept.append(line)
+    return "\n".join(kept)
+
+
+def defines_member(block: str, member: str) -> bool:
+    """Tell whether a line of a block defines a method, a field or the like of this name."""
+    words = r"(?:[\w<>\[\],@:?.]+[*&]*[ \t]+[*&]*)*?"
+    written = rf"#?{member}[ \t]*(?:<[^>\n]*>)?[?!]?[ \t]*(?:[(=:,{{]|$)"
+    line = rf"^[ \t]+(?:{words}{written}|(?:self\.|this\.|@){member}\b[^=\n]*=)"
+    return re.search(line, block, re.MULTILINE) is not None
+
+
+def names_member(text: str, owner: str, member: str) -> bool:
+    """Tell whether code has a member by both names: ``Owner.member``, or a function whose receiver the owner is."""
+    # What begins with a plain name is found many times as fast.
+    name = rf"{owner}(?<!\w{owner})"
+    if re.search(rf"{name}(?:<[^>\n]*>)?(?:::|\.prototype\.|\?*\.|->|#){member}\b", text):
+        return True
+    return "func" in text and re.search(rf"func[ \t]*\([^)\n]*\b{owner}\b[^)\n]*\)[ \t]*{member}\b", text) is not None
+
+
+class Members:
+    """What the classes and modules of a repository had at a commit, and have at its head."""
+
+    def __init__(self, history: GitHistory, vocabulary: Vocabulary) -> None:
+        self._history = history
+        self._vocabulary = vocabulary
+        self._files: dict[str, dict[str, _File]] = {}
+        self._texts: dict[str, str] = {}
+
+    def lost(self, commit: str, owner: str, member: str) -> str:
+        """Return the file in which a class or module had a member at a commit, if it is there without it now; or empty.
+
+        What a class is made from counts as its own, and so does whatever names it with its member.
+        """
+        head = self._history.head
+        had = [path for path, text in self._holding(commit, owner, member) if _is_member(path, text, owner, member)]
+        if len(had) != 1 or any(names_member(text, owner, member) for _, text in self._holding(head, owner, member)):
+            return ""
+        own = list(self._blocks(head, owner))
+        modules = [file for path, file in self._at(head).items() if _stem(path) == owner]
+        is_there = any(re.search(rf"\b{member}\b", block) for block in own)
+        is_there = is_there or any(member in file.names.mentioned for file in modules if not own)
+        return had[0] if (own or modules) and not is_there else ""
+
+    def _blocks(self, commit: str, owner: str) -> Iterator[str]:
+        """Yield the blocks of a class and of those that it is made from."""
+        waiting, seen = [owner], {owner}
+        while waiting and len(seen) <= _MOST_BASES:
+            name = waiting.pop(0)
+            for text in self._read([file for file in self._at(commit).values() if name in file.names.defined]):
+                for block in blocks(text, name):
+                    yield block
+                    head = _END_OF_HEAD.split(block[:_LONGEST_HEAD], maxsplit=1)[0]
+                    others = dict.fromkeys(re.findall(r"[A-Za-z_]\w*", head))
+                    waiting += [other for other in others if other not in seen]
+                    seen.update(others)
+
+    def _holding(self, commit: str, owner: str, member: str) -> list[tuple[str, str]]:
+        """Return the files of a commit in which a member of a class, or of the module of that name, may stand."""
+        found = {
+            path: file
+            for path, file in self._at(commit).items()
+            if member in file.names.mentioned and (owner in file.names.mentioned or _stem(path) == owner)
+        }
+        return list(zip(found, self._read(found.values()), strict=True))
+
+    def _at(self, commit: str) -> dict[str, _File]:
+        if commit not in self._files:
+            tree = self._history.tree(commit)
+            named = self._vocabulary.files(commit)
+            kept = {name: files for name, files in self._files.items() if name == self._history.head}
+            self._files = {**kept, commit: {path: _File(tree[path], names) for path, names in named.items()}}
+        return self._files[commit]
+
+    def _read(self, files: Iterable[_File]) -> list[str]:
+        wanted = list(files)
+        if unread := [file.blob for file in wanted if file.blob not in self._texts]:
+            self._texts.update(dict.fromkeys(unread, ""))
+            self._texts.update(self._history.texts(unread))
+        return [self._texts[file.blob] for file in wanted]
+
+
+def _is_member(path: str, text: str, owner: str, member: str) -> bool:
+    own = blocks(text, owner)
+    if any(defines_member(block, member) for block in own):
+        return True
+    is_of_module = not own and _stem(path) == owner and member in defined_names(text)
+    return is_of_module or (names_member(text, owner, member) and member in defined_names(text))
+
+
+def _stem(path: str) -> str:
+    return PurePosixPath(path).stem
