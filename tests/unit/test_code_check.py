@@ -147,6 +147,23 @@ def test_a_function_that_only_another_module_still_has_is_gone(repository: CodeR
     assert check(repository, "`loading.keep()` is called first.", at) is None
 
 
+def test_a_member_of_a_class_that_was_renamed_is_gone_though_its_name_is_a_word_elsewhere(
+    repository: CodeRepository,
+) -> None:
+    at = repository.commit({"src/store.py": STORE, "src/x.py": "y = 1\n"})
+    repository.commit(
+        {"src/store.py": STORE.replace("class Store", "class NoteStore"), "src/x.py": "# Store what is read.\n"}
+    )
+    assert labels(check(repository, "`Store.load` reads a name.", at)) == ["Store.load is gone"]
+
+
+def test_a_module_that_left_its_package_is_gone_from_there(repository: CodeRepository) -> None:
+    at = repository.commit({"src/agent/profiles.py": "def load():\n    pass\n", "src/agent/main.py": "profiles = 1\n"})
+    assert check(repository, "See `agent.profiles`.", at) is None
+    repository.move("src/agent/profiles.py", "src/mcp/profiles.py")
+    assert labels(check(repository, "See `agent.profiles`.", at)) == ["agent.profiles is gone"]
+
+
 def test_a_member_that_code_still_calls_by_both_names_is_there(repository: CodeRepository) -> None:
     at = repository.commit({"src/store.py": STORE})
     repository.commit({"src/store.py": WITHOUT_LOAD, "src/more.py": "Store.load = Cache.load\n"})

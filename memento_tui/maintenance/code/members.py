@@ -15,6 +15,7 @@ __all__ = ["Members", "blocks", "defines_member", "names_member"]
 _KINDS = "class|struct|interface|trait|enum|object|module|record|protocol|extension|type|namespace|mixin|union"
 _STRINGS = re.compile(r'"""[\s\S]*?"""|' r"'''[\s\S]*?'''")
 """Texts of several lines, whose indentation says nothing."""
+_COMMENTS = re.compile(r"(?:^|(?<=[ \t]))(?:#[ !]|//|/\*|\*[ \t])[^\n]*", re.MULTILINE)
 _ENDS_NO_BLOCK = re.compile(r"[ \t]*(?:[)}\]]|#|//|/?\*|(?:public|private|protected|signals|slots)[\w ]*:|end\b)")
 """The beginning of a line that stands no deeper than a block's head and does not end it."""
 _END_OF_HEAD = re.compile(r"[{]|:[ \t]*\n")
@@ -31,6 +32,11 @@ class _File(NamedTuple):
     names: CodeNames
 
 
+def bare_code(text: str) -> str:
+    """Return code without its comments and its texts of several lines, which may still name what is gone."""
+    return _COMMENTS.sub("", _STRINGS.sub('""', text))
+
+
 def blocks(text: str, name: str) -> list[str]:
     """Return the blocks of a text of code that belong to a class or its like, each with its head."""
     if name not in text:
@@ -39,7 +45,7 @@ def blocks(text: str, name: str) -> list[str]:
         rf"([ \t]*)(?:[\w@()]+[ \t]+)*?(?:(?:{_KINDS})[ \t]+(?:class[ \t]+)?{name}\b|impl\b[^\n{{]*\b{name}\b"
         rf"|(?:const|let|var)[ \t]+{name}[ \t]*=)"
     )
-    code = _STRINGS.sub('""', text)
+    code = bare_code(text)
     found = []
     # A search for the bare name is many times as fast as one for all that may stand before it.
     for start in dict.fromkeys(code.rfind("\n", 0, one.start()) + 1 for one in re.finditer(name, code)):
@@ -68,6 +74,11 @@ def defines_member(block: str, member: str) -> bool:
     return re.search(line, block, re.MULTILINE) is not None
 
 
+def has_own(code: str, member: str) -> bool:
+    """Tell whether code names a member as its own: not as that of another object."""
+    return re.search(rf"(?:(?<![\w.>])|\b(?:self|this|cls|super\(\))(?:\.|->)){member}\b", code) is not None
+
+
 def names_member(text: str, owner: str, member: str) -> bool:
     """Tell whether code has a member by both names: ``Owner.member``, or a function whose receiver the owner is."""
     # What begins with a plain name is found many times as fast.
@@ -92,14 +103,20 @@ class Members:
         What a class is made from counts as its own, and so does whatever names it with its member.
         """
         head = self._history.head
+        if had := [path for path in self._at(commit) if _is_module(path, owner, member)]:
+            return had[0] if not any(_is_module(path, owner, member) for path in self._at(head)) else ""
         had = [path for path, text in self._holding(commit, owner, member) if _is_member(path, text, owner, member)]
-        if len(had) != 1 or any(names_member(text, owner, member) for _, text in self._holding(head, owner, member)):
+        if len(had) != 1 or any(
+            names_member(bare_code(text), owner, member) for _, text in self._holding(head, owner, member)
+        ):
             return ""
-        own = list(self._blocks(head, owner))
+        if own := list(self._blocks(head, owner)):
+            return had[0] if not any(has_own(block, member) for block in own) else ""
+        # What is neither a class nor a module of that name any more, and defined nowhere else, is gone with all it had.
         modules = [file for path, file in self._at(head).items() if _stem(path) == owner]
-        is_there = any(re.search(rf"\b{member}\b", block) for block in own)
-        is_there = is_there or any(member in file.names.mentioned for file in modules if not own)
-        return had[0] if (own or modules) and not is_there else ""
+        if not modules and any(owner in file.names.defined for file in self._at(head).values()):
+            return ""
+        return had[0] if not any(has_own(bare_code(text), member) for text in self._read(modules)) else ""
 
     def _blocks(self, commit: str, owner: str) -> Iterator[str]:
         """Yield the blocks of a class and of those that it is made from."""
@@ -144,7 +161,13 @@ def _is_member(path: str, text: str, owner: str, member: str) -> bool:
     if any(defines_member(block, member) for block in own):
         return True
     is_of_module = not own and _stem(path) == owner and member in defined_names(text)
-    return is_of_module or (names_member(text, owner, member) and member in defined_names(text))
+    return is_of_module or (names_member(bare_code(text), owner, member) and member in defined_names(text))
+
+
+def _is_module(path: str, folder: str, name: str) -> bool:
+    """Tell whether a file is the module of a name in a folder, or lies in the package of that name there."""
+    place = f"/{path.removesuffix(PurePosixPath(path).suffix)}/"
+    return f"/{folder}/{name}/" in place
 
 
 def _stem(path: str) -> str:
