@@ -40,10 +40,10 @@ longer is.
 
 By hand, in a clone of this repository: twenty memories written for it, then one commit, dated two hours later, that
 renamed, moved, deleted and changed what half of them cite. The next session was told 17 rightly: two files that moved
-by their new paths, two lost names as gone, the one whose file is gone not at all, twelve as before, and the five were in
-Review once. Three were told as before though they no longer hold: a method whose name another class still has, a target
-of a Makefile, and a function whose lines changed and not its name. A commit within an hour of the memory counts as the
-work that it tells of, so nothing is said of such.
+by their new paths, two lost names as gone, the one whose file is gone not at all, twelve as before, and the five were
+in Review once. Three were told as before though they no longer hold: a method whose name another class still has, a
+target of a Makefile, and a function whose lines changed and not its name. A commit within an hour of the memory
+counts as the work that it tells of, so nothing is said of such.
 
 Since a member is looked for in its class or module, twenty others by hand, of classes, modules and packages of this
 repository: one commit in a clone renamed or moved what nine of them cite. Of 19 is said what is so: eight are said to
