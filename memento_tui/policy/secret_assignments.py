@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from memento_tui.policy.secret_patterns import SPOKEN, SecretSpan, is_key, is_password, is_placeholder
-from memento_tui.text.literals import Literals
-from memento_tui.text.match_starts import find_matches, match_starts
+from memento_tui.text.match_starts import StartedPattern
 
 __all__ = ["assignment_spans", "secret_kind_of_field", "secret_word_in"]
 
@@ -22,9 +21,7 @@ _PASSWORD_WORD = re.compile(
     | _auth | _pat""",
     re.ASCII,
 )
-_PASSWORD_STARTS = match_starts(_PASSWORD_WORD.pattern, _PASSWORD_WORD.flags)
-_STARTING = Literals()
-_STARTING.add(*_PASSWORD_STARTS)
+_PASSWORD_WORDS = StartedPattern(_PASSWORD_WORD)
 _KEYS = frozenset({"secret", "token", "key", "schlüssel", "密钥", "credential", "_auth", "_pat"})
 _FOREIGN_API_KEY = re.compile(r"(?:cl|ключ).*api", re.ASCII)
 _SHORT = frozenset(
@@ -68,7 +65,7 @@ _ASSIGNED = re.compile(
 )
 """The text from the word to the value: a suffix, quotes, a purpose, and a sign or a verb; or the value at once."""
 _FLAG = re.compile(
-    r"(?<![\w-])--?(?:[a-z]{1,20}[-_]){0,3}"
+    r"-(?<![\w-]-)-?(?:[a-z]{1,20}[-_]){0,3}"
     r"(?:passwd|password|passphrase|(?:store|key)?pass|token|secret|api-?key|key)\ {1,4}",
     re.ASCII,
 )
@@ -122,7 +119,7 @@ def _lowered(text: str) -> str:
 
 
 def _assignments(text: str, read: str) -> Iterator[SecretSpan]:
-    for word in find_matches(_PASSWORD_WORD, _PASSWORD_STARTS, read, _STARTING.places_in(read)):
+    for word in _PASSWORD_WORDS.finditer(read):
         match = _ASSIGNED.match(read, word.end())
         if match is None or not _means_secret(text, read, word, match["about"] or "") or _is_open(read, word):
             continue
@@ -138,7 +135,7 @@ def _assignments(text: str, read: str) -> Iterator[SecretSpan]:
             continue
         plain = signed and match["about"] is None and (word[0] not in _SHORT or _is_login(read, word, match))
         quoted = match["lines"] is not None and not (plain and text[match.end() - 1] == " ")
-        who = _USER_BEFORE.search(read, max(0, word.start() - _NEARBY_CHARACTERS), word.start()) if bare else None
+        who = _user_before(read, word.start()) if bare else None
         if who is not None and (who["user"] or who["who"] in _ACCOUNTS):
             plain, bare = who["who"] in _ACCOUNTS, False
         yield from _value_spans(text, word, match.end(), plain=plain, quoted=quoted, bare=bare)
@@ -153,6 +150,17 @@ _USER_BEFORE = re.compile(
 )
 _ACCOUNTS = frozenset("admin administrator root guest deploy sa postgres mysql ci ubuntu oracle".split())  # noqa: SIM905 - shorter
 """Names of accounts after which any word is a password: user admin, password swordfish."""
+_WHO_WORDS = ("user", "login", "account", "usr", "mail", *(name for name in _ACCOUNTS if len(name) > 2))  # noqa: PLR2004 - others stand in many words
+_BRIEF_ACCOUNT = re.compile(r"[sc](?:(?<=s)a|(?<=c)i)(?![\w@.+\\-])(?<![\w-]..)", re.ASCII)
+
+
+def _user_before(read: str, start: int) -> re.Match[str] | None:
+    """Return the match of `_USER_BEFORE` in the characters before a place; none that names no user and no account."""
+    first = max(0, start - _NEARBY_CHARACTERS)
+    before = read[first:start]
+    if not any(word in before for word in _WHO_WORDS) and _BRIEF_ACCOUNT.search(read, first, start) is None:
+        return None
+    return _USER_BEFORE.search(read, first, start)
 
 
 _USER_NEARBY = re.compile(

@@ -94,7 +94,7 @@ COMMAND_RULES: tuple[FormatRule, ...] = (
     ),
     form(
         "password",
-        "password~0 password~5 password~7 key~0 secret~0 tacacs-server radius-server",
+        "password~0 password~5 password~7 key~0 key~5 key~7 secret~0 secret~5 secret~7 tacacs-server radius-server",
         r"(?:\b(?:password|secret|key)\s[057]|\b(?:tacacs|radius)-server\s(?:host\s\S{1,40}\s)?key(?:\s[07])?)\s{1,3}(?P<secret>[^\s\"']{4,128})[^\S\n]*$",
         "strict",
     ),

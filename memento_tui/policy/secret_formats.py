@@ -54,7 +54,7 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
     form("password", "community", r"\bcommunity\s{1,3}(?P<secret>[^\s\"']{4,64})\s{1,3}r[ow]\b", "any"),
     form(
         "password",
-        "secret~5 secret~9 password~7 key~7",
+        "secret~5 secret~7 secret~9 password~5 password~7 password~9 key~5 key~7 key~9",
         r"\b(?:secret|password|key)\s[579]\s(?P<secret>\$[\w./$]{8,128}|[0-9A-F]{8,64}\b)",
         "any",
     ),
@@ -69,19 +69,19 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
     form("token", "--token", r"--token[ =]{1,2}(?P<secret>[a-z0-9]{6}\.[a-z0-9]{16})(?![\w.])", "sure"),
     form(
         "key",
-        "encrypt keygen:",
+        "encrypt keygen",
         r"""\b(?:encrypt|keygen)[\"']?\s{0,2}[:=]\s{0,2}["']?(?P<secret>[a-z0-9+/]{43}=|[a-z0-9+/]{22}==)(?![\w=])""",
         "any",
     ),
     form(
         "cookie",
-        "setcookie erlang~cookie",
+        "setcookie erlang~cookie erlang.cookie",
         r"""(?:-setcookie|\berlang[ .]cookie(?:[ ]is)?)[ :=]{1,3}["']?(?P<secret>[\w-]{8,255})""",
         "any",
     ),
     form(
         "key",
-        "product licen activation serial~ registration",
+        "product licen activation serial registration cd~ cd- windows~ windows- office~ office-",
         r"\b(?:product|licen[sc]e|activation|serial|registration|cd|windows|office)[ -](?:key|code|number)[ :]{1,3}(?:is[ ])?(?P<secret>(?-i:[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2,7}))(?![\w-])",
         "digits",
     ),
@@ -110,7 +110,7 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
     ),
     form(
         "cookie",
-        "sessid sessionid= session_id= session= session~= .sid= .sid~= sessionid~= session_token=",
+        "sessid sessionid= session_id= session= session~= .sid= .sid~= sessionid~= session_token= aspsessionid",
         r"""\b(?:phpsessid|jsessionid|asp\.net_sessionid|connect\.sid|sessionid|session_id|_?session|laravel_session|ci_session|[\w-]{1,30}_session(?:_(?:id|token))?|session_token|aspsessionid\w{0,12})[ ]?=[ ]?["']?(?P<secret>[\w.%:+/=-]{10,512})""",
         "drawn",
     ),
@@ -186,7 +186,7 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
         (?P<user>[\w@.+\\-]{1,60})["'`]?(?:\s/\s|/|:|\s:\s)["'`]?(?P<secret>[^\s"'`<>|;,)]{4,128})""",
         "login",
     ),
-    form("password", "auth~", r"\bbasic[ ]auth(?:entication)?\b[\s:]{1,3}@N@\s?[/:]\s?@V@", "strict"),
+    form("password", "basic~auth", r"\bbasic[ ]auth(?:entication)?\b[\s:]{1,3}@N@\s?[/:]\s?@V@", "strict"),
     form(
         "recovery phrase",
         "phrase seed mnemonic words~are words:",
@@ -280,8 +280,8 @@ def format_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     numbers = {number for word in words for number in _RULES_OF_WORD[word]} if gated else range(len(FORMAT_RULES))
     for number in sorted(numbers):
         rule = FORMAT_RULES[number]
-        if not gated or not rule.also or not words.isdisjoint(rule.also):
-            yield from _found(rule, text)
+        if not gated or ((not rule.also or not words.isdisjoint(rule.also)) and rule.may_match(text)):
+            yield from _found(rule, text, read)
     if not gated or not words.isdisjoint(_COLUMN_WORDS):
         yield from _column_spans(text)
 
@@ -297,9 +297,9 @@ for _number, _rule in enumerate(FORMAT_RULES):
         _RULES_OF_WORD[_need].append(_number)
 
 
-def _found(rule: FormatRule, text: str) -> Iterator[SecretSpan]:
+def _found(rule: FormatRule, text: str, read: str) -> Iterator[SecretSpan]:
     groups = rule.pattern.groupindex
-    for match in rule.pattern.finditer(text):
+    for match in rule.matches(text, read):
         if rule.judge == "cookies":
             yield from _cookie_spans(match, text)
             continue

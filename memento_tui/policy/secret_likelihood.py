@@ -13,9 +13,9 @@ import json
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +37,7 @@ __all__ = [
     "Candidate",
     "Weights",
     "Word",
+    "Words",
     "candidates",
     "features",
     "is_secret",
@@ -48,13 +49,15 @@ __all__ = [
 WEIGHTS_FILE = Path(__file__).with_name("secret_weights.json")
 
 _SEPARATORS = r"""\s"'`«»“”„‘’「」『』《》<>()\[\]{},;|=：，。、（）！？…→←"""
-_WORD = re.compile(rf"(?P<removed>{MARKER.pattern})|[^{_SEPARATORS}]+")
+_GAP = re.compile(rf"([{_SEPARATORS}]+)")
+_REMOVED = re.compile(f"({MARKER.pattern})")
 _COLON = re.compile(r":(?!//)")
 _END = re.compile(r"""[\s"'`»”’」』)\]}.,;!。，、]*(?:$|\n|[.!;。](?:\s|$))""")
 _PIECES = re.compile(r"[-_./\\@#+&]+")
 _HEX = re.compile(r"[0-9a-fA-F]{6,}", re.ASCII)
 _OPENING, _CLOSING = "\"'`«“„‘「『", "\"'`»”’」』"
 _TRIM_BEFORE, _TRIM_AFTER = "*_~", ".!?*:~"
+_SIGNS_AROUND = ".:!?*_#-/\\$@&"
 _ODD = re.compile(r"(?=\S{6,80}$)(?:(?=\D*\d)(?=.*?[^\W\d_]{2})|[^\W\d_]+\S*?[!#$&^*@+%?;]\S*\w|[!#$&^*@+%?;]\S*?\d)")
 _NAMED = re.compile(
     r"""(?xs) \w+://.* | arn:.* | (?:p-)?[0-9a-hjkmnp-tv-z]{12}(?:@\d+)?
@@ -74,6 +77,8 @@ _NAMED = re.compile(
 _PLAIN_BEFORE, _PLAIN_AFTER = 4, 3
 _BEFORE, _AFTER = 12, 8
 """How many words before and after a word are looked at for those that speak of secrets."""
+_NOWHERE, _NEAR_PLAIN, _NEAR, _ANYWHERE = (0, 0), (_PLAIN_BEFORE + 1, _PLAIN_AFTER + 1), (_BEFORE, _AFTER), (-1, -1)
+"""How many words may lie between a word and one that speaks of secrets, before it and after it, and one more."""
 _SPOKEN = ("password", "code", "key", "enter", "use", "account", "public", "kept")
 _UNSPACED = re.compile(f"[{UNSPACED_CHARACTERS}]{{2}}")
 """A stretch of a sentence in a script that writes no spaces."""
@@ -100,14 +105,32 @@ class Weights(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word of a text: from where to where, and what is known of it."""
+    """A word, or a phrase of several, and what is known of it wherever it stands."""
 
-    start: int
-    end: int
     text: str
+    """The word as it is written; nothing where a secret was removed."""
     plain: str
     """In lower case, without the signs around it."""
     groups: tuple[str, ...]
+    length: int
+    """Characters that it takes in the text."""
+    reach: tuple[int, int] = _NOWHERE
+    """How near a word that speaks of secrets has to be for it to be scored; see `_NOWHERE`."""
+
+
+class Words(NamedTuple):
+    """The words of a text, in their order."""
+
+    text: str
+    common: frozenset[str]
+    """The common words in lower case; what is known of a word depends on them."""
+    words: Sequence[Word]
+    starts: Sequence[int]
+    """Where each of them begins."""
+
+    def end(self, number: int) -> int:
+        """Return where a word ends."""
+        return self.starts[number] + self.words[number].length
 
 
 @cache
@@ -117,46 +140,70 @@ def _weights() -> Weights:
     return Weights(*learned, stored["threshold"], stored["drawn_threshold"])
 
 
-def words_of(text: str) -> list[Word]:
+def words_of(text: str, common: frozenset[str]) -> Words:
     """Return the words of a text: what stands between spaces, quotation marks, brackets and signs that assign."""
-    found = []
-    for match in _WORD.finditer(text):
-        start, end = match.span()
-        if match.lastindex:  # one unknown word, as the secret was
-            found.append(Word(start, end, "", "", ()))
-            continue
-        pieces = _pieces(match[0]) if end - start <= _MOST_KNOWN_CHARACTERS else _parted(match[0])
-        found += [Word(start + at, start + until, word, plain, named) for at, until, word, plain, named in pieces]
-    return found
+    known = _known_runs(common)
+    words: list[Word] = []
+    starts: list[int] = []
+    at = 0
+    for number, part in enumerate(_REMOVED.split(text[:_MOST_CHARACTERS])):
+        if number % 2:  # one unknown word, as the secret was
+            words.append(Word("", "", (), len(part)))
+            starts.append(at)
+        else:
+            pieces = _GAP.split(part)
+            given = pieces[::2]
+            if max(map(len, given)) <= _MOST_KNOWN_CHARACTERS:
+                runs = list(map(known, given))
+            else:
+                runs = [known(run) if len(run) <= _MOST_KNOWN_CHARACTERS else _parted(run, common) for run in given]
+            places = list(accumulate(map(len, pieces), initial=at))
+            words += [word for run in runs for word in run.words]
+            starts += [place + offset for place, run in zip(places[::2], runs, strict=True) for offset in run.offsets]
+        at += len(part)
+    return Words(text, common, words[:_MOST_WORDS], starts[:_MOST_WORDS])
 
 
+class _Run(NamedTuple):
+    """The words of what stands between two separators, and where they begin in it."""
+
+    words: tuple[Word, ...]
+    offsets: tuple[int, ...]
+
+
+@lru_cache(maxsize=2)
+def _known_runs(common: frozenset[str]) -> Callable[[str], _Run]:
+    """Return `_parted` with a memory: nearly all runs come again."""
+    return lru_cache(maxsize=_MOST_KNOWN_RUNS)(partial(_parted, common=common))
+
+
+_MOST_KNOWN_RUNS = 16_384
 _MOST_KNOWN_CHARACTERS = 32
-"""Characters of the longest run between separators whose words are kept in mind: nearly all come again."""
+"""Characters of the longest run that is kept in mind."""
 
 
-@lru_cache(maxsize=8192)
-def _pieces(run: str) -> list[Word]:
-    return _parted(run)
-
-
-def _parted(run: str) -> list[Word]:
-    """Return the words of a run between separators; their places count from its beginning."""
-    found = []
+def _parted(run: str, common: frozenset[str]) -> _Run:
+    """Return the words of a run between separators."""
+    if run.isalpha() and run.isascii():
+        return _Run((_word(run, common),), (0,))
+    words: list[Word] = []
+    offsets: list[int] = []
     at = 0
     is_parted = ":" in run and not run.startswith("arn:")
     for piece in _COLON.split(run) if is_parted else (run,):
         for part in _RUN.finditer(piece):
             begun = part[0].lstrip(_TRIM_BEFORE)
-            word = begun.rstrip(_TRIM_AFTER)
-            if word:
-                found.append(_word(at + part.end() - len(begun), word))
+            text = begun.rstrip(_TRIM_AFTER)
+            if text:
+                offsets.append(at + part.end() - len(begun))
+                words.append(_word(text, common))
         at += len(piece) + 1
-    return found
+    return _Run(tuple(words), tuple(offsets))
 
 
-def _word(start: int, text: str) -> Word:
-    plain = text.lower().strip(".:!?*_#-/\\$@&")
-    return Word(start, start + len(text), text, plain, groups_of_word(plain))
+def _word(text: str, common: frozenset[str]) -> Word:
+    plain = text.lower().strip(_SIGNS_AROUND)
+    return Word(text, plain, groups_of_word(plain), len(text), _reach(text, plain, common))
 
 
 class Candidate(NamedTuple):
@@ -164,22 +211,27 @@ class Candidate(NamedTuple):
 
     first: int
     last: int
-    """The places of its first and its last word."""
+    """The places of its first and its last word among the words."""
+    start: int
+    end: int
+    """Where it begins and ends in the text."""
     word: Word
     """The whole of it as one word."""
 
 
-def candidates(text: str, words: Sequence[Word], common: frozenset[str]) -> Iterator[Candidate]:
+def candidates(given: Words) -> Iterator[Candidate]:
     """Yield what may be a secret: words that are not common and phrases, where something near speaks of secrets."""
+    words, starts = given.words, given.starts
     spoken = [number for number, word in enumerate(words) if word.groups]
-    for number, word in enumerate(words):
-        reach = _reach(word.text, word.plain, common)
-        if reach is not _NOWHERE and _is_spoken_of(spoken, number, number, reach):
-            yield Candidate(number, number, word)
-    for first, last in _phrases(text, words):
+    for number in [number for number, word in enumerate(words) if word.reach is not _NOWHERE]:
+        if _is_spoken_of(spoken, number, number, words[number].reach):
+            yield Candidate(number, number, starts[number], given.end(number), words[number])
+    for first, last in _phrases(given):
         if _is_spoken_of(spoken, first, last, _NEAR):
-            start, end = words[first].start, words[last].end
-            yield Candidate(first, last, _word(start, text[start:end]))
+            start, end = starts[first], given.end(last)
+            phrase = given.text[start:end]
+            plain = phrase.lower().strip(_SIGNS_AROUND)
+            yield Candidate(first, last, start, end, Word(phrase, plain, groups_of_word(plain), end - start))
 
 
 def _is_spoken_of(spoken: Sequence[int], first: int, last: int, reach: tuple[int, int]) -> bool:
@@ -192,11 +244,6 @@ def _is_spoken_of(spoken: Sequence[int], first: int, last: int, reach: tuple[int
     )
 
 
-_NOWHERE, _NEAR_PLAIN, _NEAR, _ANYWHERE = (0, 0), (_PLAIN_BEFORE + 1, _PLAIN_AFTER + 1), (_BEFORE, _AFTER), (-1, -1)
-"""How many words may lie between a word and one that speaks of secrets, before it and after it, and one more."""
-
-
-@lru_cache(maxsize=8192)
 def _reach(text: str, plain: str, common: frozenset[str]) -> tuple[int, int]:
     """Return how near a word that speaks of secrets has to be for a word to be scored: `_NOWHERE` if none is enough."""
     if not text or (plain in common and text.isalpha()):
@@ -232,14 +279,16 @@ _PLACEHOLDER_SIGN = re.compile(r"""[<>${}\[\]`\\]|["']\s?:""")
 _MOST_PHRASE_WORDS = 24
 
 
-def _phrases(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
+def _phrases(given: Words) -> Iterator[tuple[int, int]]:
     """Yield the places of the first and the last words of what stands in quotation marks or after a sign."""
-    starts = [word.start for word in words]
-    ends = [word.end for word in words]
+    text, starts = given.text, given.starts
     for match in chain(_PHRASE_QUOTED.finditer(text), _assigned_phrases(text), _parted_codes(text)):
-        first = bisect_left(starts, match.start(match.lastindex or 0))
-        last = bisect_right(ends, match.end(match.lastindex or 0)) - 1
-        if first < last < first + _MOST_PHRASE_WORDS and not _holds_a_value(text, words[first : last + 1]):
+        begin, stop = match.span(match.lastindex or 0)
+        first = bisect_left(starts, begin)
+        last = bisect_left(starts, stop) - 1
+        if last >= 0 and given.end(last) > stop:
+            last -= 1
+        if first < last < first + _MOST_PHRASE_WORDS and not _holds_a_value(given, first, last):
             yield first, last
 
 
@@ -262,11 +311,14 @@ def _parted_codes(text: str) -> Iterator[re.Match[str]]:
         yield from _PARTED_CODE.finditer(text)
 
 
-def _holds_a_value(text: str, words: Sequence[Word]) -> bool:
+def _holds_a_value(given: Words, first: int, last: int) -> bool:
     """Tell whether a phrase holds a key, which is one by itself, or something that stands for one."""
-    if _PLACEHOLDER_SIGN.search(text, words[0].start, words[-1].end) is not None:
+    if _PLACEHOLDER_SIGN.search(given.text, given.starts[first], given.end(last)) is not None:
         return True
-    return any(len(word.text) >= _MIN_LONG_CHARACTERS and not _drawn_as(word.text).isdisjoint(_DRAWN) for word in words)
+    return any(
+        len(word.text) >= _MIN_LONG_CHARACTERS and not _drawn_as(word.text).isdisjoint(_DRAWN)
+        for word in given.words[first : last + 1]
+    )
 
 
 def _is_numbered(text: str, common: frozenset[str]) -> bool:
@@ -298,19 +350,20 @@ def _names_something(text: str) -> bool:
     return _NAMED.fullmatch(text) is not None or _UNSPACED.search(text) is not None
 
 
-def features(text: str, words: Sequence[Word], found: Candidate, common: frozenset[str]) -> list[str]:
+def features(given: Words, found: Candidate) -> list[str]:
     """Return the names of what is true of a word or a phrase and of its surroundings."""
-    first, last, word = found
+    text, common, words, starts = given
+    first, last, start, end, word = found
     look = _look(word, common)
     own = _own(word.text, word.groups, common) if first == last else _of_phrase(words[first : last + 1], common)
     names = ["always", f"look {look}", *own]
-    before = text[words[first - 1].end : word.start] if first else "^"
-    after = text[word.end : words[last + 1].start] if last + 1 < len(words) else "$"
+    before = text[given.end(first - 1) : start] if first else "^"
+    after = text[end : starts[last + 1]] if last + 1 < len(words) else "$"
     sign = _sign(before)[-3:]
     names += [f"before {sign}", f"after {_sign(after)[:2]}", f"before {sign} {look}"]
-    if text[word.start - 1 : word.start] in _OPENING and text[word.end : word.end + 1] in _CLOSING and first:
+    if text[start - 1 : start] in _OPENING and text[end : end + 1] in _CLOSING and first:
         names += ["quoted", f"quoted {look}"]
-    if _END.match(text, word.end):
+    if _END.match(text, end):
         names += ["end", f"end {look}"]
     return [*names, *_surroundings(words[max(0, first - _BEFORE) : first], words[last + 1 : last + 1 + _AFTER], look)]
 
@@ -459,13 +512,12 @@ def likely_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     if gated and not _may_hold_any(text):
         return
     learned = _weights()
-    words = words_of(text[:_MOST_CHARACTERS])[:_MOST_WORDS]
-    if len(words) < 2:  # noqa: PLR2004 - an id, a tag, a name: nothing around it says what it is
+    given = words_of(text, learned.common)
+    if len(given.words) < 2:  # noqa: PLR2004 - an id, a tag, a name: nothing around it says what it is
         return
-    for found in candidates(text, words, learned.common):
-        word = found.word
-        if is_secret(word, score_of(features(text, words, found, learned.common), learned), learned):
-            yield word.start, word.end, "password" if len(word.text) < _MIN_KEY_CHARACTERS else "key"
+    for found in candidates(given):
+        if is_secret(found.word, score_of(features(given, found), learned), learned):
+            yield found.start, found.end, "password" if len(found.word.text) < _MIN_KEY_CHARACTERS else "key"
 
 
 def _may_hold_any(text: str) -> bool:

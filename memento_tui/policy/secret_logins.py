@@ -16,6 +16,7 @@ from memento_tui.policy.secret_patterns import (
     is_placeholder,
     turns_of,
 )
+from memento_tui.text.match_starts import StartedPattern
 
 __all__ = ["answer_spans", "is_telling_or_worded", "login_spans", "seed_spans"]
 
@@ -177,6 +178,7 @@ _WORD = re.compile(
     re.ASCII,
 )
 """The words for a password. The English ones are part of many compounds that name something else."""
+_WORDS = StartedPattern(_WORD)
 _STEMS = SPOKEN.add(
     *"""pass pwd pw wifi wi-fi wlan ssid wpa psk hotspot vnc rdp secret credential creds zugangsdaten identifiants log sign ログイン アカウント 登录 账号 帳號 로그인 계정
     kennw losung wlan mdp contrase clave senha парол 密码 密碼 口令 パスワード 暗証番号 wachtwoord has losen lösen adgangskode kodeord salasana hesl jelsz parol
@@ -202,7 +204,7 @@ _MAX_GAP = 72
 
 def _after_words(text: str, read: str) -> Iterator[SecretSpan]:
     last = 0
-    for word in _WORD.finditer(read):
+    for word in _WORDS.finditer(read):
         start = max(word.end(), last)
         stop = text.find("\n", word.end(), word.end() + _MAX_GAP)
         last = word.end() + _MAX_GAP if stop < 0 else stop

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from memento_tui.policy.secret_keys import MIN_KEY_CHARACTERS, key_spans
 from memento_tui.policy.secret_logins import answer_spans, login_spans, seed_spans
 from memento_tui.policy.secret_patterns import SPOKEN, SecretSpan, is_password, is_placeholder
+from memento_tui.text.match_starts import StartedPattern
 
 __all__ = ["level_signs", "wording_spans"]
 
@@ -173,11 +174,12 @@ _DOOR_CODE = re.compile(
         \s (?P<turns> \d{{1,2}} (?: -\d{{1,2}} ){{2,3}} ) (?![\d-])""",
     re.ASCII,
 )
+_DOOR_CODES = StartedPattern(_DOOR_CODE)
 
 
 def _door_codes(_text: str, read: str) -> Iterator[SecretSpan]:
     """Yield what is typed at a door, with the sign that ends it, and the turns of a lock."""
-    for match in _DOOR_CODE.finditer(read):
+    for match in _DOOR_CODES.finditer(read):
         yield *match.span(match.lastgroup or "code"), "code"
 
 

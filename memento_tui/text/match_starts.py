@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from re import _constants  # type: ignore[attr-defined]  # the parser of `re` itself has no public name
 from typing import Any, NamedTuple
 
+from memento_tui.text.literals import Literals
 from memento_tui.text.required_literals import parsed_pattern, small_class
 
-__all__ = ["find_matches", "match_starts"]
+__all__ = ["StartedPattern", "find_matches", "match_starts"]
 
 _MAX_STARTS = 64
 """Starts of one pattern."""
@@ -118,3 +120,37 @@ def find_matches(
         if place >= end and (match := pattern.match(text, place)) is not None:
             yield match
             end = match.end()
+
+
+class StartedPattern:
+    """A pattern that is tried only where its matches can begin; what they begin with is read at the first use."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self.pattern = pattern
+
+    @cached_property
+    def starts(self) -> tuple[str, ...]:
+        """The strings that matches begin with, in lower case if the pattern is blind to case.
+
+        There is nothing where it may be anything, or always a sign, which the regular expressions' engine looks for as
+        fast.
+        """
+        blind = self.pattern.flags & re.IGNORECASE
+        starts = match_starts(self.pattern.pattern, self.pattern.flags & ~re.IGNORECASE)
+        if not any(start[0].isalpha() for start in starts):
+            return ()
+        return tuple({start.lower() for start in starts}) if blind else starts
+
+    @cached_property
+    def _sought(self) -> Literals:
+        sought = Literals()
+        sought.add(*self.starts)
+        return sought
+
+    def finditer(self, text: str, read: str | None = None) -> Iterator[re.Match[str]]:
+        """Yield what ``finditer`` of the pattern yields for a text.
+
+        A pattern that is blind to case needs ``read``, the text in lower case, as long as the text.
+        """
+        places = self._sought.places_in(text if read is None else read) if self.starts else {}
+        return find_matches(self.pattern, self.starts, text, places)

@@ -24,8 +24,8 @@ import numpy as np
 
 from memento_tui.policy.secret_likelihood import (
     WEIGHTS_FILE,
+    Candidate,
     Weights,
-    Word,
     candidates,
     features,
     is_secret,
@@ -64,7 +64,7 @@ class Example(NamedTuple):
     """A text's words that may be secrets, what is true of each, and which of them are."""
 
     text: Text
-    words: Sequence[Word]
+    words: Sequence[Candidate]
     features: Sequence[Sequence[str]]
     labels: Sequence[bool]
 
@@ -80,14 +80,13 @@ def example(text: Text, common: frozenset[str]) -> Example:
     """Return what there is to learn from a text."""
     read = text.text[:_MOST_CHARACTERS]
     spans = [match.span() for secret in text.secrets for match in re.finditer(re.escape(secret), read)]
-    words = words_of(read)
-    given = list(candidates(read, words, common))
-    found = [candidate.word for candidate in given]
+    given = words_of(read, common)
+    found = list(candidates(given))
     labels = [
         any(min(word.end, end) - max(word.start, start) >= _COVERED * (word.end - word.start) for start, end in spans)
         for word in found
     ]
-    return Example(text, found, [features(read, words, candidate, common) for candidate in given], labels)
+    return Example(text, found, [features(given, candidate) for candidate in found], labels)
 
 
 def example_with_lines(text: Text, common: frozenset[str]) -> Example:
@@ -135,11 +134,11 @@ def _is_clean(one: Example, learned: Weights) -> bool:
     )
 
 
-def _found(one: Example, learned: Weights) -> list[Word]:
+def _found(one: Example, learned: Weights) -> list[Candidate]:
     return [
         word
         for word, names in zip(one.words, one.features, strict=True)
-        if is_secret(word, score_of(names, learned), learned)
+        if is_secret(word.word, score_of(names, learned), learned)
     ]
 
 

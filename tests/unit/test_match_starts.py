@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, RULE_FLAGS, InjectionRule
 from memento_tui.text.literals import Literals
-from memento_tui.text.match_starts import find_matches, match_starts
+from memento_tui.text.match_starts import StartedPattern, find_matches, match_starts
 from tests.depth import examples
 
 
@@ -76,3 +76,17 @@ def test_matches_that_could_overlap_are_those_of_finditer(pattern: str, text: st
     compiled = re.compile(pattern)
     assert match_starts(pattern, 0)
     assert _spans_where_it_can_begin(compiled, text) == [match.span() for match in compiled.finditer(text)]
+
+
+@given(st.text("wordWORDkey\u212a =\n", max_size=40))
+def test_a_pattern_that_is_blind_to_case_is_found_wherever_it_begins_in_lower_case(text: str) -> None:
+    pattern = StartedPattern(re.compile(r"(?<!\w)(?:word|key)[ ]?=|ok", re.IGNORECASE | re.ASCII))
+    assert set(pattern.starts) == {"word =", "word=", "key =", "key=", "ok"}
+    found = [match.span() for match in pattern.finditer(text, text.lower())]
+    assert found == [match.span() for match in pattern.pattern.finditer(text)]
+
+
+def test_a_pattern_that_begins_with_a_sign_is_tried_as_a_whole() -> None:
+    pattern = StartedPattern(re.compile(r"[?&](?:key|token)="))
+    assert pattern.starts == ()
+    assert [match[0] for match in pattern.finditer("?key=1&token=2")] == ["?key=", "&token="]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memento_tui.model.validation import new_id, new_proposal_id
-from memento_tui.policy.secret_assignments import _PASSWORD_STARTS, _PASSWORD_WORD, _STARTING
+from memento_tui.policy.secret_assignments import _PASSWORD_WORD, _PASSWORD_WORDS
 from memento_tui.policy.secret_likelihood import (
     _PARTED_CODE,
     _PHRASE_ASSIGNED,
@@ -25,7 +25,6 @@ from memento_tui.policy.secret_likelihood import (
     words_of,
 )
 from memento_tui.policy.secrets import redact_text, secret_marker
-from memento_tui.text.match_starts import find_matches
 from tests.benchmarks.secrets_fit import texts
 from tests.depth import examples
 
@@ -72,12 +71,17 @@ def test_a_score_is_the_same_in_whatever_order_its_features_come(weights: list[f
 def test_what_is_found_is_a_word_of_the_text(text: str) -> None:
     found = list(likely_spans(text, gated=False))
     assert set(likely_spans(text)) <= set(found)
-    assert {(start, end) for start, end, _ in found} <= {(word.start, word.end) for word in words_of(text)}
+    given = words_of(text, frozenset())
+    assert {(start, end) for start, end, _ in found} <= {
+        (start, given.end(at)) for at, start in enumerate(given.starts)
+    }
 
 
 def test_a_removed_secret_is_one_unknown_word() -> None:
     text = f"log in with {secret_marker('password')} twice"
-    assert [word.text for word in words_of(text)] == ["log", "in", "with", "", "twice"]
+    given = words_of(text, frozenset())
+    assert [word.text for word in given.words] == ["log", "in", "with", "", "twice"]
+    assert text[given.starts[3] : given.end(3)] == secret_marker("password")
 
 
 def test_the_weights_name_no_secret() -> None:
@@ -125,5 +129,5 @@ def test_a_code_that_is_written_apart_is_looked_for_in_every_text_that_holds_one
 @given(st.lists(st.sampled_from(["pass", "word", "wd", "key", "token", "clé api", " ", "s", "密码"]), max_size=9))
 def test_every_word_for_secrets_is_found_where_it_can_begin(parts: list[str]) -> None:
     text = "".join(parts)
-    found = find_matches(_PASSWORD_WORD, _PASSWORD_STARTS, text, _STARTING.places_in(text))
+    found = _PASSWORD_WORDS.finditer(text)
     assert _spans(found) == _spans(_PASSWORD_WORD.finditer(text))
