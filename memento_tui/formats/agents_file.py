@@ -1,7 +1,7 @@
 """Read and write instruction files for agents (CLAUDE.md, AGENTS.md, GEMINI.md), one memory a section.
 
 A section that several files of one project hold word for word is one memory, which keeps its place in each of them.
-Cursor's rules are instructions as well, one memory a file.
+The rules of Cursor, Windsurf, Copilot and Cline are instructions as well, one memory a file.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ from memento_tui.formats.base import (
     write_atomically,
     write_error,
 )
+from memento_tui.formats.cursor_rules import RuleKind
 from memento_tui.formats.file_places import EXTRA_KEY, FilePlace, is_file_name, places_of
 from memento_tui.formats.frontmatter import split_note
 from memento_tui.formats.markdown import parse_heading, without_fences
-from memento_tui.formats.source_files import LoadedFile, SourceFile, decode_text, load_file, walk_files
+from memento_tui.formats.source_files import LoadedFile, SourceFile, decode_text, load_file, walk_files, walk_folders
 from memento_tui.model import Memory
 from memento_tui.model.validation import MAX_CONTENT_BYTES, MAX_LINE_LENGTH
 
@@ -57,7 +58,7 @@ __all__ = [
 
 FILE_NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md")
 """The files that hosts read, in lower case."""
-_HIDDEN_FILES = (".claude/CLAUDE.md", ".github/copilot-instructions.md", cursor_rules.LEGACY_FILE)
+_HIDDEN_FILES = (".claude/CLAUDE.md", ".github/copilot-instructions.md", *cursor_rules.SINGLE_FILES)
 """The hidden files of a project that hosts read."""
 _DEPENDENCIES = frozenset({"node_modules", "site-packages", "venv"})
 """Folders of other people's programs: what those tell agents is not about this project."""
@@ -146,13 +147,15 @@ def _record(first: _Found, *others: _Found) -> ImportRecord:
 
 def _files(root: Path) -> Iterator[SourceFile | Refused]:
     in_rules = root.is_dir() and is_rule_folder(root)
-    for file in walk_files(root, cursor_rules.RULE_SUFFIX if in_rules else ".md"):
+    for file in walk_files(root, cursor_rules.CURSOR.suffix if in_rules else ".md"):
         folders = PurePosixPath(file.name if isinstance(file, SourceFile) else file.file).parts[:-1]
         if not _DEPENDENCIES.isdisjoint(folders):
             continue
         if isinstance(file, Refused) or in_rules or root.is_file() or _is_named_so(file.name):
             yield file
     yield from _hidden_files(root)
+    for folder in walk_folders(root, _DEPENDENCIES) if root.is_dir() and not in_rules else ():
+        yield from _rules_of(root, f"{folder}/")
 
 
 def _is_named_so(name: str) -> bool:
@@ -173,25 +176,33 @@ def is_rule_folder(folder: Path) -> bool:
     """Tell whether a folder is the one of a project's rules for Cursor, or the hidden one in which that lies."""
     place = folder.resolve()
     rules = place / "rules" if place.name == ".cursor" else place
-    return rules.parts[-2:] == PurePosixPath(cursor_rules.FOLDER).parts and any(_rules(rules))
+    of_cursor = cursor_rules.CURSOR
+    return rules.parts[-2:] == PurePosixPath(of_cursor.folder).parts and any(_rules(rules, of_cursor))
 
 
-def _rules(folder: Path) -> Iterator[SourceFile | Refused]:
+def _rules(folder: Path, kind: RuleKind) -> Iterator[SourceFile | Refused]:
     is_there = folder.is_dir() and not (folder.is_symlink() or folder.parent.is_symlink())
-    yield from walk_files(folder, cursor_rules.RULE_SUFFIX) if is_there else ()
+    yield from walk_files(folder, kind.suffix) if is_there else ()
 
 
 def _hidden_files(root: Path) -> Iterator[SourceFile | Refused]:
-    """Yield the files in the hidden folders of a project, the rules for Cursor last."""
+    """Yield the files in the hidden folders of a project, the rules of its hosts last."""
     for name in _HIDDEN_FILES if root.is_dir() else ():
         place = root / name
         if place.is_file() and not (place.is_symlink() or place.parent.is_symlink()):
             yield SourceFile(str(place.resolve()), name)
-    for rule in _rules(root / cursor_rules.FOLDER):
-        if isinstance(rule, Refused):
-            yield Refused(f"{cursor_rules.FOLDER}/{rule.file}", rule.line, rule.reason)
-        else:
-            yield SourceFile(rule.path, f"{cursor_rules.FOLDER}/{rule.name}")
+    yield from _rules_of(root, "")
+
+
+def _rules_of(root: Path, below: str) -> Iterator[SourceFile | Refused]:
+    """Yield the rules of all hosts that are kept in one folder; ``below`` is its name and a slash, or empty."""
+    for kind in cursor_rules.KINDS:
+        prefix = f"{below}{kind.folder}/"
+        for rule in _rules(root / prefix, kind):
+            if isinstance(rule, Refused):
+                yield Refused(f"{prefix}{rule.file}", rule.line, rule.reason)
+            else:
+                yield SourceFile(rule.path, f"{prefix}{rule.name}")
 
 
 def _read_file(file: SourceFile, top: Path) -> Iterator[_Found | Refused]:
@@ -203,7 +214,8 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[_Found | Refused]:
     if isinstance(text, Refused):
         yield text
         return
-    is_rule = file.name.lower().endswith(cursor_rules.RULE_SUFFIX)
+    kind = cursor_rules.rule_kind(file.name)
+    is_rule = kind is not None
     parts = [rule] if is_rule and (rule := _parse_rule(text)) else [] if is_rule else parse_sections(text)
     if not parts:
         yield Refused(file.name, 0, f"holds no text below {'its frontmatter' if is_rule else 'a heading'}")
@@ -224,8 +236,8 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[_Found | Refused]:
             "created_at": loaded.modified,
         }
         own_title = ""
-        if is_rule:
-            given = cursor_rules.rule_fields(split_note(part.before).yaml)
+        if kind is not None:
+            given = cursor_rules.rule_fields(split_note(part.before).yaml, kind)
             own_title = "" if "title" in given else str(fields["title"])
             fields |= given
         yield _Found(
@@ -239,7 +251,7 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[_Found | Refused]:
 
 
 def _parse_rule(text: str) -> Section | None:
-    """Return the one part that a rule of Cursor's is; ``None`` where it holds no text."""
+    """Return the one part that a rule is; ``None`` where it holds no text."""
     note = split_note(text)
     words = note.body.strip()
     lead, _, after = note.body.partition(words) if words else (note.body, "", "")
@@ -250,8 +262,10 @@ def _parse_rule(text: str) -> Section | None:
 
 def _namespace(top: Path, name: str) -> str:
     folder = (top / name).parent
-    if name.lower().endswith(cursor_rules.RULE_SUFFIX):
+    if cursor_rules.rule_kind(name) is not None:
         folder = next((above for above in (folder, *folder.parents) if above.name.startswith(".")), folder)
+        if folder.parent != top and folder.is_relative_to(top):
+            folder = folder.parent  # a part of the project, as for a CLAUDE.md that lies there
     hidden = top if top.name.startswith(".") else folder
     if hidden.name.startswith("."):
         project = project_of_hidden(hidden)
@@ -445,7 +459,8 @@ def _whole_text(present: Iterable[_Part], there: bytes) -> tuple[str, int]:
 
 def _section_text(kept: FilePlace, memory: Memory) -> str:
     if memory.status not in ENDED_STATUSES:
-        before = cursor_rules.changed_head(kept.before, memory, kept.title) if kept.is_rule else kept.before
+        kind = cursor_rules.rule_kind(kept.path)
+        before = kept.before if kind is None else cursor_rules.changed_head(kept.before, memory, kept.title, kind)
         return before + memory.content + kept.after
     # The headings that stand before a section may belong to those after it as well.
     return kept.before if kept.before.strip() and not kept.is_rule else ""
@@ -514,14 +529,16 @@ def _lines(memory: Memory) -> list[str]:
 
 
 def _is_source(path: Path) -> bool:
-    is_known = path.name.lower() in (*FILE_NAMES, cursor_rules.LEGACY_FILE) or path.suffix == cursor_rules.RULE_SUFFIX
+    is_known = (
+        path.name.lower() in (*FILE_NAMES, *cursor_rules.SINGLE_FILES) or path.suffix == cursor_rules.CURSOR.suffix
+    )
     return (is_known and path.is_file()) or is_rule_folder(path)
 
 
 FORMAT = Format(
     name="agents-file",
     title="Instructions for agents",
-    description="CLAUDE.md, AGENTS.md or GEMINI.md, a memory a section; Cursor's rules; or a project with some of them",
+    description="CLAUDE.md, AGENTS.md, GEMINI.md by section; rules of Cursor, Windsurf, Copilot, Cline; or a project",
     read=read,
     count=count,
     write=write,

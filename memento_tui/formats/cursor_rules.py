@@ -1,24 +1,51 @@
-"""Read the frontmatter of Cursor's rules (``.cursor/rules/*.mdc``), and change it where their memory changed."""
+"""Read the frontmatter of rules of Cursor, Windsurf, Copilot and Cline, and change it where their memory changed."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from memento_tui.formats.base import one_line
-from memento_tui.formats.columns import Column, Fields, read_fields, record_fields, restore_row, unmapped_column
+from memento_tui.formats.columns import Column, Fields, read_fields, record_fields, restore_row
 from memento_tui.formats.frontmatter import dump_property, split_note
 from memento_tui.model import Memory
 from memento_tui.model.validation import MAX_LINE_LENGTH
 
-__all__ = ["FOLDER", "LEGACY_FILE", "RULE_SUFFIX", "changed_head", "rule_fields"]
+__all__ = ["CURSOR", "KINDS", "SINGLE_FILES", "RuleKind", "changed_head", "rule_fields", "rule_kind"]
 
-FOLDER = ".cursor/rules"
-"""The folder of a project's rules."""
-RULE_SUFFIX = ".mdc"
-LEGACY_FILE = ".cursorrules"
-"""The file that held all rules of a project before there was a folder: Markdown without frontmatter."""
+
+class RuleKind(NamedTuple):
+    """The rules of one host: each is a file of its own in a folder of the project."""
+
+    folder: str
+    suffix: str
+    """The end of the files' names."""
+    where: str
+    """The property that names the files for which a rule holds."""
+    form: Literal["bare", "quoted", "list"]
+    """How the host writes that property."""
+
+
+CURSOR = RuleKind(".cursor/rules", ".mdc", "globs", "bare")
+KINDS = (
+    CURSOR,
+    RuleKind(".windsurf/rules", ".md", "globs", "bare"),
+    RuleKind(".github/instructions", ".instructions.md", "applyTo", "quoted"),
+    RuleKind(".clinerules", ".md", "paths", "list"),
+)
+SINGLE_FILES = (".cursorrules", ".windsurfrules", ".clinerules")
+"""The files that hold all rules of a project, as Markdown without frontmatter."""
+
+
+def rule_kind(path: str) -> RuleKind | None:
+    """Return the kind of the rule that a file is, by its place in a project; ``None`` for any other file."""
+    name = path.lower()
+    return next(
+        (kind for kind in KINDS if name.endswith(kind.suffix) and (kind is CURSOR or f"/{kind.folder}/" in f"/{name}")),
+        None,
+    )
+
 
 _WHERE = "in files that match "
 """The beginning of the validity context of a rule that names files."""
@@ -77,13 +104,20 @@ def _write_globs(fields: Fields, given: object) -> object:
     return context.removeprefix(_WHERE) if context.startswith(_WHERE) else given if context else ""
 
 
-_COLUMNS = (
-    Column("description", _read_description, lambda fields, _: fields["title"]),
-    Column("globs", _read_globs, _write_globs, is_optional=True),
-    # What a host gives to every request is no field of a memory: what is always told a person pins.
-    unmapped_column("alwaysApply"),
-)
-"""The properties of a rule's frontmatter, each as it is written there."""
+def _columns(kind: RuleKind) -> tuple[Column, ...]:
+    """Return the properties of a rule's frontmatter, each as it is written there."""
+
+    def write_where(fields: Fields, given: object) -> object:
+        value = _write_globs(fields, given)
+        if value == given or not isinstance(value, str) or not value or kind.form == "bare":
+            return value
+        parts = [found[0].strip() for found in _PATTERN.finditer(value)]
+        return json.dumps(parts if kind.form == "list" else value, ensure_ascii=False)
+
+    return (
+        Column("description", _read_description, lambda fields, _: fields["title"]),
+        Column(kind.where, _read_globs, write_where, is_optional=True),
+    )
 
 
 class _Place(NamedTuple):
@@ -108,12 +142,12 @@ def _properties(yaml: str) -> dict[str, _Place]:
     return found
 
 
-def rule_fields(yaml: str) -> dict[str, Any]:
+def rule_fields(yaml: str, kind: RuleKind = CURSOR) -> dict[str, Any]:
     """Return the fields of a memory that the frontmatter of a rule gives: its title and where it holds."""
-    return read_fields(_COLUMNS, {name: place.raw for name, place in _properties(yaml).items()})
+    return read_fields(_columns(kind), {name: place.raw for name, place in _properties(yaml).items()})
 
 
-def changed_head(head: str, memory: Memory, title: str = "") -> str:
+def changed_head(head: str, memory: Memory, title: str = "", kind: RuleKind = CURSOR) -> str:
     """Return what stands before the text of a rule, with those properties changed that its memory contradicts.
 
     ``title`` is the one that the rule was read with where it has no description: another one becomes its description.
@@ -121,7 +155,7 @@ def changed_head(head: str, memory: Memory, title: str = "") -> str:
     parts = split_note(head)
     places = _properties(parts.yaml)
     given = {name: place.raw for name, place in places.items()}
-    wanted = restore_row(_COLUMNS, record_fields(memory), given)
+    wanted = restore_row(_columns(kind), record_fields(memory), given)
     if title and memory.title not in ("", title) and not given.get("description", "").strip():
         wanted["description"] = memory.title
     changes = {name: value for name, value in wanted.items() if value is not None and value != given.get(name)}

@@ -28,14 +28,14 @@ class FilePlace(msgspec.Struct, frozen=True, omit_defaults=True):
     digest: str = ""
     """The digest of the whole file, so that a change anywhere in it updates the place of every section."""
     title: str = ""
-    """The title of a rule of Cursor's whose frontmatter gives none."""
+    """The title of a rule whose frontmatter gives none."""
     also: tuple[FilePlace, ...] = ()
     """The places of the same section in other files of the project."""
 
     @property
     def is_rule(self) -> bool:
-        """Whether it is a rule of Cursor's, which is a file of its own."""
-        return self.path.lower().endswith(cursor_rules.RULE_SUFFIX)
+        """Whether it is a rule, which is a file of its own."""
+        return cursor_rules.rule_kind(self.path) is not None
 
 
 def places_of(extra: Mapping[str, Any]) -> tuple[FilePlace, ...]:
@@ -58,7 +58,7 @@ def with_places(memory: Memory, places: Sequence[FilePlace]) -> Memory:
 
 def is_file_name(name: str) -> bool:
     """Tell whether a file of this name may hold instructions."""
-    return name.lower().endswith((".md", cursor_rules.RULE_SUFFIX)) or name == cursor_rules.LEGACY_FILE
+    return name.lower().endswith((".md", cursor_rules.CURSOR.suffix)) or name in cursor_rules.SINGLE_FILES
 
 
 def _is_safe(path: str) -> bool:

@@ -7,7 +7,7 @@ import json
 import os
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -32,6 +32,7 @@ __all__ = [
     "open_source",
     "read_objects",
     "walk_files",
+    "walk_folders",
 ]
 
 _MAX_TIMESTAMP = 253_402_300_799
@@ -111,6 +112,25 @@ def walk_files(root: Path, suffix: str, *, hidden: bool = False) -> Iterator[Sou
             elif (examined := _examine(entry, name, suffix, top)) is not None:
                 yield examined
         waiting.extend(reversed(below))
+
+
+def walk_folders(root: Path, passed_over: Collection[str]) -> Iterator[str]:
+    """Yield the name of every folder below ``root``, without hidden ones, links and those of the given names."""
+    waiting = [""]
+    while waiting:
+        prefix = waiting.pop()
+        try:
+            with os.scandir(root / prefix) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError:
+            continue  # `walk_files` tells of it
+        names = [
+            prefix + entry.name
+            for entry in entries
+            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".") and entry.name not in passed_over
+        ]
+        yield from names
+        waiting.extend(f"{name}/" for name in reversed(names))
 
 
 def _examine(entry: os.DirEntry[str], name: str, suffix: str, top: str) -> SourceFile | Refused | None:

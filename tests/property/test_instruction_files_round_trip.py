@@ -28,11 +28,24 @@ _DOCUMENT = st.builds(
     lambda lines, end: "\n".join(lines) + end, st.lists(_LINE, max_size=14), st.sampled_from(["", "\n", "\n\n", "\r\n"])
 )
 _NAME = st.sampled_from(
-    ["CLAUDE.md", "AGENTS.md", ".cursorrules", "sub/CLAUDE.md", "sub/deeper/GEMINI.md", ".cursor/rules/a.mdc"]
+    [
+        "CLAUDE.md",
+        "AGENTS.md",
+        ".cursorrules",
+        "sub/CLAUDE.md",
+        "sub/deeper/GEMINI.md",
+        ".cursor/rules/a.mdc",
+        ".clinerules/b.md",
+        "sub/.github/instructions/c.instructions.md",
+    ]
 )
 _FRONTMATTER = st.lists(
     st.one_of(
-        st.builds("{}: {}".format, st.sampled_from(["description", "globs", "alwaysApply", "author"]), _WORDS),
+        st.builds(
+            "{}: {}".format,
+            st.sampled_from(["description", "globs", "applyTo", "paths", "alwaysApply", "author"]),
+            _WORDS,
+        ),
         st.sampled_from(["globs: *.{ts,tsx}, **/*.py", "globs:", '  - "a/**"', "# mine", "---", ""]),
     ),
     max_size=6,

@@ -174,3 +174,50 @@ def test_a_changed_title_of_a_rule_without_a_description_becomes_its_description
 )
 def test_a_comma_within_quotes_is_part_of_a_pattern(globs: str, expected: str) -> None:
     assert rule_fields(f"globs: {globs}\n") == {"validity_context": f"in files that match {expected}"}
+
+
+@pytest.mark.parametrize(
+    ("place", "frontmatter", "changed"),
+    [
+        (".windsurf/rules/api.md", "trigger: glob\nglobs: src/**/*.ts\n", "trigger: glob\nglobs: lib/*.ts, a.js\n"),
+        (".github/instructions/api.instructions.md", 'applyTo: "src/**/*.ts"\n', 'applyTo: "lib/*.ts, a.js"\n'),
+        (".clinerules/api.md", 'paths:\n  - "src/**/*.ts"\n', 'paths: ["lib/*.ts", "a.js"]\n'),
+        ("web/.cursor/rules/api.mdc", "globs: src/**/*.ts\n", "globs: lib/*.ts, a.js\n"),
+    ],
+)
+def test_the_rules_of_other_hosts_and_of_parts_of_a_project_come_with_it_and_go_back(
+    workspace: Workspace, tmp_path: Path, place: str, frontmatter: str, changed: str
+) -> None:
+    path = tmp_path / "site" / place
+    path.parent.mkdir(parents=True)
+    text = f"---\ndescription: How calls are made\n{frontmatter}---\n\nTwo tries.\n"
+    path.write_text(text)
+    assert run_import(workspace, "agents-file", tmp_path / "site").imported == 1
+    memory = only(workspace)
+    assert memory.namespace == ("projects/site/web" if place.startswith("web/") else "projects/site")
+    assert (memory.title, memory.content) == ("How calls are made", "Two tries.")
+    assert memory.validity_context == "in files that match src/**/*.ts"
+    run_export(workspace, tmp_path / "site", format_name="agents-file")
+    assert path.read_text() == text
+    workspace.update(memory.id, validity_context="in files that match lib/*.ts, a.js", content="Three tries.")
+    run_export(workspace, tmp_path / "site", format_name="agents-file")
+    assert path.read_text() == f"---\ndescription: How calls are made\n{changed}---\n\nThree tries.\n"
+
+
+@pytest.mark.parametrize("name", [".windsurfrules", ".clinerules", ".github/copilot-instructions.md"])
+def test_a_text_that_claude_md_and_the_file_of_another_host_hold_is_one_memory(
+    workspace: Workspace, tmp_path: Path, name: str
+) -> None:
+    for place in ("CLAUDE.md", name):
+        (tmp_path / "site" / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "site" / place).write_text("## Style\nTabs.\n")
+    run_import(workspace, "agents-file", tmp_path / "site")
+    assert only(workspace).content == "## Style\nTabs."
+
+
+def test_the_rules_of_other_peoples_programs_below_a_project_are_left_out(workspace: Workspace, tmp_path: Path) -> None:
+    project(tmp_path)
+    other = tmp_path / "site" / "node_modules" / "x" / ".cursor" / "rules"
+    other.mkdir(parents=True)
+    (other / "theirs.mdc").write_text("Theirs.\n")
+    assert run_import(workspace, "agents-file", tmp_path / "site").imported == 1
