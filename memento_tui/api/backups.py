@@ -36,7 +36,7 @@ from memento_tui.storage.last_known import forget_last_known, read_last_known
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.store import Store
 
-__all__ = ["Backup", "Backups", "RestoredBackup", "list_backups", "replace_damaged"]
+__all__ = ["Backup", "Backups", "RestoredBackup", "find_replacement", "list_backups", "replace_damaged"]
 
 
 class RestoredBackup(msgspec.Struct, frozen=True):
@@ -249,6 +249,20 @@ class Backups:
         self._store.database.check_writable()
 
 
+def find_replacement(paths: DataPaths, name: str) -> Path:
+    """Return the backup that `replace_damaged` would put in the place of a database, by its name or its path.
+
+    Raises:
+        NotFound, AmbiguousId: no backup, or several, have that name.
+        LockedWorkspace: the last one is asked for where all are encrypted, and locked.
+        DataDirectoryError: the backups cannot be read.
+
+    """
+    if name == "latest" and (known := paths.key_id) and read_key(known) is None:
+        raise LockedWorkspace(paths.database, known)  # none of its backups can be read
+    return _find_file(BackupFolder(paths), name)
+
+
 def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Progress = no_progress) -> RestoredBackup:
     """Put a backup in the place of a database that is lost or cannot be opened; what is there is kept as a backup.
 
@@ -267,9 +281,7 @@ def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Pr
         raise NotAllowed("Only a person restores a backup.", "Ask the person to do it.")
     folder = BackupFolder(paths)
     lost_key = _key_of_lost(paths)
-    if name == "latest" and (known := paths.key_id) and read_key(known) is None:
-        raise LockedWorkspace(paths.database, known)  # none of its backups can be read
-    file = _find_file(folder, name)
+    file = find_replacement(paths, name)
     key_id = key_id_of(file)
     if not key_id and lost_key:
         raise NotAllowed(

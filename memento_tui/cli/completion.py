@@ -34,7 +34,7 @@ _NEXT_STEPS = {
     memento completion fish > ~/.config/fish/completions/memento.fish
     """,
 )
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", metavar="SHELL", type=click.Choice(SHELLS))
 @click.option("--install", is_flag=True, help="Write it where the shell looks for it.")
 def completion(shell: str, *, install: bool) -> None:
     """Print the function by which SHELL (bash, zsh or fish) completes memento's commands and options.

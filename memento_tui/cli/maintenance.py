@@ -521,13 +521,15 @@ def restore_backup(name: str, *, yes: bool) -> None:
 
 
 def _restore_or_replace(name: str, *, yes: bool) -> RestoredBackup:
-    from memento_tui.api.backups import replace_damaged  # noqa: PLC0415 - same
+    from memento_tui.api.backups import find_replacement, replace_damaged  # noqa: PLC0415 - same
     from memento_tui.api.types import Author  # noqa: PLC0415 - same
 
-    is_there = current_session().paths.database.exists()
+    paths = current_session().paths
+    file = find_replacement(paths, name)
+    is_there = paths.database.exists()
     aside = "The database cannot be opened. Move it aside, and put" if is_there else "There is no database here. Put"
-    _confirm(f"{aside} the backup in its place", yes=yes)
-    return replace_damaged(current_session().paths, Author("person", "cli"), name)
+    _confirm(f"{aside} {file.name} in its place", yes=yes)
+    return replace_damaged(paths, Author("person", "cli"), name)
 
 
 def _confirm(question: str, *, yes: bool) -> None:

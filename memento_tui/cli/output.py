@@ -246,7 +246,8 @@ def _explain_error(error: BaseException) -> tuple[dict[str, Any], int]:
         return error.as_dict(), error.exit_code
     if isinstance(error, click.UsageError):
         command = error.ctx.command_path if error.ctx is not None else "memento"
-        return _error_object("usage", error.format_message(), f"`{command} --help` shows how it is used."), _EXIT_USAGE
+        message = error.format_message().replace("\n\t", " ")  # click lists choices one a line
+        return _error_object("usage", message, f"`{command} --help` shows how it is used."), _EXIT_USAGE
     if isinstance(error, click.ClickException):
         return _error_object("usage", error.format_message(), ""), _EXIT_USAGE
     if isinstance(error, (click.Abort, KeyboardInterrupt)):

@@ -30,7 +30,11 @@ def read_passphrase(question: str, file: str | None, *, repeat: bool = False) ->
         try:
             text = sys.stdin.read() if file == "-" else Path(file).expanduser().read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise InvalidInput(f"The passphrase cannot be read from {file}: {error}.") from error
+            reason = error.strerror if isinstance(error, OSError) else "it is no text"
+            raise InvalidInput(
+                f"The passphrase cannot be read from {file}: {reason}.",
+                "Name a file whose first line is the passphrase.",
+            ) from error
         return text.split("\n", 1)[0].removesuffix("\r")
     if current_session().as_json or not sys.stdin.isatty():
         raise InvalidInput("A passphrase is needed.", "Give --passphrase-file FILE; - is standard input.")

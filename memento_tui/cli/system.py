@@ -323,7 +323,8 @@ def keys(ctx: click.Context, place: str | None, markdown: bool) -> None:  # noqa
         known = ", ".join(KEY_SCOPES)
         raise click.BadParameter(f"there is no place {place}; there are {known}.", ctx, param_hint="--place")
     if markdown:
-        click.echo(markdown_table(), nl=False)
+        tables = markdown_table().rstrip("\n")
+        emit({"markdown": tables}, lambda: tables)
         return
     path = current_session().paths.config
     config = load_config(path)

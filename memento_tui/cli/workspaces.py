@@ -35,7 +35,7 @@ def _object(one: KnownWorkspace) -> dict[str, Any]:
     return {
         "name": one.name,
         "path": one.path,
-        "opened_at": one.opened_at,
+        "opened_at": one.opened_at.isoformat() if one.opened_at else None,
         "missing": one.is_missing,
         "waiting": waiting(one.path)[0],
         "used": Path(one.path) == current_session().paths.root,

@@ -52,6 +52,9 @@ def test_nothing_is_encrypted_without_consent_or_a_passphrase(memory: Path, tmp_
     assert "A passphrase is needed." in memento.run("encrypt", "--yes").err
     missing = memento.run("encrypt", "--yes", "--passphrase-file", str(tmp_path / "none"))
     assert (missing.code, "cannot be read" in missing.err) == (2, True)
+    folder = memento.run("encrypt", "--yes", "--passphrase-file", str(tmp_path), "--json").error
+    assert folder["message"] == f"The passphrase cannot be read from {tmp_path}: Is a directory."
+    assert folder["hint"] == "Name a file whose first line is the passphrase."
     assert DataPaths(memento.data_dir).key_id == ""
 
 

@@ -53,6 +53,15 @@ def test_without_json_an_error_is_words_on_standard_error(memento: Program) -> N
     ]
 
 
+def test_a_missing_word_is_told_with_those_that_it_may_be_in_one_line(memento: Program) -> None:
+    told = memento.run("completion", "--json").error["message"]
+    assert told == "Missing argument 'SHELL'. Choose from: bash, zsh, fish"
+
+
+def test_the_tables_of_keys_are_one_json_value_too(memento: Program) -> None:
+    assert memento.json("keys", "--markdown") == {"markdown": memento.run("keys", "--markdown").out.rstrip("\n")}
+
+
 def test_json_after_two_dashes_is_text(memento: Program) -> None:
     ended = memento.run("add", "--", "--json")
     assert ended.code == 0

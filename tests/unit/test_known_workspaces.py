@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -201,3 +202,10 @@ def test_the_command_lists_adds_removes_and_says_what_is_missing(tmp_path: Path)
     assert program.run("workspace", "remove", "gone").code == 3
     assert "stays on the list" in program.run("workspace", "remove", "default").err
     assert (tmp_path / "one" / "memento.db").is_file()
+
+
+def test_the_command_lists_an_opened_workspace_as_json_with_the_moment_of_its_opening(tmp_path: Path) -> None:
+    program = Program(made(tmp_path / "one"))
+    note_opened(tmp_path / "one")
+    (opened,) = [one for one in program.json("workspace", "list")["items"] if one["name"] == "one"]
+    assert datetime.fromisoformat(opened["opened_at"]) == KnownWorkspaces().find("one").opened_at
