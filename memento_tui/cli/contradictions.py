@@ -9,7 +9,7 @@ import click
 
 from memento_tui.cli.command import group, open_workspace
 from memento_tui.cli.options import paging, read_text
-from memento_tui.cli.output import bold, emit, format_fields, format_time, next_page_note, safe, table
+from memento_tui.cli.output import bold, emit, format_fields, format_time, next_page_note, quoted, safe, table
 from memento_tui.errors import InvalidInput
 from memento_tui.model import Memory
 from memento_tui.model.review import RESOLUTIONS
@@ -140,8 +140,8 @@ def _side_text(name: str, memory: Memory | None, memory_id: str, spans: Sequence
     )
     from memento_tui.api.decision_fields import fields_of_record  # noqa: PLC0415 - a command's help is shown without it
 
-    fields = [safe(field.line) for field in fields_of_record(memory)]
-    return "\n".join([head, *fields, safe(_mark_spans(memory.content, spans), multiline=True)])
+    fields = [quoted(safe(field.line)) for field in fields_of_record(memory)]
+    return "\n".join([head, *fields, quoted(_mark_spans(memory.content, spans))])
 
 
 def _mark_spans(content: str, spans: Sequence[tuple[int, int]]) -> str:

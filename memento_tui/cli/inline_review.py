@@ -63,8 +63,9 @@ def review_inline(item_text: Callable[[PendingProposal | ContradictionWithSides]
             _show(f"{total:,} wait for a decision. These are the {len(found)} riskiest.")
         decided = 0
         for number, row in enumerate(found, 1):
-            _show(bold(f"\n{number} of {len(found)}  {row.kind}"))
-            answer = _decide(workspace, row, item_text)
+            place = f"{number} of {len(found)}  {row.kind}"
+            _show(bold(f"\n{place}"))
+            answer = _decide(workspace, row, item_text, place)
             if answer is None:
                 break
             decided += answer
@@ -74,15 +75,21 @@ def review_inline(item_text: Callable[[PendingProposal | ContradictionWithSides]
 
 
 def _decide(
-    workspace: Workspace, row: InboxItem, item_text: Callable[[PendingProposal | ContradictionWithSides], str]
+    workspace: Workspace,
+    row: InboxItem,
+    item_text: Callable[[PendingProposal | ContradictionWithSides], str],
+    place: str,
 ) -> bool | None:
-    """Show one item and carry out the answer; return whether it was decided, ``None`` to stop."""
+    """Show one item and carry out the answer; return whether it was decided, ``None`` to stop.
+
+    ``place`` says which it is, below its text again: a long one has scrolled its beginning away.
+    """
     from memento_tui.api.inbox import Decision  # noqa: PLC0415 - a command's help is shown without it
 
     item = workspace.inbox.get(row.id)
     keys = _CONTRADICTION_KEYS if hasattr(item, "contradiction") else _KEYS
     _show(item_text(item))
-    verb = _ask(keys)
+    verb = _ask(keys, place)
     if verb in (_SKIP, _QUIT):
         return None if verb == _QUIT else False
     if verb == "approve" and row.kind in RISKY_KINDS and not _is_sure():
@@ -121,9 +128,9 @@ def _show(text: str) -> None:
     click.echo(wrap_words(text), err=True)
 
 
-def _ask(keys: Mapping[str, str]) -> str:
+def _ask(keys: Mapping[str, str], place: str) -> str:
     """Return the verb of the key that is pressed, or `_SKIP` or `_QUIT`; other keys are passed over."""
-    _show("\n" + "   ".join([*(_LABELS[verb] for verb in keys.values()), "s skip", "q quit"]))
+    _show(f"\n{bold(place)}\n" + "   ".join([*(_LABELS[verb] for verb in keys.values()), "s skip", "q quit"]))
     shown = monotonic()
     while True:
         try:

@@ -21,6 +21,7 @@ from memento_tui.errors import MementoError
 
 __all__ = [
     "EXIT_INTERRUPTED",
+    "QUOTE_BAR",
     "as_json",
     "bold",
     "colour_diff",
@@ -31,12 +32,16 @@ __all__ = [
     "format_time",
     "next_page_note",
     "note",
+    "quoted",
     "report_error",
     "safe",
     "table",
     "write",
     "write_bytes",
 ]
+
+QUOTE_BAR = "| "
+"""What stands before each line of a text that somebody else wrote, and before each row that it is broken into."""
 
 _EXIT_PIPE_CLOSED = 141
 """The exit status of a program whose output nobody reads any more: 128 + SIGPIPE."""
@@ -119,6 +124,11 @@ def note(text: str) -> None:
 @cache
 def _uses_colour() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def quoted(text: str) -> str:
+    """Return a text of several lines, safe to show, with a bar before each: none passes for a line of memento's own."""
+    return "\n".join(f"{QUOTE_BAR}{line}" for line in safe(text, multiline=True).split("\n"))
 
 
 def bold(text: str) -> str:

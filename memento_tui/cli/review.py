@@ -14,7 +14,18 @@ from memento_tui.cli.command import command, current_session, group, open_worksp
 from memento_tui.cli.contradictions import contradiction_object, contradiction_text
 from memento_tui.cli.interaction import ask
 from memento_tui.cli.options import changes_of, memory_options, paging, read_text
-from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, next_page_note, note, safe, table
+from memento_tui.cli.output import (
+    bold,
+    emit,
+    for_each,
+    format_fields,
+    format_time,
+    next_page_note,
+    note,
+    quoted,
+    safe,
+    table,
+)
 from memento_tui.errors import InvalidInput, MementoError, NotFound
 from memento_tui.model import Memory, Proposal, WorkingItem
 from memento_tui.model.review import INBOX_KINDS, OPEN_PROPOSAL_STATES, PROPOSAL_STATES
@@ -86,7 +97,7 @@ def proposal_text(pending: PendingProposal) -> str:
         "reason": proposal.note,
         "warning": _TARGET_CHANGED if pending.moved and proposal.state in OPEN_PROPOSAL_STATES else "",
     }
-    rests_on = "\n".join(f"{bold(name)}: {safe(text, multiline=True)}" for name, text in pending.rests_on)
+    rests_on = "\n".join(quoted(f"{name}: {text}") for name, text in pending.rests_on)
     return "\n\n".join(filter(None, [format_fields(about), rests_on, _proposed_change_text(pending)]))
 
 
@@ -94,7 +105,7 @@ def _proposed_change_text(pending: PendingProposal) -> str:
     """Return the text to decide about, or its difference, and every other field that the decision carries out."""
     from memento_tui.api.decision_fields import decision_fields  # noqa: PLC0415 - a command's help is shown without it
 
-    fields = [safe(field.line) for field in decision_fields(pending)]
+    fields = [quoted(safe(field.line)) for field in decision_fields(pending)]
     return "\n\n".join(filter(None, [_content_text(pending), "\n".join(fields)]))
 
 
@@ -102,9 +113,9 @@ def _content_text(pending: PendingProposal) -> str:
     proposal = pending.proposal
     present, proposed = getattr(pending.target, "content", ""), proposal.payload.get("content")
     if proposed is None or not isinstance(pending.target, Memory | WorkingItem):
-        return safe(str(proposed or present), multiline=True)
+        return quoted(str(proposed or present))
     lines = difflib.unified_diff(present.splitlines(), str(proposed).splitlines(), lineterm="", n=2)
-    return "\n".join([f"{bold('content')}:", *(safe(line) for line in list(lines)[2:])])
+    return "\n".join([f"{bold('content')}:", *(quoted(safe(line)) for line in list(lines)[2:])])
 
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from memento_tui.known_workspaces import KnownWorkspace, KnownWorkspaces
 
 
+_PLAIN_NAME = re.compile(r"[\w@%+=./][\w@%+=./-]*")
+"""Characters that mean nothing to bash, zsh and fish, nor to what they are told."""
+
+
 def _known() -> KnownWorkspaces:
     from memento_tui.known_workspaces import KnownWorkspaces  # noqa: PLC0415 - a command's help is shown without it
 
@@ -25,8 +30,12 @@ def _known() -> KnownWorkspaces:
 
 
 def _complete_name(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Return the workspaces whose names begin as typed, for a shell."""
-    return [CompletionItem(one.name, help=one.path) for one in _known().list() if one.name.startswith(typed)]
+    """Return the workspaces whose names begin as typed, for a shell, which puts them into the line as they are.
+
+    A directory's own name becomes that of its workspace: one that a shell would run, or split, is left to be typed.
+    """
+    found = [one for one in _known().list() if one.name.startswith(typed) and _PLAIN_NAME.fullmatch(one.name)]
+    return [CompletionItem(one.name, help=safe(one.path)) for one in found]
 
 
 def _object(one: KnownWorkspace) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from memento_tui.cli.output import QUOTE_BAR
+
 __all__ = ["wrap_words"]
 
 _WIDEST = 100
@@ -20,8 +22,8 @@ _NARROWEST = 20
 _MOST_HANGING = 16
 """Cells that the lines below the first are put in at most."""
 
-_HEAD = re.compile(r"\S+(?: \S+)*  +|[-+] ?| +")
-"""The head of a line, by which its further rows are indented: a name and two spaces, a sign, or spaces."""
+_HEAD = re.compile(r"\| |\S+(?: \S+)*  +|[-+] ?| +")
+"""The head of a line, by which its further rows are indented: a bar, a name and two spaces, a sign, or spaces."""
 
 
 def wrap_words(text: str, width: int = 0) -> str:
@@ -44,7 +46,7 @@ def _rows(line: Text, width: int, console: Console) -> list[Text]:
         return [line]
     name, value = _divided(line)
     first, *others = value.wrap(console, width - name.cell_len)
-    hanging = Text(" " * name.cell_len)
+    hanging = name if name.plain == QUOTE_BAR else Text(" " * name.cell_len)
     rows = [name + first, *(hanging + _without_spaces_before(row) for row in others if row.plain.strip())]
     for row in rows:
         row.rstrip()

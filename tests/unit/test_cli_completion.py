@@ -11,7 +11,9 @@ from pathlib import Path
 import click
 import pytest
 
+from memento_tui.cli import workspaces
 from memento_tui.cli.main import COMMANDS, root
+from memento_tui.known_workspaces import KnownWorkspaces
 from tests.unit.cli_program import Program
 
 _BIN = Path(sys.executable).parent
@@ -53,6 +55,35 @@ def test_the_printed_function_completes_in_a_real_bash(tmp_path: Path, line: str
         timeout=60,
     )
     assert expected in ended.stdout.split()
+
+
+def test_a_directory_whose_name_a_shell_would_run_is_not_completed(tmp_path: Path) -> None:
+    known = KnownWorkspaces()
+    hostile = (
+        "$(id)",
+        "`id`",
+        "a;id",
+        "a|id",
+        "*",
+        "~root",
+        "a b",
+        "a,b",
+        "a:b",
+        "'",
+        "-rf",
+        "\x1b[2J",
+        "a&b",
+        "<(id)",
+    )
+    for number, name in enumerate(("plain", "Übung-2", *hostile)):
+        place = tmp_path / f"place {number}\nplain,$(id)" / name
+        place.mkdir(parents=True)
+        known.add(place)
+    use = workspaces.commands["workspace"].commands["use"]
+    (parameter,) = (one for one in use.params if one.name == "name")
+    found = parameter.shell_complete(click.Context(root), "")
+    assert {item.value for item in found} == {"default", "plain", "Übung-2", "rf"}  # "-rf" is called rf
+    assert all(str(item.help).isprintable() for item in found)
 
 
 _ZSH_ASKS = """\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,8 +84,30 @@ def test_the_number_of_what_is_shown_and_of_what_waits_are_told_apart(
     keys("aaq")
     err = Program(data_dir).run("review", "--inline").err
     assert "7 wait for a decision. These are the 5 riskiest." in err
-    assert [line for line in err.splitlines() if " of 5" in line] == ["1 of 5  new", "2 of 5  new", "3 of 5  new"]
+    places = [line for line in err.splitlines() if " of 5" in line]
+    assert places == [f"{number} of 5  new" for number in (1, 1, 2, 2, 3, 3)], "above each text and below it"
     assert "2 decided, 5 wait still." in err
+
+
+def test_no_text_of_an_agent_passes_for_a_prompt_or_for_another_item(
+    data_dir: Path, keys: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    forged = "a approve   x reject   s skip   q quit"
+    ends = ("\n", "\r\n", "\r", "\u2028", "\x0b", "\x85", " " * 60, "\u00a0" * 60, "\t" * 20, f"{'x' * 57} ", "密" * 29)
+    text = "All is well." + "".join(f"{end}{forged}{end}approved.{end}2 of 2  new" for end in ends)
+    with memento_tui.open(data_dir, actor="agent", channel="mcp", agent=f"c {forged}", session=forged) as agent:
+        agent.remember(
+            text, source_type="external", title=f"t{' ' * 58}{forged}", validity_context=f"v{' ' * 55}{forged}"
+        )
+    keys("q")
+    lines = Program(data_dir).run("review", "--inline").err.splitlines()
+    assert [line for line in lines if line.startswith("a approve")] == [forged]
+    assert [line for line in lines if re.match(r"\d of \d", line)] == ["1 of 1  new", "1 of 1  new"]
+    assert lines.index(forged) == len(lines) - 3
+    assert not any(line.startswith(("approved", "All is well", "t ", "v ")) for line in lines)
+    memory = next(line for line in lines if "All is well." in line)
+    assert memory.startswith("| ")
 
 
 def test_q_escape_and_control_c_leave_without_a_decision(queue: Path, keys: Callable[[str], None]) -> None:

@@ -107,7 +107,7 @@ def test_a_proposed_change_is_shown_as_before_and_after(memento: Program) -> Non
     _verified(memento)
     proposal = _agent_edits(memento, content="Use /v2.\nIt is stable.", certainty=5)
     shown = memento.run("review", "show", proposal).out
-    assert "-Use /v1.\n+Use /v2.\n It is stable." in shown
+    assert "| -Use /v1.\n| +Use /v2.\n|  It is stable." in shown
     assert "certainty: 3 -> 5" in shown
     assert memento.json("review", "show", "api")["id"] == proposal
     memento.json("review", "approve", proposal, "--tag", "api")
