@@ -124,6 +124,7 @@ class SharedVectors:
     def _opened(self) -> Any:  # noqa: ANN401 - LanceDB has no types
         if self._table is None:
             database = lancedb.connect(self._address, storage_options=_OPTIONS)
+            # One with other columns, which could be of any size, is refused here before a row is read.
             self._table = database.create_table(self._name, schema=self._schema, exist_ok=True)
         return self._table
 

@@ -118,3 +118,30 @@ def test_an_agents_login_gives_vectors_of_what_its_agents_wrote_alone(
     exchange.put([(theirs, in_context, VECTOR)])
     texts = [(theirs, in_context), *((one, (one.content,)) for one in (mine, theirs, edited))]
     assert list(exchange.find(texts)) == [(theirs.content,)]
+
+
+@pytest.mark.parametrize("width", [1, WIDTH // 2, WIDTH + 1, 100_000])
+def test_vectors_of_another_width_are_not_read(
+    workspace: Workspace, shared: Path, caplog: pytest.LogCaptureFixture, width: int
+) -> None:
+    join(workspace)
+    exchange = engine(workspace, shared)
+    memory = workspace.remember("The port is 8080.", namespace=SITE)
+    lying = SharedVectors(str(shared), "w1", "letters", width)
+    lying.put({(memory.content,): np.eye(1, width, dtype=np.float32)[0]})
+    assert exchange.find([(memory, (memory.content,))]) == {}
+    assert "schema does not match" in caplog.text
+    give(exchange, memory)
+    assert count(shared) == 1
+
+
+@pytest.mark.parametrize("odd", [np.inf, -np.inf, 0.0, 1e30])
+def test_a_vector_of_no_length_and_one_of_a_text_that_nobody_asked_for_are_not_taken(
+    workspace: Workspace, shared: Path, odd: float
+) -> None:
+    join(workspace)
+    exchange = engine(workspace, shared)
+    memory = workspace.remember("The port is 8080.", namespace=SITE)
+    lying = SharedVectors(str(shared), "w1", "letters", WIDTH)
+    lying.put({(memory.content,): np.full(WIDTH, odd, np.float32), ("Of nobody.",): VECTOR})
+    assert exchange.find([(memory, (memory.content,))]) == {}
