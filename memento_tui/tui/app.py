@@ -34,6 +34,7 @@ from memento_tui.paths import DataPaths, data_directory
 from memento_tui.tui import garbage
 from memento_tui.tui.background import BackgroundWork
 from memento_tui.tui.commands import Command, KeyMap, KeyScope, bindings, is_writing
+from memento_tui.tui.dim_text import LegibleDim
 from memento_tui.tui.input_order import InputOrder
 from memento_tui.tui.journal_watcher import JournalWatcher
 from memento_tui.tui.key_sequences import survive_unknown_keys
@@ -131,6 +132,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self.typed = TypedInput()
         self._undo = UndoRunner(self)
         self._terminal_filter = TerminalFilter()
+        self._dim = LegibleDim()
         self._top_bar = TopBar([*SECTIONS, *self.own.tabs()], start, self._data_folder_label())
         self._switcher = SwitcherFrame(initial=start)
         self._sections: dict[str, Section] = {}
@@ -151,8 +153,8 @@ class MementoApp(ErrorBoundary, App[None]):
         return self.theme_variables
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Return the app's filters, the one that keeps the terminal safe last."""
-        return [*super().get_line_filters(), self._terminal_filter]
+        """Return the filters: that of dim text before Textual's, and last the one that keeps the terminal safe."""
+        return [self._dim, *super().get_line_filters(), self._terminal_filter]
 
     def get_default_screen(self) -> MainScreen:
         """Return the screen that the sections stand on."""

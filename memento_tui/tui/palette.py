@@ -1,7 +1,8 @@
 """The colours by their meaning, legible in every theme: risk red, yours green, an agent's blue, waiting amber.
 
 A theme chooses its colours for itself, and some of them cannot be read on its own panels. Here each colour that carries
-a meaning is moved towards black or white, no further than until it stands out.
+a meaning is moved towards black or white, no further than until it stands out; so are those of the keys at the bottom
+and of the row under the cursor, which stand on grounds of their own.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ MEANINGS: Mapping[str, str] = {
 }
 """The variables of the meanings, each with the theme's variable that it is made of, or a colour of its own."""
 
-_TEXTS = ("text-error", "text-success", "text-warning", "text-accent", "text-primary", "text-secondary")
+_TEXTS = ("foreground", "text-error", "text-success", "text-warning", "text-accent", "text-primary", "text-secondary")
 _GROUNDS = ("background", "surface", "panel")
 """The variables of the colours that text stands on."""
 
@@ -58,10 +59,46 @@ def legible(variables: Mapping[str, str]) -> dict[str, str]:
         if name in variables:
             made[name] = _legible_on(variables[name], grounds)
     if len(grounds) == len(_GROUNDS):
-        made["text-muted"] = _quiet_on(grounds)
+        made["text-muted"] = made["text-disabled"] = _quiet_on(grounds)
+        made |= _legible_pairs(made, grounds[0])
     for name, source in MEANINGS.items():
         made[name] = made[source] if source in made else _legible_on(source, grounds)
     return made
+
+
+_PAIRS = (
+    ("footer-foreground", "footer-background"),
+    ("footer-key-foreground", "footer-background"),
+    ("block-cursor-foreground", "block-cursor-background"),
+    ("block-cursor-blurred-foreground", "block-cursor-blurred-background"),
+)
+"""The variables of texts that stand on a ground of their own, each with that of the ground."""
+
+_WHITE, _BLACK = Color(255, 255, 255), Color(0, 0, 0)
+
+
+def _legible_pairs(variables: Mapping[str, str], below: Color) -> dict[str, str]:
+    """Return the texts with a ground of their own made legible; ``below`` is what a transparent ground lies on."""
+    made = {}
+    for text, ground in _PAIRS:
+        under = _color(variables.get(ground, ""))
+        if under is None:
+            continue
+        under = below.blend(under, under.a, alpha=1)
+        color = _opaque(variables[text])
+        if color is None:  # chosen by brightness: white where that can be read, because a theme expects it
+            color = _WHITE if contrast(_WHITE, under) >= LEAST_CONTRAST else _BLACK
+        made[text] = _moved_to(color, [under]).hex
+    return made
+
+
+def _color(text: str) -> Color | None:
+    """Return a colour, ``None`` for one of the terminal's own or for none at all."""
+    try:
+        color = Color.parse(text)
+    except ColorParseError:
+        return None
+    return color if color.ansi is None else None
 
 
 def _quiet_on(grounds: list[Color]) -> str:
@@ -75,23 +112,22 @@ def _quiet_on(grounds: list[Color]) -> str:
 
 def _opaque(text: str) -> Color | None:
     """Return a colour, ``None`` for one of the terminal's own, one with transparency, or none at all."""
-    try:
-        color = Color.parse(text)
-    except ColorParseError:
-        return None
-    return color if color.ansi is None and color.a == 1 else None
+    color = _color(text)
+    return color if color is not None and color.a == 1 else None
 
 
 def _legible_on(text: str, grounds: list[Color]) -> str:
     """Return a colour moved towards black or white until it stands out on all grounds, or as far as it goes."""
     color = _opaque(text)
-    if color is None or len(grounds) < len(_GROUNDS):
-        return text
-    ends = (Color(0, 0, 0), Color(255, 255, 255))
-    goal = max(ends, key=lambda end: min(contrast(end, ground) for ground in grounds))
+    return text if color is None or len(grounds) < len(_GROUNDS) else _moved_to(color, grounds).hex
+
+
+def _moved_to(color: Color, grounds: list[Color]) -> Color:
+    """Return a colour as near as it stands out on all grounds, or as far towards black or white as it goes."""
+    goal = max((_BLACK, _WHITE), key=lambda end: min(contrast(end, ground) for ground in grounds))
     best = color
     for step in range(_STEPS + 1):
         best = color.blend(goal, step / _STEPS)
         if min(contrast(best, ground) for ground in grounds) >= LEAST_CONTRAST:
             break
-    return best.hex
+    return best

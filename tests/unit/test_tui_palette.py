@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from rich.segment import Segment
+from rich.style import Style
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
+from memento_tui.tui.dim_text import LegibleDim
 from memento_tui.tui.palette import LEAST_CONTRAST, MEANINGS, contrast, legible
 
 THEMES = sorted(name for name in BUILTIN_THEMES if not name.startswith("ansi"))
-TEXTS = ("text-error", "text-success", "text-warning", "text-accent", "text-primary", "text-secondary")
+TEXTS = ("foreground", "text-error", "text-success", "text-warning", "text-accent", "text-primary", "text-secondary")
 
 
 @pytest.mark.parametrize("name", THEMES)
@@ -31,6 +34,34 @@ def test_quiet_text_stands_out_too(name: str) -> None:
         under = Color.parse(colours[ground])
         share = float(colours["text-muted"].removeprefix("auto").strip(" %") or 100) / 100
         assert contrast(under.blend(under.get_contrast_text(1.0), share), under) >= LEAST_CONTRAST, ground
+
+
+@pytest.mark.parametrize("name", THEMES)
+@pytest.mark.parametrize("part", ["footer", "footer-key", "block-cursor", "block-cursor-blurred"])
+def test_keys_and_the_row_under_the_cursor_stand_out_from_their_own_ground(name: str, part: str) -> None:
+    colours = legible(BUILTIN_THEMES[name].to_color_system().generate())
+    ground = Color.parse(colours[f"{part.removesuffix('-key')}-background"])
+    under = Color.parse(colours["background"]).blend(ground, ground.a, alpha=1)
+    assert contrast(Color.parse(colours[f"{part}-foreground"]), under) >= LEAST_CONTRAST
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_dim_text_is_no_dimmer_than_can_be_read(name: str) -> None:
+    colours = legible(BUILTIN_THEMES[name].to_color_system().generate())
+    own = Color.parse(colours["text-warning"])
+    for ground in ("background", "surface", "panel"):
+        under = Color.parse(colours[ground])
+        dim = Style(color=own.rich_color, bgcolor=under.rich_color, dim=True)
+        (drawn,) = LegibleDim().apply([Segment("6h ago", dim)], under)
+        assert drawn.style is not None
+        assert drawn.style.color is not None
+        assert not drawn.style.dim
+        assert contrast(Color.from_rich_color(drawn.style.color), under) >= LEAST_CONTRAST - 0.05, ground
+
+
+def test_dim_text_in_the_terminals_own_colours_is_left_to_the_terminal() -> None:
+    own = Segment("6h ago", Style(dim=True))
+    assert LegibleDim().apply([own], Color(0, 0, 0)) == [own]
 
 
 @pytest.mark.parametrize("name", THEMES)
