@@ -172,6 +172,11 @@ class DataPaths(NamedTuple):
         return self.root / "hook.lock"
 
     @property
+    def index_worker_lock(self) -> Path:
+        """Held by the process that a hook left to bring the database and the keyword index up to date."""
+        return self.root / "index_worker.lock"
+
+    @property
     def backups(self) -> Path:
         """Copies of the database, each whole and checked when it was made."""
         return self.root / "backups"

@@ -33,7 +33,7 @@ _PRIVATE_DIRECTORY_MODE = 0o700
 
 _OWN_NAME = re.compile(
     r"memento\.db.*|key-[0-9a-f]{16}\.json|http\.key.*|tokens\.json.*|config\.toml.*|engine\.(?:lock|log|sock)|hook\.(?:lock|log)"
-    r"|workspace\.json|(?:waiting|last-notice)\.txt|(?:maintenance|crash)\.log|sleep\.lock"
+    r"|index_worker\.lock|workspace\.json|(?:waiting|last-notice)\.txt|(?:maintenance|crash)\.log|sleep\.lock"
     r"|hub\.(?:key|lock|log|worker\.lock)|backups(?:\.(?:lock|json|part))?|code(?:\.lock)?|index|drafts"
 )
 """The names of memento's own files at the top of a data directory."""

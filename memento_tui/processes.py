@@ -71,10 +71,11 @@ def is_lock_held(path: str | os.PathLike[str]) -> bool:
     return False
 
 
-def start_detached(command: list[str], *, log: str = os.devnull) -> int:
-    """Start a process that outlives this one and holds none of its files; return its number.
+def start_detached(command: list[str], *, log: str = os.devnull, keep: int | None = None) -> int:
+    """Start a process that outlives this one and holds none of its files but ``keep``; return its number.
 
     Its output goes to the file ``log``. It is in a session of its own, so whatever ends this process leaves it alone.
+    What is locked through the descriptor ``keep`` stays locked until the process has ended.
 
     Raises:
         OSError: the process cannot be started, or the log not be opened.
@@ -87,6 +88,8 @@ def start_detached(command: list[str], *, log: str = os.devnull) -> int:
         (os.POSIX_SPAWN_OPEN, 1, log, flags, 0o600),
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
+    if keep is not None:
+        files.append((os.POSIX_SPAWN_DUP2, keep, _LAST_STANDARD_DESCRIPTOR + 1))
     # The library's own call, rather than a fork: the engine that starts such a process has threads.
     process = os.posix_spawn(command[0], command, os.environ, file_actions=files, setsid=True)
     _started.append(process)

@@ -77,9 +77,9 @@ def context_for_call(call: HookCall, paths: DataPaths, settings: HookSettings) -
         store = HookStore(paths.database)
     except FormatMismatch as error:
         if error.found < DATABASE_FORMAT:  # memento was updated, and nothing but hooks has run since
-            from memento_tui.hooks.worker_launcher import start_worker  # noqa: PLC0415 - once after an update
+            from memento_tui.hooks.worker_launcher import start_index_worker  # noqa: PLC0415 - once after an update
 
-            start_worker(paths.root, "--index")
+            start_index_worker(paths)
         raise
     try:
         prepared = prepare_context(HookContext(call, paths, store, settings, clock.now()))

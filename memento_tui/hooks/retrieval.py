@@ -69,11 +69,10 @@ def up_to_date_index(paths: DataPaths, store: HookStore) -> PromptIndex | None:
     # An index of another history, as a restored backup leaves it, is of no use.
     usable = index if index is not None and store.mark(index.state.seq) == index.state.mark else None
     if store.has_more_changes(0 if usable is None else usable.state.seq, _MAX_INLINE_CHANGES):
-        # Where another process indexes now, each prompt that comes meanwhile would start one more.
-        if not is_lock_held(paths.keyword_lock):
-            from memento_tui.hooks.worker_launcher import start_worker  # noqa: PLC0415 - after an import of thousands
+        if not is_lock_held(paths.keyword_lock):  # whoever holds it is about to do it
+            from memento_tui.hooks.worker_launcher import start_index_worker  # noqa: PLC0415 - after a large import
 
-            start_worker(paths.root, "--index")
+            start_index_worker(paths)
         return usable
     # The libraries that indexing needs are imported only after somebody wrote.
     from memento_tui.search.keyword_index import update_keyword_index  # noqa: PLC0415

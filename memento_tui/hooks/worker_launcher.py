@@ -12,8 +12,15 @@ from memento_tui.hooks.settings import HookSettings, engine_is_enabled
 from memento_tui.meaning import is_installed
 from memento_tui.paths import DataPaths
 from memento_tui.processes import engine_command, module_command, start_detached
+from memento_tui.regular_files import open_regular
 
-__all__ = ["should_read_transcript", "start_engine", "start_transcript_worker", "start_worker"]
+__all__ = [
+    "should_read_transcript",
+    "start_engine",
+    "start_index_worker",
+    "start_transcript_worker",
+    "start_worker",
+]
 
 _FIRST_READ_BYTES, _GROWTH_BYTES = 10_000, 50_000
 """Bytes of new transcript that an event of every turn needs: a few exchanges the first time, about ten later.
@@ -61,9 +68,27 @@ def _file_size(path: str) -> int:
     return os.stat(path).st_size if os.path.exists(path) else 0  # noqa: PTH110, PTH116 - as it is shorter
 
 
-def start_worker(data_dir: Path, *arguments: str) -> None:
-    """Start `memento_tui.hooks.transcript_worker`."""
-    start_detached(module_command(_WORKER_MODULE, os.fspath(data_dir), *arguments))
+def start_worker(data_dir: Path, *arguments: str, keep: int | None = None) -> None:
+    """Start `memento_tui.hooks.transcript_worker`; it holds what is locked through the descriptor ``keep``."""
+    start_detached(module_command(_WORKER_MODULE, os.fspath(data_dir), *arguments), keep=keep)
+
+
+def start_index_worker(paths: DataPaths) -> None:
+    """Start the worker that brings the database and its index up to date, unless one is at work already.
+
+    Otherwise each prompt that comes meanwhile would start one more.
+    """
+    import fcntl  # noqa: PLC0415 - few hooks ask
+
+    descriptor = open_regular(paths.index_worker_lock, os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return
+    else:
+        start_worker(paths.root, "--index", keep=descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def start_engine(paths: DataPaths) -> None:

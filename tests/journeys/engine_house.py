@@ -27,14 +27,18 @@ Value = TypeVar("Value")
 PATIENCE = 60.0
 """Seconds: loading the model takes five on an idle machine, and these tests may share theirs."""
 
+_LONGEST_PAUSE_SECONDS = 0.1
+
 
 def until(look: Callable[[], Value | None], what: str, seconds: float = PATIENCE) -> Value:
     """Return the first value of ``look`` that holds."""
     deadline = time.monotonic() + seconds
+    pause = 0.005
     while time.monotonic() < deadline:
         if value := look():
             return value
-        time.sleep(0.005)
+        time.sleep(pause)  # whom it waits for needs the processor too
+        pause = min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
     raise AssertionError(f"{what}: not within {seconds:.0f} seconds")
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import memento_tui
 from tests.journeys.cli_shell import Console
+from tests.journeys.engine_house import until
 from tests.journeys.mcp_agent import NO_ENGINE
 
 __all__ = ["HostHome"]
 
 _MOVERS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME")
 """Variables that move a host's settings out of the home directory."""
-_DEADLINE_SECONDS = 60
 
 
 class HostHome:
@@ -59,10 +58,13 @@ class HostHome:
 
     def waiting(self, *lessons: str) -> list[dict[str, Any]]:
         """Return what waits for the person, once each of the lessons that detached work proposes is among it."""
-        ends = time.monotonic() + _DEADLINE_SECONDS
         with memento_tui.open(self.data_dir) as person:
-            while missing := [lesson for lesson in lessons if lesson not in str(person.review.list())]:
-                assert time.monotonic() < ends, f"{missing} was not proposed\n{self.hook_log}"
+
+            def are_proposed() -> bool:
+                waiting = str(person.review.list())
+                return all(lesson in waiting for lesson in lessons)
+
+            until(are_proposed, f"{lessons} are proposed")
         found: list[dict[str, Any]] = self.shell.json("review", "list")["items"]
         return found
 

@@ -142,7 +142,9 @@ def _tour(data_dir: Path, *, fields: bool) -> bytes:
             _press(terminal, tab.key, "j", "J", "k", "y")
             for key in _keys(tab.name) if fields else ():
                 # Whatever a key has opened, Escape and the number lead back.
-                _press(terminal, key, "escape", "escape", tab.key)
+                _press(terminal, key, "escape")
+                terminal.press(CODES["escape"])
+                _press(terminal, tab.key)
         _press(terminal, "2", "question_mark", "escape", "ctrl+p", "escape", "slash", "q", "escape", "escape")
         return terminal.raw
 

@@ -118,7 +118,7 @@ def test_processes_that_write_and_search_at_once_find_what_they_wrote(tmp_path: 
 
 
 def test_processes_that_begin_one_store_at_the_same_moment_all_find_it(tmp_path: Path) -> None:
-    for turn in range(3):
+    for turn in range(2):
         data_dir = tmp_path / str(turn) / "data"
         writers = [Writer("remember", data_dir, f"writer{number}", 1) for number in range(4)]
         for writer in writers:
@@ -174,7 +174,7 @@ def test_processes_that_make_the_same_database_at_once_do_not_stand_in_each_othe
     # One in some hundred collided while the write-ahead log was being turned on.
     several = get_context("spawn")
     ready = several.Barrier(4)
-    makers = [several.Process(target=_make_databases, args=(ready, tmp_path, 300)) for _ in range(4)]
+    makers = [several.Process(target=_make_databases, args=(ready, tmp_path, 120)) for _ in range(4)]
     for maker in makers:
         maker.start()
     for maker in makers:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
-from time import monotonic
 
 import aiohttp
 import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.tui.web.server import MAX_WINDOWS
-from tests.journeys.engine_house import is_alive
+from tests.journeys.engine_house import is_alive, until
 from tests.journeys.web_server import WebProcess, serving, window
 from tests.made import always, without_engine
 
@@ -25,12 +24,6 @@ _ADDRESS_NEEDED = "Open the whole address that `memento web` printed"
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
     with serving(without_engine(tmp_path_factory.mktemp("web") / "data")) as process:
         yield process
-
-
-def _until(holds: Callable[[], bool], what: str) -> None:
-    ends = monotonic() + 60
-    while not holds():
-        assert monotonic() < ends, what
 
 
 @pytest.mark.parametrize("asked", ["/", "/?token=", "/?token=guess%C3%A9", "/favicon.ico", "/download/x", "/static/"])
@@ -103,8 +96,8 @@ async def test_there_are_only_so_many_windows_and_each_has_an_app_that_ends_with
         with pytest.raises(aiohttp.WSServerHandshakeError, match="503"):
             await session.ws_connect(f"{server.origin}{path}channel")
         await channel.close()
-        _until(lambda: len(server.apps()) == MAX_WINDOWS - 1, "the app ends with its window")
-    _until(lambda: server.apps() == [], "every app ends with its window")
+        until(lambda: len(server.apps()) == MAX_WINDOWS - 1, "the app ends with its window")
+    until(lambda: server.apps() == [], "every app ends with its window")
 
 
 async def test_an_app_outlives_neither_its_server_nor_nonsense_ends_it(data_dir: Path) -> None:
@@ -125,7 +118,7 @@ async def test_an_app_outlives_neither_its_server_nor_nonsense_ends_it(data_dir:
             (app,) = server.apps()
             server.process.send_signal(signal.SIGKILL)
             server.process.wait()
-            _until(lambda: not is_alive(app), "the app ends when its server is killed")
+            until(lambda: not is_alive(app), "the app ends when its server is killed")
 
 
 async def test_ctrl_c_ends_the_server_and_the_apps_of_open_windows(data_dir: Path) -> None:
@@ -140,7 +133,7 @@ async def test_ctrl_c_ends_the_server_and_the_apps_of_open_windows(data_dir: Pat
             while (await channel.receive(timeout=60)).type is aiohttp.WSMsgType.BINARY:
                 pass
             assert await asyncio.to_thread(server.process.wait, 60) == 0
-        _until(lambda: not is_alive(app), "the app has ended with its server")
+        until(lambda: not is_alive(app), "the app has ended with its server")
 
 
 def test_a_person_searches_and_approves_in_the_browser(data_dir: Path, workspace: Workspace, agent: Workspace) -> None:
@@ -182,7 +175,7 @@ def test_a_person_searches_and_approves_in_the_browser(data_dir: Path, workspace
 
         browser.press("q")
         browser.page.wait_for_selector("body.-closed #again")
-        _until(lambda: server.apps() == [], "the app has ended")
+        until(lambda: server.apps() == [], "the app has ended")
         browser.page.click("#again")
         browser.wait()
         browser.shows("memento")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.hooks import worker_launcher
 from memento_tui.hooks.retrieval import up_to_date_index
+from memento_tui.paths import DataPaths
 from memento_tui.storage.hook_store import HookStore
 from tests.journeys.mcp_agent import NO_ENGINE
 
@@ -53,11 +56,31 @@ def test_a_hook_starts_nobody_where_somebody_indexes_already(
 ) -> None:
     person.remember_many({"content": f"The lamp in room {number} burns."} for number in range(150))
     started: list[tuple[object, ...]] = []
-    monkeypatch.setattr(worker_launcher, "start_worker", lambda *arguments: started.append(arguments))
+    monkeypatch.setattr(worker_launcher, "start_index_worker", lambda *arguments: started.append(arguments))
     store = HookStore(person.paths.database)
     with FileLock(person.paths.keyword_lock):
         assert up_to_date_index(person.paths, store) is not None, "what was indexed before still serves"
         assert started == []
     up_to_date_index(person.paths, store)
-    assert started == [(person.paths.root, "--index")]
+    assert started == [(person.paths,)]
     store.close()
+
+
+def test_while_a_worker_that_a_hook_started_lives_no_hook_starts_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe, starts = tmp_path / "end", tmp_path / "starts"
+    os.mkfifo(pipe)
+    script = f"open({str(starts)!r}, 'a').write('x'); open({str(pipe)!r}).read()"
+    monkeypatch.setattr(worker_launcher, "module_command", lambda *_: [sys.executable, "-c", script])
+    paths = DataPaths(tmp_path)
+    worker_launcher.start_index_worker(paths)
+    worker_launcher.start_index_worker(paths)
+    with pipe.open("w"):  # once the worker is there to read it
+        worker_launcher.start_index_worker(paths)
+    with FileLock(paths.index_worker_lock, timeout=60):
+        assert starts.read_text() == "x"
+    worker_launcher.start_index_worker(paths)
+    pipe.open("w").close()
+    with FileLock(paths.index_worker_lock, timeout=60):
+        assert starts.read_text() == "xx"
