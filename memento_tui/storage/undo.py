@@ -252,22 +252,23 @@ def _check_written_by_others(
 
     A person gave it to ``before``, and has not decided about what stands there now.
     """
-    changed = {
-        column
-        for change in _later_changes(connection, name, after)
-        if not (change.is_own or change.is_persons)
-        for column in change.columns
-    }
+    by_others = [c for c in _later_changes(connection, name, after) if not (c.is_own or c.is_persons)]
+    changed = {column for change in by_others for column in change.columns}
     unseen = sorted(changed.intersection(_differing_columns(name, before, reverted)).difference(DECIDED_FIELDS))
     if unseen:
         raise Conflict(
             f"Entry {entry.seq} cannot be taken back: {', '.join(unseen)} of {name} {reverted.id}"
             f" {'was' if len(unseen) == 1 else 'were'} changed by others since, and would get the trust of what was"
             " there before.",
-            "Look at it as it is now, and decide anew.",
+            f"Look at it as it is now and decide anew, or undo entry {_last_about(by_others, unseen)} first.",
             current=to_plain(reverted),
             attempted=to_plain(before),
         )
+
+
+def _last_about(changes: Sequence[_LaterChange], columns: Sequence[str]) -> int:
+    """Return the newest entry that changed one of some fields."""
+    return max(change.seq for change in changes if set(columns).intersection(change.columns))
 
 
 class _LaterChange(NamedTuple):

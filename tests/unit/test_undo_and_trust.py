@@ -42,7 +42,8 @@ def test_a_redo_gives_no_trust_to_what_an_agent_wrote_since_the_undo(
         workspace.redo()
     assert refused.value.current is not None
     assert refused.value.attempted is not None
-    assert "decide anew" in refused.value.hint
+    theirs = workspace.history(memory.id)[0].entry.seq
+    assert f"decide anew, or undo entry {theirs} first" in refused.value.hint
     assert workspace.get(memory.id) == before
 
 
