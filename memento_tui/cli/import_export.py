@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from memento_tui.cli.memories import open_past
 from memento_tui.cli.options import past_moment
 from memento_tui.cli.output import count_of, emit, format_time, safe, table, write_bytes
 from memento_tui.errors import InvalidInput
-from memento_tui.formats.registry import FORMATS, detect_format
+from memento_tui.formats.registry import FORMATS, detect_format, formats_beside
 
 __all__ = ["commands"]
 
@@ -114,9 +115,11 @@ def import_(
     name = format if format != "auto" else _REMOTE if isinstance(path, str) else detect_format(path)
     with open_workspace(create=True) as workspace, staged_progress() as progress:
         report = run_import(workspace, name, path, dry_run=dry_run, hold=hold, progress=progress)
+    also = formats_beside(path, name) if format == "auto" and isinstance(path, Path) else []
     refused = [{"file": r.file, "line": r.line, "reason": r.reason} for r in report.refused]
     data = {
         "format": name,
+        "also": also,
         "imported": report.imported,
         "updated": report.updated,
         "unchanged": report.unchanged,
@@ -130,7 +133,8 @@ def import_(
         "dry_run": dry_run,
     }
     detected = FORMATS[name].title if format == "auto" else ""
-    emit(data, lambda: _import_text(report, detected, dry_run=dry_run))
+    beside = [f"Also there: {FORMATS[one].title}: memento import {one} {shlex.quote(str(path))}" for one in also]
+    emit(data, lambda: "\n".join([_import_text(report, detected, dry_run=dry_run), *map(safe, beside)]))
 
 
 def _import_text(report: ImportReport, detected: str, *, dry_run: bool) -> str:

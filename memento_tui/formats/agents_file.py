@@ -167,6 +167,11 @@ def has_hidden(folder: Path) -> bool:
     return any(hidden_files(folder)) or is_rule_folder(folder)
 
 
+def is_in(folder: Path) -> bool:
+    """Tell whether instructions lie in a folder itself, or in its hidden files and folders."""
+    return has_hidden(folder) or any(_is_named_so(file.name) and file.is_file() for file in folder.iterdir())
+
+
 def hidden_files(folder: Path) -> Iterator[SourceFile]:
     """Yield the files of instructions in the hidden folders of a project."""
     return (file for file in _hidden_files(folder) if isinstance(file, SourceFile))

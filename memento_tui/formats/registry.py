@@ -23,7 +23,7 @@ from memento_tui.formats.base import Format, Refused
 from memento_tui.formats.protocol import local, rest, sqlite
 from memento_tui.formats.source_files import JsonLine, SourceFile, check_readable, read_objects, walk_files
 
-__all__ = ["FORMATS", "detect_format", "source_name"]
+__all__ = ["FORMATS", "detect_format", "formats_beside", "source_name"]
 
 _MAX_FILES_EXAMINED = 10_000
 """Files examined for a guess, so that a wrong path such as ``/`` is answered soon."""
@@ -50,6 +50,10 @@ FORMATS: Mapping[str, Format] = {
 
 _FIRST_DETECTED = ("claude", "vault")
 """The formats by whose names of files a path is known first: each of them may hold files of the others."""
+
+
+_TAKES_INSTRUCTIONS = ("agents-file", "agents-block", "vault")
+"""The formats that read a folder's instructions for agents themselves: a folder of notes takes every Markdown file."""
 
 
 def source_name(chosen: Format, place: Path | str) -> str:
@@ -81,6 +85,18 @@ def detect_format(path: Path) -> str:
             f"Name its format, one of {', '.join(FORMATS)}, if it is in one of these.",
         )
     return name
+
+
+def formats_beside(path: Path, chosen: str) -> list[str]:
+    """Return the names of the formats that a folder holds beside the chosen one, as the names of its files tell."""
+    if not path.is_dir():
+        return []
+    names = [
+        name for name, one in FORMATS.items() if name != chosen and one.is_place is not None and one.is_place(path)
+    ]
+    if chosen not in _TAKES_INSTRUCTIONS and "agents-file" not in names and agents_file.is_in(path):
+        names.append("agents-file")
+    return names
 
 
 def _detect_place(path: Path) -> str | None:

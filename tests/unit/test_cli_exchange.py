@@ -56,6 +56,19 @@ def test_auto_finds_the_format_out(memento: Program, tmp_path: Path) -> None:
     assert memento.run("import", "auto", str(tmp_path / "empty"), "--json").error["code"] == "invalid_input"
 
 
+def test_auto_names_what_else_a_project_holds_and_how_it_is_imported(memento: Program, tmp_path: Path) -> None:
+    project = tmp_path / "site"
+    (project / ".beads").mkdir(parents=True)
+    issue = {"id": "be-1", "title": "Parents are overridden", "status": "open", "issue_type": "bug"}
+    (project / ".beads" / "issues.jsonl").write_text(json.dumps(issue) + "\n")
+    assert memento.json("import", "auto", str(project))["also"] == []
+    (project / "CLAUDE.md").write_text("# Rules\n\nNever push to main.\n")
+    assert memento.json("import", "auto", str(project))["also"] == ["agents-file"]
+    told = memento.run("import", "auto", str(project)).out
+    assert f"Also there: Instructions for agents: memento import agents-file {project}" in told
+    assert memento.json("import", "beads", str(project))["also"] == []
+
+
 def test_a_path_in_the_place_of_the_format_is_told_how_it_is_imported(memento: Program, tmp_path: Path) -> None:
     notes = str(_notes(tmp_path / "notes", "one"))
     ended = memento.run("import", notes, "--json")
