@@ -194,7 +194,6 @@ COMMANDS: tuple[Command, ...] = (
     Command("why.up", "why", "up,k,K", "scroll(-1)", "Scroll up"),
     Command("why.leave", "why", "escape,w", "preview", "Back to the text", "Back"),
     Command("review.approve", "review", "a", "approve", "Approve and go on", "Approve", writes=True),
-    Command("review.edit", "review", "e,enter", "edit", "Edit, then approve", "Edit+approve", writes=True),
     Command(
         "review.reject",
         "review",
@@ -204,6 +203,7 @@ COMMANDS: tuple[Command, ...] = (
         "Reject",
         writes=True,
     ),
+    Command("review.edit", "review", "e,enter", "edit", "Edit, then approve", "Edit+approve", writes=True),
     Command("review.later", "review", "l", "later", "Put off for a week", "Later", writes=True),
     Command(
         "review.newer",

@@ -21,6 +21,7 @@ from memento_tui.tui import external_editor
 from memento_tui.tui.screens.dialogs import AskLine, Confirm
 from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.screens.write_problems import ConflictScreen, OutcomesScreen
+from memento_tui.tui.widgets.bars import KeyBar
 from tests.made import always, edit, unguarded, without_engine
 from tests.tui.app_driver import Driver, opened
 
@@ -593,3 +594,11 @@ async def test_an_empty_queue_says_so(data_dir: Path) -> None:
         for key in ("a", "x", "l", "n", "e"):
             await app.press(key)
             await app.until(lambda: "Nothing waits" in app.told, "the key says why it cannot act")
+
+
+async def test_on_a_phones_width_both_keys_that_decide_stand_at_the_bottom(waiting: Path) -> None:
+    async with opened(waiting, (40, 30), "review") as app:
+        keys = app.app.screen_stack[0].query_one(KeyBar)
+        await app.until(lambda: "Approve" in str(keys.render()), "the keys of the card")
+        assert "Reject" in str(keys.render())
+        assert "Undo" in str(keys.render())
