@@ -8,11 +8,12 @@ Standard library only: hooks and status lines ask here.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
 
-__all__ = ["open_regular", "read_regular"]
+__all__ = ["bytes_of", "open_regular", "read_regular", "status_of"]
 
 
 def open_regular(path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> int:
@@ -33,3 +34,24 @@ def read_regular(path: str | os.PathLike[str], limit: int = -1) -> bytes:
     """Return the bytes of a regular file, the first ``limit`` of them. Raises `OSError` for anything else."""
     with open(open_regular(path), "rb") as file:
         return file.read(limit)
+
+
+def status_of(path: str | os.PathLike[str]) -> os.stat_result | None:
+    """Return the status of a file, ``None`` where there is none: another process may have removed it just now."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        return os.stat(path)  # noqa: PTH116 - hooks have no pathlib
+    return None
+
+
+def bytes_of(*paths: str | os.PathLike[str]) -> int:
+    """Return the bytes that files take, and folders with all that lies in them; what is gone meanwhile takes none."""
+    total = 0
+    for path in paths:
+        found = status_of(path)
+        if found is None:
+            continue
+        if stat.S_ISREG(found.st_mode):
+            total += found.st_size
+        for folder, _, names in os.walk(path):
+            total += bytes_of(*(os.path.join(folder, name) for name in names))  # noqa: PTH118 - hooks have no pathlib
+    return total

@@ -10,6 +10,7 @@ from memento_tui.api.key_files import key_file_name
 from memento_tui.api.overview import HealthFinding
 from memento_tui.encryption import key_id_of
 from memento_tui.paths import DataPaths
+from memento_tui.regular_files import bytes_of
 from memento_tui.storage.backup_folder import BackupFolder
 from memento_tui.storage.rewriting import UNFINISHED
 
@@ -49,7 +50,7 @@ def clear_files(paths: DataPaths) -> list[Path]:
     backups = [file for file in backup_files(paths) if not key_id_of(file)]
     unfinished = [file for file in paths.root.glob(f"{paths.database.name}{UNFINISHED}") if not key_id_of(file)]
     derived = [paths.root / name for name in ("index", "drafts", "code")]
-    return [*backups, *unfinished, *(path for path in derived if path.is_dir() and any(path.rglob("*")))]
+    return [*backups, *unfinished, *(path for path in derived if bytes_of(path))]
 
 
 def examine_encryption(paths: DataPaths) -> HealthFinding:

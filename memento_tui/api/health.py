@@ -20,6 +20,7 @@ from memento_tui.errors import DataDirectoryError, EngineUnavailable, MementoErr
 from memento_tui.meaning import check_installed
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import OTHERS, close_data_directory, foreign_names
+from memento_tui.regular_files import bytes_of, status_of
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.connection import SQLITE_VERSION
 
@@ -99,7 +100,8 @@ def _permissions(paths: DataPaths, *, read_only: bool) -> HealthFinding:
         paths.backups,
         paths.keyword_index.parent,
     )
-    open_to_others = [str(path) for path in (paths.root, *own) if path.exists() and path.stat().st_mode & OTHERS]
+    found = {path: status for path in (paths.root, *own) if (status := status_of(path)) is not None}
+    open_to_others = [str(path) for path, status in found.items() if status.st_mode & OTHERS]
     if not open_to_others:
         return HealthFinding("permissions", ok=True, detail="no other user can read the memories")
     detail = f"other users may have access to {', '.join(open_to_others)}"
@@ -112,15 +114,11 @@ def _permissions(paths: DataPaths, *, read_only: bool) -> HealthFinding:
 
 def _disk(paths: DataPaths) -> HealthFinding:
     free = shutil.disk_usage(paths.root).free
-    used = f"database {_size(paths.database)}, indexes {_size(paths.keyword_index.parent)}, free {format_bytes(free)}"
+    kept = format_bytes(bytes_of(paths.database))
+    used = f"database {kept}, indexes {format_bytes(bytes_of(paths.keyword_index.parent))}, free {format_bytes(free)}"
     return HealthFinding(
         "disk", ok=free >= _LOW_DISK_BYTES, detail=used, hint="" if free >= _LOW_DISK_BYTES else "Free some space."
     )
-
-
-def _size(path: Path) -> str:
-    files = [path] if path.is_file() else path.rglob("*")
-    return format_bytes(sum(file.stat().st_size for file in files if file.is_file()))
 
 
 def _drafts(paths: DataPaths) -> Iterator[HealthFinding]:

@@ -17,6 +17,7 @@ from memento_tui.errors import MementoError
 from memento_tui.maintenance.schedule import last_run
 from memento_tui.meaning import INSTALL_HINT, installation, is_installed
 from memento_tui.model import WorkingItem
+from memento_tui.regular_files import bytes_of
 from memento_tui.storage.activity import AgentTotals, DayCount
 from memento_tui.storage.statistics import FacetCounts
 from memento_tui.storage.use_report import PeriodUse
@@ -293,8 +294,7 @@ def hub_signs(workspace: Workspace) -> list[HealthFinding]:
 def _database(workspace: Workspace) -> HealthFinding:
     path = workspace.paths.database
     # What was written last lies in a log beside the database until it is copied over.
-    files = [path, path.with_name(f"{path.name}-wal")]
-    size = sum(file.stat().st_size for file in files if file.is_file())
+    size = bytes_of(path, path.with_name(f"{path.name}-wal"))
     return HealthFinding(
         "database", ok=True, detail=f"{format_bytes(size)}, {workspace._store.journal.head():,} journal entries"
     )

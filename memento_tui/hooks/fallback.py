@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memento_tui.hooks.main import Arguments
 from memento_tui.paths import DataPaths, data_directory
-from memento_tui.regular_files import open_regular
+from memento_tui.regular_files import bytes_of, open_regular
 
 TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _log_message(arguments: Arguments, message: str) -> None:
 
 def _append_line(path: Path, line: str) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-    if path.exists() and path.stat().st_size > _MAX_LOG_BYTES:
+    if bytes_of(path) > _MAX_LOG_BYTES:
         flags |= os.O_TRUNC
     log = open_regular(path, flags)
     try:

@@ -19,6 +19,7 @@ from memento_tui import clock
 from memento_tui.encryption import key_id_of
 from memento_tui.errors import DamagedFile, DataDirectoryError, NotFound
 from memento_tui.private_files import PRIVATE_FILE_MODE
+from memento_tui.regular_files import bytes_of, status_of
 from memento_tui.storage import journal
 from memento_tui.storage.connection import Connection, open_finished, open_for_writing
 from memento_tui.storage.database import Database, explain_failure, newest_format, raise_if_stopped, stoppable
@@ -133,7 +134,7 @@ def _beside(file: Path) -> Iterator[Path]:
 
 def _has_log(file: Path) -> bool:
     """Tell whether a part of what was written to a file lies in a log beside it."""
-    return any(log.exists() and log.stat().st_size for log in _beside(file) if not log.name.endswith("-shm"))
+    return bytes_of(*(log for log in _beside(file) if not log.name.endswith("-shm"))) > 0
 
 
 @contextmanager
@@ -183,8 +184,8 @@ def copy_file(file: Path, target: Path) -> None:
 
 
 def _state(file: Path) -> list[tuple[str, int, int]]:
-    found = [(path.name, path.stat()) for path in (file, *_beside(file)) if path.exists()]
-    return [(name, facts.st_size, facts.st_mtime_ns) for name, facts in found if not name.endswith("-shm")]
+    found = [(path.name, status_of(path)) for path in (file, *_beside(file)) if not path.name.endswith("-shm")]
+    return [(name, facts.st_size, facts.st_mtime_ns) for name, facts in found if facts is not None]
 
 
 def _copy_pages(

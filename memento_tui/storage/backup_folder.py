@@ -22,6 +22,7 @@ from memento_tui.errors import AmbiguousId, DataDirectoryError, MementoError, No
 from memento_tui.model.validation import new_id
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory, replace_file
+from memento_tui.regular_files import status_of
 from memento_tui.storage import backup
 from memento_tui.storage.backup import LOG_ENDS
 from memento_tui.storage.connection import Connection, open_for_writing
@@ -432,7 +433,8 @@ def _named_moment(name: str) -> datetime | None:
 
 def _state_of(file: Path) -> tuple[int, int]:
     """Return the bytes of a file with its log, and when either changed last: by them it is known to be the same."""
-    facts = [path.stat() for path in (file, *(file.with_name(file.name + end) for end in LOG_ENDS)) if path.exists()]
+    found = [status_of(path) for path in (file, *(file.with_name(file.name + end) for end in LOG_ENDS))]
+    facts = [one for one in found if one is not None]
     return sum(one.st_size for one in facts), max((one.st_mtime_ns for one in facts), default=0)
 
 

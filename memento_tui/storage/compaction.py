@@ -13,6 +13,7 @@ import msgspec
 
 from memento_tui.encryption import key_id_of
 from memento_tui.errors import DataDirectoryError
+from memento_tui.regular_files import bytes_of
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database, raise_if_stopped, set_busy_timeout
@@ -156,8 +157,7 @@ def _packable(connection: Connection, record: str, record_id: str) -> Iterator[t
 
 
 def _file_bytes(database: Database) -> int:
-    files = (database.path, database.path.with_name(f"{database.path.name}-wal"))
-    return sum(file.stat().st_size for file in files if file.exists())
+    return bytes_of(database.path, database.path.with_name(f"{database.path.name}-wal"))
 
 
 def _bytes_anew(database: Database, saved: int) -> int:

@@ -20,6 +20,7 @@ from memento_tui.encryption import is_unlocked
 from memento_tui.errors import DamagedFile, DataDirectoryError, InvalidInput, LockedWorkspace, LostData, ReadOnlyMode
 from memento_tui.model.validation import fold_tag, new_id
 from memento_tui.private_files import make_private_file
+from memento_tui.regular_files import bytes_of
 from memento_tui.storage.connection import (
     Connection,
     LockedDatabase,
@@ -382,7 +383,7 @@ class Database:
         ``None`` where there is no log, or the file is on a read-only medium.
         """
         log = self.path.with_name(f"{self.path.name}-wal")
-        if not _is_disk_full(self.path) or not log.is_file() or not log.stat().st_size:
+        if not _is_disk_full(self.path) or not bytes_of(log):
             return None
         return open_for_writing(self.path, busy_seconds=_BUSY_SECONDS, alone=True)
 
