@@ -442,12 +442,16 @@ def test_a_refused_encryption_leaves_no_key(paths: DataPaths, memory: Path) -> N
     assert not [file for file in memory.rglob("*") if file.is_file()]
 
 
-def test_a_copy_that_shares_the_database_s_file_stays(paths: DataPaths, tmp_path: Path) -> None:
+def test_a_database_with_a_second_name_is_not_encrypted_and_both_names_stay_as_they_were(
+    paths: DataPaths, tmp_path: Path
+) -> None:
     snapshot = tmp_path / "snapshot.db"
     snapshot.hardlink_to(paths.database)
     before = snapshot.read_bytes()
-    encrypt(paths, PASSPHRASE)
-    assert snapshot.read_bytes()[:16] == before[:16] == b"SQLite format 3\0"
+    with pytest.raises(DataDirectoryError, match="has a second name"):
+        encrypt(paths, PASSPHRASE)
+    assert snapshot.read_bytes() == paths.database.read_bytes() == before
+    assert before.startswith(b"SQLite format 3\0")
 
 
 def test_the_passphrase_of_an_older_key_changes_no_other(paths: DataPaths) -> None:
