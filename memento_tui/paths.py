@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -81,7 +82,8 @@ class DataPaths(NamedTuple):
                 " MEMENTO_HOME or a link to the directory itself lead to it.",
             )
         with suppress(OSError):  # there is none yet, or whoever opens it says so
-            if database.stat().st_nlink > 1:
+            facts = database.stat()
+            if stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1:
                 raise DataDirectoryError(
                     f"{database} has a second name, a hard link: two programs that open it by different names would"
                     " write over each other's changes.",

@@ -57,7 +57,10 @@ def test_the_printed_function_completes_in_a_real_bash(tmp_path: Path, line: str
     assert expected in ended.stdout.split()
 
 
-def test_a_directory_whose_name_a_shell_would_run_is_not_completed(tmp_path: Path) -> None:
+def test_a_directory_whose_name_a_shell_would_run_is_not_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     known = KnownWorkspaces()
     hostile = (
         "$(id)",
