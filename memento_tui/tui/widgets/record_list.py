@@ -128,6 +128,8 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         self._draw = draw
         self._row_style = Style.null()
         """The list's own style, read once per paint."""
+        self._drawn: tuple[RowT, int, Sequence[Line]] | None = None
+        """The row that was drawn last in this paint, the width, and its lines."""
         self._letter_styles: dict[str, Style] = {}
         self._strips: FIFOCache[tuple[object, ...], Strip] = FIFOCache(_MAX_STRIPS)
         self._marks = RowMarks()
@@ -201,6 +203,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return visible lines."""
         self._row_style = self.rich_style
+        self._drawn = None
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
@@ -214,13 +217,19 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         if row is None:
             lines: Sequence[Line] = [[("...", "placeholder")]]
         else:
-            lines = self._draw(row, max(width - GUTTER_WIDTH, 0))
+            lines = self._lines_of(row, max(width - GUTTER_WIDTH, 0))
         # The cursor's own colours come last: they are legible together, however a piece is styled.
         over = self.get_component_rich_style("record-list--cursor") if index == self.cursor else Style.null()
         if part and part >= len(lines):  # rows stand apart there
             over = Style.null()
         pieces = tuple(lines[part]) if part < len(lines) else ()
         return self._strip(((self._gutter(row, index, part), "mark"), *pieces), width, style, over)
+
+    def _lines_of(self, row: RowT, width: int) -> Sequence[Line]:
+        """Return the lines of a row, which is drawn once for all of them."""
+        if self._drawn is None or self._drawn[0] is not row or self._drawn[1] != width:
+            self._drawn = (row, width, self._draw(row, width))
+        return self._drawn[2]
 
     def _strip(self, pieces: tuple[tuple[str, str], ...], width: int, style: Style, over: Style) -> Strip:
         """Return a line of pieces. The same ones are drawn once: most lines of a list that scrolls stay as they are."""
