@@ -75,7 +75,10 @@ class EngineConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     document_prefix: str = ""
     """The words put before a memory that is embedded, such as ``passage: ``; empty as above."""
     shared_vectors: Annotated[str, msgspec.Meta(pattern=r"^(s3://[a-z0-9][a-z0-9.-]+(/[^\s@?]*)?)?$")] = ""
-    """An ``s3://`` address where the machines of a hub keep vectors in common; empty for each to embed everything."""
+    """An ``s3://`` address where the machines of a hub keep vectors in common; empty for each to embed everything.
+
+    Not used until you agreed: `memento settings agree`.
+    """
     idle_seconds: Annotated[float, msgspec.Meta(gt=0, le=_MOST_IDLE_SECONDS)] = 900
     """Seconds without a request after which the engine ends."""
     entailment_model: str = ""
@@ -103,14 +106,17 @@ class HistoryConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LanguageModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An endpoint with the OpenAI chat protocol that may write drafts; none is used where ``url`` is empty."""
+    """An endpoint with the OpenAI chat protocol that may write drafts; none is used where ``url`` is empty.
+
+    `memento_tui.agreements` lets it be used once the person agreed to the address with the variable.
+    """
 
     url: str = ""
-    """The base address, such as ``http://127.0.0.1:11434/v1``."""
+    """The base address, such as ``http://127.0.0.1:11434/v1``; not used until you agreed: `memento settings agree`."""
     model: str = ""
     """The name of the model, as the endpoint knows it."""
     key_variable: str = ""
-    """The name of the environment variable that holds the key, where one is needed."""
+    """The environment variable that holds the key, where one is needed; sent to ``url`` once you agreed to both."""
     timeout_seconds: Annotated[float, msgspec.Meta(gt=0, le=_MOST_TIMEOUT_SECONDS)] = 60
     """How long an answer is waited for."""
 

@@ -9,6 +9,7 @@ import stat
 import sys
 
 __all__ = [
+    "agreements_location",
     "asks_read_only",
     "check_socket_folder",
     "data_location",
@@ -74,6 +75,11 @@ def state_location() -> str:
 def known_workspaces_location() -> str:
     """Return the path of the list of the workspaces that were opened on this machine."""
     return os.path.join(state_location(), "workspaces.json")
+
+
+def agreements_location() -> str:
+    """Return the path of the list of what the person agreed to send off this machine."""
+    return os.path.join(state_location(), "agreed.json")
 
 
 def asks_read_only() -> bool:

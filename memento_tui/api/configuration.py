@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 from memento_tui import config
+from memento_tui.agreements import agree_by_typing, refusals
 from memento_tui.config import Config, config_of, load_config, read_config_text
 from memento_tui.errors import DataDirectoryError, InvalidInput, NotFound, ReadOnlyMode
 from memento_tui.paths import DataPaths
@@ -151,11 +152,12 @@ class SettingsFile:
     """The ``config.toml`` of one data directory, to be read and changed line by line.
 
     Every change keeps what else stands in the file, comments too, and is refused where the file would then say
-    anything but what was meant.
+    anything but what was meant. With ``typed_by_person`` an address that is set is one that the person agreed to.
     """
 
-    def __init__(self, paths: DataPaths, *, read_only: bool = False) -> None:
+    def __init__(self, paths: DataPaths, *, read_only: bool = False, typed_by_person: bool = False) -> None:
         self.path = paths.config
+        self._typed_by_person = typed_by_person
         self._read_only = read_only
         self._changes: list[tuple[bytes, bytes]] = []
         """The texts of the file before and after each change that was made here."""
@@ -186,6 +188,11 @@ class SettingsFile:
         setting = _find(name)
         return _state(setting, read_config_text(self.path), load_config(self.path))
 
+    def withheld(self, name: str) -> list[str]:
+        """Return why nothing is sent to the place that the setting ``name`` is of, in words; empty where it may be."""
+        refused = refusals(load_config(self.path))
+        return [str(error) for one, error in refused.items() if name.startswith(one.setting)]
+
     def check(self, name: str, typed: str) -> None:
         """Raise `InvalidInput` where a setting cannot have a value that a person typed, `NotFound` where it is none."""
         self._changed(_find(name), typed)
@@ -196,10 +203,14 @@ class SettingsFile:
         Raises:
             NotFound: there is no such setting.
             InvalidInput: it cannot have that value, or the file has a form that is not changed.
-            DataDirectoryError: the file cannot be written.
+            DataDirectoryError: the file cannot be written, or what the person agreed to.
 
         """
-        self._write(self._changed(_find(name), typed))
+        text = self._changed(_find(name), typed)
+        before = load_config(self.path)
+        self._write(text)
+        if self._typed_by_person:
+            agree_by_typing(name, before, load_config(self.path))
         return self.state(name)
 
     def reset(self, name: str) -> SettingState:

@@ -33,7 +33,7 @@ class DistillationReport(msgspec.Struct, frozen=True):
 
     learned: tuple[DistillationResult, ...]
     problems: tuple[str, ...]
-    """A sentence for every part of the transcript that could not be read."""
+    """A sentence for every part of the transcript that could not be read, and why a language model was not asked."""
     turns: int
     session: str
     interrupted: bool = False
@@ -66,6 +66,7 @@ def distill_transcript(
     conversation = Conversation()
     candidates = distill(map(conversation.note, map(heard.note, turns)), limit=limit)
     drafter = Drafter(workspace.config.language_model)
+    problems += filter(None, [drafter.withheld])
     candidates += extract_with_model(conversation.turns, drafter)[: max(0, limit - len(candidates))]
     if turns.reading.stopped:
         candidates = []  # what follows may take back what was read, such as a to-do that is done by then
@@ -118,6 +119,7 @@ def distill_text(
             more["source_type"] = "derived"  # nobody can tell that the person said it
         candidates.append(msgspec.structs.replace(candidate, fields={**candidate.fields, **more}))
     drafter = Drafter(workspace.config.language_model if language_model is None else language_model)
+    problems += filter(None, [drafter.withheld])
     learner = DistillationProposer(workspace._store, workspace.gate, workspace.search_engine.keyword, drafter, named)
     learned = tuple(learner.learn(candidate) for candidate in candidates)
     return DistillationReport(learned, tuple(problems), len(read.turns), workspace.author.session)

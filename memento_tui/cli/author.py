@@ -9,7 +9,7 @@ from memento_tui.errors import NotAllowed
 from memento_tui.hosts.shell import has_terminal, running_host
 from memento_tui.paths import DataPaths
 
-__all__ = ["TOKEN_VARIABLE", "CommandAuthor", "command_author", "require_own_terminal"]
+__all__ = ["TOKEN_VARIABLE", "CommandAuthor", "command_author", "is_own_terminal", "require_own_terminal"]
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,6 +73,11 @@ def command_author(paths: DataPaths, environ: Mapping[str, str] = os.environ) ->
     if not has_terminal():
         return CommandAuthor("agent", _SCRIPT, "", f"nobody sits at this shell: it has no terminal{refused}")
     return CommandAuthor("person")
+
+
+def is_own_terminal(environ: Mapping[str, str] = os.environ) -> bool:
+    """Tell whether a command runs in the person's own terminal, whatever token it has."""
+    return running_host(environ) is None and has_terminal()
 
 
 def require_own_terminal(what: str, environ: Mapping[str, str] = os.environ) -> None:

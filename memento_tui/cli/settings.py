@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from memento_tui.cli.author import is_own_terminal, require_own_terminal
 from memento_tui.cli.command import current_session, group
-from memento_tui.cli.output import emit, safe, table
+from memento_tui.cli.interaction import confirm
+from memento_tui.cli.output import emit, note, safe, table
 from memento_tui.errors import DataDirectoryError
 
 __all__ = ["commands"]
@@ -24,7 +26,7 @@ def _file() -> SettingsFile:
     session = current_session()
     if not session.paths.root.is_dir():
         raise DataDirectoryError(f"There is no directory {session.paths.root}.", "Check the path.")
-    return SettingsFile(session.paths, read_only=session.read_only)
+    return SettingsFile(session.paths, read_only=session.read_only, typed_by_person=is_own_terminal())
 
 
 def _complete_name(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
@@ -111,6 +113,8 @@ def set_setting(name: str, value: str) -> None:
     before = file.state(name)
     now = file.set(name, value)
     emit(lambda: _object(now), lambda: safe(f"{name}: {now.value or 'empty'}; it was {before.value or 'empty'}."))
+    for problem in file.withheld(name):
+        note(problem)
 
 
 @settings.command(
@@ -128,6 +132,57 @@ def reset_setting(name: str) -> None:
     before = file.state(name)
     now = file.reset(name)
     emit(lambda: _object(now), lambda: safe(f"{name}: {now.value or 'empty'}; it was {before.value or 'empty'}."))
+
+
+@settings.command(
+    "agree",
+    writes=True,
+    short_help="Agree to what config.toml sends off this machine.",
+    examples="""
+    memento settings agree
+    """,
+)
+def agree() -> None:
+    """Show what config.toml would send where, such as to a language model, and ask whether you agree.
+
+    Until you do nothing is sent there: somebody else may have written the file. It takes a terminal of your own. What
+    you agree to holds for that address with that key variable, in every workspace of this machine.
+    """
+    from memento_tui.agreements import agree_to, destinations, is_agreed  # noqa: PLC0415 - help is shown without it
+    from memento_tui.config import load_config  # noqa: PLC0415 - as above
+
+    require_own_terminal("Agreeing to what is sent")
+    named = destinations(load_config(_file().path))
+    for one in named:
+        if not is_agreed(one):
+            said = f"config.toml would send {one.in_words}"
+            unasked, declined = f"{said}: nobody can be asked.", "Nothing is sent there."
+            confirm(f"{said}. Agree", yes=False, unasked=unasked, declined=declined, hint="Do it without --json.")
+            agree_to(one)
+    emit(
+        {"agreed": [one._asdict() for one in named]},
+        lambda: (
+            safe("\n".join(f"Agreed: {one.in_words}." for one in named), multiline=True)
+            or "config.toml sends nothing off this machine."
+        ),
+    )
+
+
+@settings.command(
+    "withdraw",
+    writes=True,
+    decides=True,
+    short_help="Take back what you agreed to send.",
+    examples="""
+    memento settings withdraw
+    """,
+)
+def withdraw() -> None:
+    """Take back whatever you agreed to send off this machine, in every workspace; `agree` asks anew."""
+    from memento_tui.agreements import withdraw_agreements  # noqa: PLC0415 - a command's help is shown without it
+
+    count = withdraw_agreements()
+    emit({"withdrawn": count}, lambda: f"Withdrawn: {count}. Nothing is sent by config.toml until you agree again.")
 
 
 commands = {"settings": settings}

@@ -19,7 +19,9 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from memento_tui.agreements import Destination, require_agreement
 from memento_tui.embedding.lance import lancedb
+from memento_tui.errors import NotAllowed
 from memento_tui.model import Memory
 from memento_tui.search.lance_filter import one_of
 from memento_tui.storage.hub_membership import HubMembership, membership_of
@@ -116,14 +118,14 @@ class SharedVectors:
     def drop(self) -> None:
         """Delete every vector of the workspace, of any model: which is of a text that was purged, nobody can tell."""
         self._table = None
-        database = lancedb.connect(self._address, storage_options=_OPTIONS)
+        database = _connect(self._address)
         for name in database.list_tables(limit=_MOST_TABLES).tables:
             if name.startswith(f"{self._workspace}-"):
                 database.drop_table(name)
 
     def _opened(self) -> Any:  # noqa: ANN401 - LanceDB has no types
         if self._table is None:
-            database = lancedb.connect(self._address, storage_options=_OPTIONS)
+            database = _connect(self._address)
             # One with other columns, which could be of any size, is refused here before a row is read.
             self._table = database.create_table(self._name, schema=self._schema, exist_ok=True)
         return self._table
@@ -134,12 +136,19 @@ class SharedVectors:
         return hashlib.blake2b(msgspec.json.encode(text), digest_size=16, key=self._key).hexdigest()
 
 
+def _connect(address: str) -> Any:  # noqa: ANN401 - LanceDB has no types
+    """Open object storage. Raises `NotAllowed` where the person did not agree to send anything there."""
+    require_agreement(Destination.of_shared_vectors(address))
+    return lancedb.connect(address, storage_options=_OPTIONS)
+
+
 def compact_shared_vectors(address: str, workspace: str) -> Compaction:
     """Join the small files of a workspace's tables, one of each model, and drop old versions.
 
-    Nobody else may do so meanwhile; others may find and put. Raises whatever LanceDB raises, which is any type.
+    Nobody else may do so meanwhile; others may find and put. Raises whatever LanceDB raises, which is any type, and
+    `NotAllowed` where the person did not agree to the address.
     """
-    database = lancedb.connect(address, storage_options=_OPTIONS)
+    database = _connect(address)
     before = files = vectors = 0
     for name in database.list_tables(limit=_MOST_TABLES).tables:
         if name.startswith(f"{workspace}-"):
@@ -227,11 +236,13 @@ class VectorExchange:
             self._opened = (membership.workspace, shared)
         try:
             return do(self._opened[1], membership)
+        except NotAllowed as error:
+            _log.warning("%s", error)
         except Exception:  # noqa: BLE001 - LanceDB raises any type, and nothing here depends on what it has
             _log.exception("the vectors in %s cannot be used; texts are embedded here", self._address)
-            self._opened = None
-            self._asked_again_at = time.monotonic() + _RETRY_SECONDS
-            return None
+        self._opened = None
+        self._asked_again_at = time.monotonic() + _RETRY_SECONDS
+        return None
 
 
 def _may_leave(memory: Memory, membership: HubMembership) -> bool:

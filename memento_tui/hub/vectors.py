@@ -28,7 +28,8 @@ def compact_vectors(workspace: Workspace) -> Compaction:
     """Join the small files of the shared vectors of a workspace's hub.
 
     Raises:
-        NotAllowed: the workspace is in no hub, shares no vectors, or another machine compacts them.
+        NotAllowed: the workspace is in no hub, shares no vectors, the person did not agree to their address, or another
+            machine compacts them.
         EngineUnavailable: searching by meaning is not installed.
         DataDirectoryError: the object storage cannot be read or written.
 
@@ -46,6 +47,8 @@ def compact_vectors(workspace: Workspace) -> Compaction:
             raise NotAllowed("Another machine compacts the shared vectors.", "Once is enough.")
         try:
             return compact_shared_vectors(address, membership.workspace)
+        except NotAllowed:
+            raise
         except Exception as error:
             said = str(error).splitlines() or [type(error).__name__]
             raise DataDirectoryError(

@@ -38,9 +38,12 @@ _INSTRUCTION = (
 def ask_second_opinions(context: MaintenanceContext) -> None:
     """Put the model's opinion into the evidence of proposals that wait for how they read, once for each."""
     drafter = Drafter(context.config.language_model)
-    if not drafter.is_configured or context.dry_run:
+    if context.dry_run or not (drafter.is_configured or drafter.withheld):
         return
     unread = [p for p in context.store.proposals.waiting_for("injection_suspected") if OPINION not in p.evidence]
+    if unread and drafter.withheld:
+        context.problems.append(f"No second opinion was given: {drafter.withheld}")
+        return
     for proposal in context.with_progress("Asking for a second opinion", unread[:_MOST_ASKED]):
         text = _text_to_ask_about(context, proposal, is_local=drafter.is_local)
         if not text:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 
+from memento_tui.agreements import Destination, agree_to
 from memento_tui.api import Workspace
 from memento_tui.embedding.engine_state import EngineState, ModelLock
 from memento_tui.embedding.index_updater import IndexUpdater
@@ -87,6 +88,7 @@ def storage() -> Iterator[dict[str, str]]:
 
 @pytest.fixture(autouse=True)
 def _reached(storage: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    agree_to(Destination.of_shared_vectors(ADDRESS))
     for name, value in storage.items():
         monkeypatch.setenv(name, value)
 

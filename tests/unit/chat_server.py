@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Self
 
 from memento_tui.config import LanguageModelConfig
+from tests.agreed import agreed
 
 __all__ = ["ChatServer", "Question"]
 
@@ -34,7 +35,10 @@ class Question:
 
 
 class ChatServer:
-    """Serves while it is open. ``questions`` are what was asked; the methods say how the next ones are answered."""
+    """Serves while it is open, at an address that is agreed to.
+
+    ``questions`` are what was asked; the methods say how the next ones are answered.
+    """
 
     def __init__(self) -> None:
         self.questions: list[Question] = []
@@ -48,6 +52,7 @@ class ChatServer:
         self._server = _Server(("127.0.0.1", 0), handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+        self.config()  # a test may write the address into a file
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -65,7 +70,10 @@ class ChatServer:
         self._server.server_close()
 
     def config(self, **settings: Any) -> LanguageModelConfig:  # noqa: ANN401 - the settings of a language model
-        return LanguageModelConfig(**{"url": self.url, "model": "test-model", "timeout_seconds": 60, **settings})
+        """Return settings that name the server, which are agreed to."""
+        return agreed(
+            LanguageModelConfig(**{"url": self.url, "model": "test-model", "timeout_seconds": 60, **settings})
+        )
 
     def says(self, content: str | None, finish: str | None = "stop") -> None:
         choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": finish}

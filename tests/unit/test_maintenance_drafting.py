@@ -14,6 +14,7 @@ from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import InvalidInput
 from memento_tui.maintenance.consolidation.drafting import Drafter, Purpose
 from memento_tui.model import Memory
+from tests.agreed import agreed
 from tests.depth import examples
 from tests.made import note
 from tests.unit.chat_server import ChatServer
@@ -259,7 +260,7 @@ def test_an_endpoint_that_drips_is_cut_off_after_its_time_in_all(server: ChatSer
 def test_an_endpoint_that_takes_connections_and_reads_nothing_is_left_after_its_time() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=1) as deaf:
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}/v1"
-        drafter = Drafter(LanguageModelConfig(url=url, model="m", timeout_seconds=SHORT))
+        drafter = Drafter(agreed(LanguageModelConfig(url=url, model="m", timeout_seconds=SHORT)))
 
         assert "did not answer within" in drafter.draft("merge", SOURCES).refused
 
@@ -348,7 +349,7 @@ def test_a_confidential_memory_is_sent_on_this_machine_only(server: ChatServer) 
     assert Drafter(server.config()).draft("merge", sources).method == "model"
 
     # No such name exists; an attempt to reach it would be told as one.
-    away = Drafter(LanguageModelConfig(url="http://model.invalid/v1", model="m", timeout_seconds=SHORT))
+    away = Drafter(agreed(LanguageModelConfig(url="http://model.invalid/v1", model="m", timeout_seconds=SHORT)))
 
     assert away.draft("merge", sources).refused == (
         "A source is confidential, and the language model is not on this machine."
@@ -371,7 +372,7 @@ def test_a_confidential_memory_is_sent_on_this_machine_only(server: ChatServer) 
     ],
 )
 def test_only_loopback_is_this_machine(host: str, *, local: bool) -> None:
-    assert Drafter(LanguageModelConfig(url=f"http://{host}/v1", model="m")).is_local is local
+    assert Drafter(agreed(LanguageModelConfig(url=f"http://{host}/v1", model="m"))).is_local is local
 
 
 def test_a_proxy_of_the_environment_gets_nothing_that_is_meant_for_this_machine(
@@ -407,7 +408,7 @@ def test_a_proxy_of_the_environment_gets_nothing_that_is_meant_for_this_machine(
 )
 def test_an_address_that_cannot_be_used_is_an_error_with_a_next_step(url: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        Drafter(LanguageModelConfig(url=url, model="m"))
+        Drafter(agreed(LanguageModelConfig(url=url, model="m")))
 
     assert "language_model.url" in caught.value.message
     assert caught.value.hint
@@ -422,7 +423,7 @@ def test_an_address_without_a_model_is_an_error(server: ChatServer) -> None:
 def test_a_host_that_cannot_exist_is_told_like_one_that_is_gone() -> None:
     for host in ("a" * 70, "a..b", "[::zz]", "xn--zzzzzz"):
         try:
-            drafter = Drafter(LanguageModelConfig(url=f"http://{host}/v1", model="m", timeout_seconds=5))
+            drafter = Drafter(agreed(LanguageModelConfig(url=f"http://{host}/v1", model="m", timeout_seconds=5)))
         except InvalidInput:
             continue
         assert drafter.draft("merge", SOURCES).refused.endswith(".")

@@ -14,6 +14,7 @@ from memento_tui.config import LanguageModelConfig
 from memento_tui.maintenance.consolidation.drafting import Drafter
 from memento_tui.maintenance.distillation.model_extraction import Conversation, extract_with_model
 from memento_tui.maintenance.transcripts.reader import Turn
+from tests.agreed import agreed
 from tests.unit.chat_server import ChatServer
 
 SAID = (
@@ -89,7 +90,7 @@ def test_a_secret_is_taken_out_before_the_model_reads_the_conversation(
 
 
 def test_a_model_on_another_machine_never_reads_a_conversation() -> None:
-    drafter = Drafter(LanguageModelConfig(url="https://models.example.org/v1", model="m"))
+    drafter = Drafter(agreed(LanguageModelConfig(url="https://models.example.org/v1", model="m")))
     assert drafter.is_configured
     assert extract_with_model([turn(*SAID[0])], drafter) == []
     assert drafter.last_problem == ""

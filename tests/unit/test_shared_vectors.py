@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from memento_tui.agreements import Destination, agree_to
 from memento_tui.api import Workspace
 from memento_tui.embedding.lance import lancedb
 from memento_tui.embedding.shared_vectors import SharedVectors, VectorExchange
@@ -21,7 +22,8 @@ VECTOR = np.eye(1, WIDTH, dtype=np.float32)[0]
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Path:
-    """Return where the vectors are that machines have in common."""
+    """Return where the vectors are that machines have in common, which the person agreed to."""
+    agree_to(Destination.of_shared_vectors(str(tmp_path / "shared")))
     return tmp_path / "shared"
 
 

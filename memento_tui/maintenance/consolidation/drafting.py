@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from memento_tui.config import LanguageModelConfig
-from memento_tui.errors import InvalidInput
+from memento_tui.errors import InvalidInput, NotAllowed
 from memento_tui.maintenance.consolidation.draft_check import find_problem, find_reasoning_tag
 from memento_tui.maintenance.consolidation.language_model import LanguageModelEndpoint, LanguageModelError
 from memento_tui.model.memory import SOURCE_TYPES, STABILITIES, Memory
@@ -248,13 +248,14 @@ class Draft(msgspec.Struct, frozen=True):
     method: Literal["extractive", "model"]
     """``extractive``: whole sentences of the sources, unchanged."""
     refused: str = ""
-    """Why the language model's text was not used, in a sentence; empty where it was, or none is configured."""
+    """Why the language model's text was not used, in words; empty where it was, or none is configured."""
 
 
 class Drafter:
     """Drafts by the language model of ``config``, and by extraction where there is none or it fails.
 
-    Once the endpoint cannot be reached, breaks off or does not answer in time, it is not used again.
+    Once the endpoint cannot be reached, breaks off or does not answer in time, it is not used again. One that the
+    person did not agree to is not used at all.
 
     Raises:
         InvalidInput: the configuration cannot be used.
@@ -262,9 +263,15 @@ class Drafter:
     """
 
     def __init__(self, config: LanguageModelConfig) -> None:
-        self._endpoint = LanguageModelEndpoint(config) if config.url else None
+        self._endpoint: LanguageModelEndpoint | None = None
         self._gone = ""
-        self.last_problem = "" if config.url else "No language model is configured."
+        self.withheld = ""
+        """Why nothing is sent to the model that is configured, in a sentence or two; empty where it may be."""
+        try:
+            self._endpoint = LanguageModelEndpoint(config) if config.url else None
+        except NotAllowed as error:
+            self.withheld = str(error)
+        self.last_problem = self.withheld or ("" if config.url else "No language model is configured.")
         """Why the last request had no usable answer, in a sentence; empty where it had one."""
 
     def draft(self, purpose: Purpose, sources: Sequence[Memory]) -> Draft:
@@ -284,7 +291,9 @@ class Drafter:
         if written:
             return Draft(draft_title(sources, [first_sentence(written)]), written, "model")
         content = lines[0] if len(lines) == 1 else "\n".join(f"- {line}" for line in lines)
-        return Draft(draft_title(sources, lines), content, "extractive", self.last_problem if self._endpoint else "")
+        return Draft(
+            draft_title(sources, lines), content, "extractive", self.last_problem if self._endpoint else self.withheld
+        )
 
     def ask(self, instruction: str, text: str) -> str | None:
         """Return the model's answer to an instruction about a text, or None; `last_problem` then says why.
@@ -293,7 +302,7 @@ class Drafter:
         is responsible for the text's sensitivity: see `is_local`.
         """
         if self._endpoint is None or self._gone:
-            self.last_problem = self._gone or "No language model is configured."
+            self.last_problem = self._gone or self.withheld or "No language model is configured."
             return None
         if len(text) > _LONGEST_QUESTION:
             self.last_problem = f"The text has {len(text):,} characters; a model is asked about {_LONGEST_QUESTION:,}."
@@ -318,7 +327,7 @@ class Drafter:
 
     @property
     def is_configured(self) -> bool:
-        """Whether a language model is configured."""
+        """Whether a language model is configured, and the person agreed to it."""
         return self._endpoint is not None
 
     @property

@@ -10,6 +10,7 @@ import threading
 
 import msgspec
 
+from memento_tui.agreements import Destination, require_agreement
 from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import InvalidInput
 
@@ -63,6 +64,7 @@ class LanguageModelEndpoint:
 
     Raises:
         InvalidInput: a setting cannot be used, or the environment variable that is to hold the key is not set.
+        NotAllowed: the person did not agree to that address with that variable.
 
     """
 
@@ -78,6 +80,7 @@ class LanguageModelEndpoint:
                 "language_model.url is set, but language_model.model is not.",
                 "Name the model in config.toml as the endpoint names it, such as llama3.2.",
             )
+        require_agreement(Destination.of_language_model(config))  # before the variable is read
         self._key = _api_key(config.key_variable)
         self._model = config.model
         self._seconds = config.timeout_seconds

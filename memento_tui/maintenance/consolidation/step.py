@@ -57,7 +57,9 @@ def consolidate(context: MaintenanceContext) -> None:
         and not _has_open_contradiction(context, [source.id for source in group.sources])
     ]
     for group in context.with_progress("Consolidating groups", groups):
-        draft = drafter.draft("consolidate", group.sources) if drafter.is_configured else _chosen(group, "")
+        draft = (
+            drafter.draft("consolidate", group.sources) if drafter.is_configured else _chosen(group, drafter.withheld)
+        )
         if draft.method != "model":
             draft = _chosen(group, draft.refused)
         _propose(context, draft, group.sources, "consolidate", group.best.kind, group.why, {"why": group.why})

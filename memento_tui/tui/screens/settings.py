@@ -148,7 +148,9 @@ class SettingsScreen(Dialog[bool]):
         self._is_changed = True
         self._read()
         before, after = (_shown(one.value, one.setting) for one in (was, now))
-        self._say(f"{now.setting.name}: {after}; it was {before}. z undoes.")
+        withheld = self._file.withheld(now.setting.name)
+        said = f"{now.setting.name}: {after}; it was {before}. z undoes."
+        self._say(" ".join([said, *withheld]), problem=bool(withheld))
 
     def action_undo(self) -> None:
         """Put the file back as it was before the last change made here."""
@@ -216,7 +218,7 @@ async def change_settings(app: MementoApp) -> None:
 
     In a browser the app ends with its page, so the person loads that again.
     """
-    file = SettingsFile(app.workspace.paths, read_only=app.workspace.is_read_only)
+    file = SettingsFile(app.workspace.paths, read_only=app.workspace.is_read_only, typed_by_person=True)
     if not await app.push_screen_wait(SettingsScreen(file)):
         return
     if app.is_web:
