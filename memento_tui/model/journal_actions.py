@@ -41,6 +41,7 @@ JOURNAL_ACTIONS: Mapping[str, ActionWords] = {
     "purge": ActionWords("purge", "purged"),
     "quarantine": ActionWords("quarantine", "quarantined"),
     "redo": ActionWords("redo", "redone"),
+    "refused approval": ActionWords("refused approval", "approval refused"),
     "reject": ActionWords("reject", "rejected"),
     "relate": ActionWords("link", "linked"),
     "release": ActionWords("release", "released"),

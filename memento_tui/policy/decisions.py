@@ -76,6 +76,7 @@ def approve_proposal(
             raise NotAllowed("A deletion cannot be edited.", "Approve it as it is, or reject it and make your change.")
         moved = _target_conflict(store, tx, proposal, target)
         if moved is not None:
+            tx.action = "refused approval"
             current = target.version if target is not None else 0
             decided = msgspec.structs.replace(proposal, state="needs_review", base_version=current)
             if proposal.target == "crystal" and (standing := store.lists.current_crystal()) is not None:

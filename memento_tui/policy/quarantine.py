@@ -249,7 +249,7 @@ class _Quarantine:
         later = self._store.writes.versions_by_person(record.record, record.record_id, record.last_version)
         images = (self._image(record, version) for version in later)
         last = self._image(record, record.last_version)
-        return any(last is None or image is None or _texts_differ(last, image) for image in images)
+        return any(last is None or image is None or _stands_behind(last, image) for image in images)
 
 
 def _put_as_it_is(gate: Gate, tx: Transaction, record: Any, *, base: int) -> Any:  # noqa: ANN401 - any record
@@ -258,8 +258,10 @@ def _put_as_it_is(gate: Gate, tx: Transaction, record: Any, *, base: int) -> Any
     return tx.put(record, base=base)
 
 
-def _texts_differ(one: Any, other: Any) -> bool:  # noqa: ANN401 - any record
-    return any(name != "status" for name in _differences(one, other))
+def _stands_behind(before: Any, after: Any) -> bool:  # noqa: ANN401 - any record
+    """Tell whether a person's change is one of what a record says, and not a decision against it."""
+    lost = {"status", "certainty"} if getattr(after, "status", "") == "superseded" else {"status"}
+    return not lost.issuperset(_differences(before, after))
 
 
 def _differences(one: Any, other: Any) -> list[str]:  # noqa: ANN401 - any record

@@ -108,17 +108,56 @@ _SELECT_FIRST_CHANGES = (
 )
 
 
+_SELECT_FIRST_UNDONE = (
+    "WITH RECURSIVE back(seq, undone) AS ("
+    " SELECT seq, undoes FROM entry WHERE undoes IS NOT NULL AND seq IN (SELECT value FROM json_each(?))"
+    " UNION ALL SELECT back.seq, entry.undoes FROM back JOIN entry ON entry.seq = back.undone"
+    " WHERE entry.undoes IS NOT NULL)"
+    " SELECT seq, min(undone) FROM back GROUP BY seq"
+)
+
+
 def activity_rows(connection: Connection, seqs: Sequence[int]) -> list[ActivityRow]:
     """Return the rows of some entries, newest first, without those that do not exist."""
     listed = msgspec.json.encode(list(seqs)).decode()
     found = list(select_entries(connection, "seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC", (listed,)))
     facts = {row[0]: row for row in connection.execute(_SELECT_ENTRY_FACTS, (listed,))}
-    spoken_of: dict[int, Row] = {}
-    for change in connection.execute(_SELECT_FIRST_CHANGES, (listed,)):
-        known = spoken_of.get(change[0])
-        if known is None or _RECORDS_BY_IMPORTANCE.index(change[1]) < _RECORDS_BY_IMPORTANCE.index(known[1]):
-            spoken_of[change[0]] = change
+    spoken_of = _changes_spoken_of(connection, [entry.seq for entry in found])
     return [_activity_row(connection, entry, facts[entry.seq], spoken_of.get(entry.seq)) for entry in found]
+
+
+def _changes_spoken_of(connection: Connection, seqs: Sequence[int]) -> dict[int, Row]:
+    """Return the change of each entry whose record is its headline.
+
+    An undo or a redo speaks of the record of which the entry speaks that was undone in the first place.
+    """
+    undone = dict(connection.execute(_SELECT_FIRST_UNDONE, (msgspec.json.encode(seqs).decode(),)).fetchall())
+    asked = msgspec.json.encode([*seqs, *undone.values()]).decode()
+    found: dict[int, Row] = {}
+    for change in connection.execute(_SELECT_FIRST_CHANGES, (asked,)):
+        known = found.get(change[0])
+        if known is None or _is_headline_before(connection, change, known):
+            found[change[0]] = change
+    query = "SELECT seq, record, record_id, version, removed FROM change WHERE seq = ? AND record = ? AND record_id = ?"
+    for seq, first in undone.items():
+        if (spoken := found.get(first)) is not None:
+            own = connection.execute(query, (seq, spoken[1], spoken[2])).fetchone()
+            if own is not None:
+                found[seq] = own
+    return found
+
+
+def _is_headline_before(connection: Connection, change: Row, known: Row) -> bool:
+    """Tell whether the record of a change is a better headline than that of an earlier change of the same entry."""
+    if change[1] == known[1] == "crystal":
+        return _has_passed(connection, known) and not _has_passed(connection, change)
+    return _RECORDS_BY_IMPORTANCE.index(change[1]) < _RECORDS_BY_IMPORTANCE.index(known[1])
+
+
+def _has_passed(connection: Connection, change: Row) -> bool:
+    """Tell whether an identity only gave way to another one."""
+    seen = _seen_fields(connection, change[1], change[2], change[3])
+    return seen is not None and seen.status == "past"
 
 
 def _activity_row(connection: Connection, entry: Entry, facts: Row, change: Row | None) -> ActivityRow:
@@ -148,6 +187,7 @@ class _HeadlineFields(msgspec.Struct):
     type: str = ""
     src: str = ""
     dst: str = ""
+    status: str = ""
 
 
 _decode_headline_fields = msgspec.json.Decoder(_HeadlineFields).decode
@@ -156,17 +196,22 @@ _decode_headline_fields = msgspec.json.Decoder(_HeadlineFields).decode
 def _headline(connection: Connection, change: Row) -> str:
     """Return the first line of a record's text after a change, or before it where the change removed the record."""
     version = change[3] - 1 if change[4] else change[3]
-    query = "SELECT image FROM change WHERE record = ? AND record_id = ? AND version = ?"
-    row = connection.execute(query, (change[1], change[2], version)).fetchone()
-    if row is None or row[0] is None:
+    seen = _seen_fields(connection, change[1], change[2], version)
+    if seen is None:
         return ""
-    seen = _decode_headline_fields(row[0])
     if change[1] == "relation":
         return f"{seen.type}: {seen.src} -> {seen.dst}"
     if change[1] == "proposal":
         proposed = _first_line(seen.payload) or _last_headline(connection, seen.target, seen.target_id)
         return proposed or f"{seen.action} {seen.target} {seen.target_id}"
     return _record_line(seen)
+
+
+def _seen_fields(connection: Connection, record: str, record_id: str, version: int) -> _HeadlineFields | None:
+    """Return the fields of a version of a record; ``None`` where its text is gone."""
+    query = "SELECT image FROM change WHERE record = ? AND record_id = ? AND version = ?"
+    row = connection.execute(query, (record, record_id, version)).fetchone()
+    return None if row is None or row[0] is None else _decode_headline_fields(row[0])
 
 
 def _last_headline(connection: Connection, record: str, record_id: str) -> str:

@@ -68,6 +68,8 @@ class Transaction:
         self._guard = guard
         self.now = now
         self.changes: list[Change] = []
+        self.action = ""
+        """The action under which it is entered where it came to another one than was begun; else empty."""
         self.seq = 0
         """The journal entry's sequence number, once the transaction is committed."""
 
@@ -254,7 +256,8 @@ def transaction(
         running = Transaction(connection, now or clock.now(), guard)
         yield running
         if running.changes:
-            write_entry(database, running, author, action, note=note, batch=batch, undoes=None, source=source)
+            name = running.action or action
+            write_entry(database, running, author, name, note=note, batch=batch, undoes=None, source=source)
 
 
 def write_entry(

@@ -9,8 +9,9 @@ import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.api.activity import ActivityQuery, parse_activity
-from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
+from memento_tui.errors import Conflict, InvalidField, InvalidInput, NotAllowed, NotFound
 from memento_tui.model import make_exposure
+from memento_tui.model.journal_actions import action_words
 from memento_tui.model.validation import fold_tag
 from memento_tui.operations.recall import count_used, recall
 from memento_tui.storage.journal import Author
@@ -100,6 +101,46 @@ def test_what_was_put_off_is_named_by_what_waits(workspace: Workspace, agent: Wo
     workspace.purge(waiting.id, reason="a leak")
     (row,) = workspace.activity.page(parse_activity("action:later"))
     assert "port" not in row.headline
+
+
+def test_an_approval_that_is_refused_because_its_target_changed_is_no_approval_in_the_journal(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    memory = workspace.remember("The port is 8080.")
+    workspace.verify(memory.id)
+    agent.update(memory.id, content="The port is 9090.", base_version=workspace.get(memory.id).version)
+    workspace.update(memory.id, content="The port is 7070.")
+    proposal = workspace.review.list()[0][0].proposal
+    with pytest.raises(Conflict, match="changed since"):
+        workspace.review.approve(proposal.id)
+    assert workspace.activity.page(parse_activity("action:approve")) == []
+    (row,) = workspace.activity.page(parse_activity('action:"approval refused"'))
+    (undone,) = workspace.undo()
+    assert (undone.seq, action_words(undone.action).verb) == (row.entry.seq, "refused approval")
+    workspace.redo()
+    workspace.review.approve(proposal.id)
+    assert workspace.get(memory.id).content == "The port is 9090."
+    assert len(workspace.activity.page(parse_activity("action:approve"))) == 1
+
+
+def test_an_approved_identity_its_undo_and_its_redo_name_the_one_that_was_approved(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    workspace.crystals.write("I am careful.")
+    proposed = agent.crystals.write("I am fast.")
+    workspace.review.approve(workspace.review.list()[0][0].proposal.id)
+    workspace.undo()
+    workspace.redo()
+    redo, undo, approved, *_ = workspace.activity.page(EVERYTHING)
+    assert [row.entry.action for row in (redo, undo, approved)] == ["redo", "undo", "approve"]
+    assert {(row.record_id, row.headline) for row in (redo, undo, approved)} == {(proposed.id, "I am fast.")}
+
+
+def test_an_undo_speaks_of_the_record_of_which_the_undone_entry_speaks(workspace: Workspace) -> None:
+    workspace.remember_many({"content": f"number {number}"} for number in range(20))
+    workspace.undo()
+    undo, first = workspace.activity.page(EVERYTHING)
+    assert (undo.record_id, undo.headline, undo.removed) == (first.record_id, "number 0", True)
 
 
 def test_an_entry_that_was_taken_back_names_the_one_that_did(workspace: Workspace) -> None:

@@ -29,6 +29,8 @@ def _written_actions() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and _writes(node.func):
                 found |= set(_actions(node))
+            elif isinstance(node, ast.Assign) and (action := _action_it_came_to(node)):
+                found.add(action)
     return found
 
 
@@ -42,6 +44,16 @@ def _writes(function: ast.expr) -> bool:
         case ast.Name(id=name):
             return name in ("transaction", "write_entry", "_decision_transaction")
     return False
+
+
+def _action_it_came_to(node: ast.Assign) -> str:
+    """Return the action that a running transaction is given where it came to another than was begun."""
+    match node:
+        case ast.Assign(
+            targets=[ast.Attribute(value=ast.Name(id="tx"), attr="action")], value=ast.Constant(value=str(action))
+        ):
+            return action
+    return ""
 
 
 def _actions(call: ast.Call) -> list[str]:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento_tui.api import Workspace
+from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import AmbiguousId, MementoError, NotAllowed, NotFound
 from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem
 
@@ -106,6 +107,21 @@ def test_what_a_person_verified_edited_or_pinned_stays(workspace: Workspace, bad
     outcome = workspace.sessions.quarantine("bad")
     assert set(outcome.kept) == {("memory", memory.id) for memory in (verified, edited, pinned)}
     assert outcome.moved == (("memory", other.id),)
+
+
+def test_what_a_person_let_be_superseded_is_not_counted_as_what_they_stand_behind(
+    workspace: Workspace, bad: Workspace
+) -> None:
+    older = bad.remember("The staging API listens on port 8080 behind the proxy.", certainty=3)
+    newer = workspace.remember("The staging API listens on port 9090 behind the proxy.", certainty=3)
+    maintain_workspace(workspace)
+    (dispute,), _ = workspace.contradictions.list()
+    workspace.contradictions.resolve(dispute.contradiction.id, "newer_supersedes")
+    assert (workspace.get(older.id).status, workspace.get(newer.id).status) == ("superseded", "active")
+    outcome = workspace.sessions.quarantine("bad")
+    assert (outcome.moved, outcome.kept) == ((("memory", older.id),), ())
+    workspace.sessions.release("bad")
+    assert workspace.get(older.id).status == "superseded"
 
 
 def test_a_change_of_anothers_memory_is_undone_into_a_proposal(
