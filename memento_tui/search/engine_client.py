@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import threading
 import time
@@ -37,6 +38,12 @@ _RESTART_SECONDS_AFTER_FAILURE = 5.0
 _LONGEST_RESTART_PAUSE = 300.0
 """Seconds until the next start, at most."""
 
+_LOG_TAIL_BYTES = 1_000_000
+"""Bytes at the end of the log that are read for its last lines."""
+
+_REPORT_LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ (?:DEBUG|INFO|WARNING) ")
+"""The beginning of a line of the log that reports no error."""
+
 
 class EngineLauncher:
     """Starts engines for one data directory, one at a time. Safe to use from several threads."""
@@ -50,6 +57,8 @@ class EngineLauncher:
         self._not_before = 0.0
         self.problem = ""
         """The reason why the last start failed, in one sentence."""
+        self._log_begin: int | None = None
+        """Bytes that the log had when the last engine was started; ``None`` where this started none."""
 
     @property
     def is_starting(self) -> bool:
@@ -73,6 +82,18 @@ class EngineLauncher:
             self._failures = 0
             self._not_before = 0.0
             self.problem = ""
+
+    def last_error(self) -> str:
+        """Return the last line that the engine which this started last logged and that only an error leaves."""
+        begin = self._log_begin
+        if begin is None:
+            return ""
+        with contextlib.suppress(OSError), self._paths.engine_log.open("rb") as file:
+            file.seek(max(begin, file.seek(0, os.SEEK_END) - _LOG_TAIL_BYTES))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+            errors = (line.strip() for line in reversed(lines) if not _REPORT_LINE.match(line))
+            return next(filter(None, errors), "")
+        return ""
 
     def _is_alive(self) -> bool:
         if self._process is None:
@@ -100,6 +121,7 @@ class EngineLauncher:
         try:
             log = open_regular(self._paths.engine_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             try:
+                self._log_begin = os.fstat(log).st_size
                 self._process = subprocess.Popen(  # noqa: S603 - this interpreter and this package
                     engine_command(self._paths.root),
                     stdin=subprocess.DEVNULL,
@@ -142,9 +164,6 @@ _STOP_SECONDS = 10.0
 
 _LONGEST_QUERY = 20_000
 """Characters of a query that are sent; no model reads more."""
-
-_LOG_TAIL_BYTES = 1_000_000
-"""Bytes at the end of the log that are read for its last lines."""
 
 _STATES: dict[str, SemanticState] = {"ready": "ready", "loading": "warming", "failed": "off"}
 
@@ -404,7 +423,7 @@ class SemanticClient:
 
     def _unavailable(self) -> EngineUnavailable:
         reason = self._launcher.problem or "There is no engine"
-        last = self.logs(1).strip()
+        last = self._launcher.last_error()
         return EngineUnavailable(f"{reason}{f': {last}' if last else '.'}", "`memento engine logs` says more.")
 
     # Control
