@@ -6,7 +6,7 @@ import builtins
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Self
 
@@ -30,13 +30,14 @@ __all__ = ["Past", "PastHit", "PastSearch", "find_entry"]
 
 _ENTRY = re.compile(r"(?:entry[ :]|#)\s*(\d{1,15})")
 _AGO = re.compile(r"(.+?)\s+ago")
+_DAYS = {"today": 0, "yesterday": 1}
 
 
 def find_entry(store: Store, at: str, now: datetime | None = None) -> Entry:
     """Return the last journal entry that was written by a moment.
 
-    ``at`` is a date (its first instant, in UTC), a time, a span back from now such as ``3d`` or ``3 days ago``, or the
-    number of an entry: ``entry 512``, ``#512``.
+    ``at`` is a date (its first instant, in UTC) or ``today`` or ``yesterday``, a time, a span back from now such as
+    ``3d`` or ``3 days ago``, or the number of an entry: ``entry 512``, ``#512``.
 
     Raises:
         InvalidField: it is none of these, or not in the past.
@@ -61,10 +62,15 @@ def find_entry(store: Store, at: str, now: datetime | None = None) -> Entry:
 def _past_moment(at: str, now: datetime) -> datetime:
     ago = _AGO.fullmatch(at.strip())
     span = parse_span(ago[1] if ago else at)
+    days_ago = _DAYS.get(at.strip().lower())
+    day = None if days_ago is None else (now - timedelta(days=days_ago)).date()
     try:
-        moment = now - span if span is not None else parse_moment(at, "at")
+        moment = now - span if span is not None else parse_moment(day or at, "at")
     except (OverflowError, InvalidField):
-        said = "must be a date such as 2026-11-20, a time such as 2026-11-20T18:00Z, 3d or `3 days ago`, or `entry 512`"
+        said = (
+            "must be a date such as 2026-11-20 or `yesterday`, a time such as 2026-11-20T18:00Z, 3d or `3 days ago`,"
+            " or `entry 512`"
+        )
         raise InvalidField("at", f"{said}; not {at!r:.60}") from None
     if moment > now:
         raise InvalidField("at", f"must be in the past; {moment:%Y-%m-%d %H:%M}Z is not")

@@ -58,7 +58,7 @@ def _interruptible() -> AbstractContextManager[threading.Event]:
 
 @command(
     "maintain",
-    writes=True,
+    writes=lambda given: not given["dry_run"],
     short_help="Maintain the memories: what ages, repeats or contradicts.",
     examples="""
     memento maintain --dry-run

@@ -51,7 +51,7 @@ def memory_options(*, editing: bool) -> Callable[[CommandFunction], CommandFunct
 
 def past_moment(function: CommandFunction) -> CommandFunction:
     """Add the option that shows the memory as it was."""
-    help_text = "Show it as it was then: 2026-11-20, 2026-11-20T18:00Z, `3 days ago`, or `entry 512` of the journal."
+    help_text = "Show it as it was: 2026-11-20, 2026-11-20T18:00Z, `yesterday`, `3 days ago` or `entry 512` (journal)."
     return click.option("--at", metavar="TIME", help=help_text)(function)
 
 

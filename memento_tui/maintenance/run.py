@@ -6,6 +6,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection
+from contextlib import nullcontext
 from datetime import timedelta
 
 import msgspec
@@ -94,7 +95,7 @@ _STEPS: tuple[tuple[str, Callable[[MaintenanceContext], None]], ...] = (
 )
 
 
-class MaintenanceReport(msgspec.Struct, frozen=True, rename={"actions": "deeds"}):
+class MaintenanceReport(msgspec.Struct, frozen=True):
     """The actions of a maintenance run, or in a dry run the planned ones."""
 
     actions: tuple[MaintenanceAction, ...]
@@ -145,7 +146,8 @@ def run_maintenance(  # noqa: PLR0913 - what a run needs, all but four by name
         report_progress=progress or (lambda _work, _done, _total: None),
     )
     try:
-        with FileLock(paths.sleep_lock, timeout=0, mode=PRIVATE_FILE_MODE):
+        # A dry run writes nothing, a lock file neither, and may be made beside another run.
+        with nullcontext() if dry_run else FileLock(paths.sleep_lock, timeout=0, mode=PRIVATE_FILE_MODE):
             _run_steps(context)
             if not dry_run and not context.interrupted:
                 note_run(store, _as_last_run(context, by))

@@ -164,7 +164,7 @@ def test_a_run_proposes_what_was_asked_for_and_what_is_approved_stands_for_its_f
         assert ranked[0] == draft.id
         assert fragments.isdisjoint(ranked)
 
-    assert shell.json("maintain", "--consolidate")["deeds"] == []
+    assert shell.json("maintain", "--consolidate")["actions"] == []
     assert drafts_of(store).keys() == GROUPS
 
 
@@ -219,7 +219,7 @@ def test_a_sleep_that_is_killed_then_interrupted_is_completed_by_the_next(house:
     assert drafts_of(store).keys() == GROUPS
     assert Counter(proposal.action for proposal in store.all_of(Proposal)) == {"create": 3, "merge": 1}
     assert store.settings.get(LAST_RUN_SETTING) is not None
-    assert shell.json("maintain", "--consolidate")["deeds"] == []
+    assert shell.json("maintain", "--consolidate")["actions"] == []
     assert_sound(shell, store, made)
 
 

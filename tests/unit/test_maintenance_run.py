@@ -304,7 +304,7 @@ def test_the_command_line_tells_what_a_sleep_did(tmp_path: Path) -> None:
     memento.add("Nothing is due about this.")
     assert "Nothing is due." in memento.run("maintain").out
     told = memento.json("maintain", "--dry-run")
-    assert (told["deeds"], told["dry_run"], told["interrupted"]) == ([], True, False)
+    assert (told["actions"], told["dry_run"], told["interrupted"]) == ([], True, False)
 
 
 def test_what_an_account_wrote_is_gathered_with_nothing(workspace: Workspace) -> None:

@@ -62,6 +62,8 @@ def lived(workspace: Workspace, days: Callable[[float], None]) -> Workspace:
         ("2 days ago", 4),
         (" 3d ago ", 2),
         ("1 week", None),
+        ("yesterday", 4),
+        (" Today", 5),
         ("entry 3", 3),
         ("#1", 1),
         ("Entry:5", 5),

@@ -53,6 +53,8 @@ READING = (
     ("paths",),
     ("keys",),
     ("export", "-"),
+    ("maintain", "--dry-run"),
+    ("maintain", "--dry-run", "--consolidate", "--denials"),
 )
 
 WRITING = (
@@ -99,6 +101,18 @@ def test_a_command_that_reads_leaves_every_byte_as_it_is(data: Path, memory: str
     before = contents(data)
     ended = Program(data).run("--read-only", *(word.format(memory=memory) for word in words))
     assert ended.code == 0, ended
+    assert contents(data) == before
+
+
+def test_a_dry_run_of_maintenance_says_what_is_due_and_leaves_every_byte_as_it_is(data: Path) -> None:
+    with memento_tui.open(data) as workspace:
+        workspace.remember("The staging API listens on port 8080 behind the proxy.")
+        workspace.remember("The staging API listens on port 9090 behind the proxy.")
+        workspace.remember("The release branch is frozen.", expires_at="2020-01-01")
+    before = contents(data)
+    told = Program(data).json("--read-only", "maintain", "--dry-run")
+    assert {one["action"] for one in told["actions"]} >= {"expire", "contradiction"}
+    assert (told["dry_run"], told["problems"]) == (True, [])
     assert contents(data) == before
 
 
