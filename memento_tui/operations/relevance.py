@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from memento_tui.api import Workspace
 from memento_tui.api.search import SearchHit
+from memento_tui.errors import DataDirectoryError
 from memento_tui.model import Memory
-from memento_tui.search.prompt_index import PromptIndex, WeightedPart, stem_counts
+from memento_tui.search.prompt_index import WeightedPart, stem_counts
 from memento_tui.search.ranking import clears_floor
 from memento_tui.search.scoring import calibrated_relevance
 from memento_tui.text.keywords import PromptParts, content_words, prompt_parts
@@ -54,10 +55,9 @@ def relevant_hits(workspace: Workspace, hits: Sequence[SearchHit], *, message: s
 
 def _weighted_parts(workspace: Workspace, parts: PromptParts) -> list[WeightedPart]:
     try:
-        index = PromptIndex(workspace.paths.keyword_index)
-    except (ValueError, OSError):  # then the relevance that the search itself found stands alone
+        return workspace.search_engine.keyword.weighted(parts)
+    except DataDirectoryError:  # then the relevance that the search itself found stands alone
         return []
-    return index.weighted(parts)
 
 
 def _relevance(hit: SearchHit, parts: Sequence[WeightedPart], *, is_asked: bool) -> float:

@@ -34,10 +34,12 @@ from memento_tui.search.keyword_fields import (
 )
 from memento_tui.search.keyword_files import LOOKED_UP, damaged_files, ids_beside, index_differences
 from memento_tui.search.keyword_query import NUMBERS, QueryCompiler, read_evidence
+from memento_tui.search.prompt_index import WeightedPart, WordWeights
 from memento_tui.search.query_language import Query
 from memento_tui.search.ranking import CONTEXT_CHARACTERS
 from memento_tui.search.scoring import WordEvidence
 from memento_tui.storage.store import Store
+from memento_tui.text.keywords import PromptParts
 
 __all__ = ["KeywordIndex", "update_keyword_index"]
 
@@ -263,6 +265,15 @@ class KeywordIndex:
                 raise
             _log.info("the keyword index was not searched for similar memories: %s", error)
             return None
+
+    def weighted(self, parts: PromptParts) -> list[WeightedPart]:
+        """Return the parts of a prompt that are looked for, with the weights of their words.
+
+        Raises:
+            DataDirectoryError: the index directory cannot be written.
+
+        """
+        return self._run(lambda searcher: WordWeights(searcher).weighted(parts))
 
     def _run(self, run: Callable[[tantivy.Searcher], T]) -> T:
         """Run a search on the index as it is now; where damage shows only in the reading, rebuild it and run again."""

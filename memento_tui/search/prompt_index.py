@@ -37,7 +37,7 @@ from memento_tui.search.scoring import density, idf, perfect_score, saturated
 from memento_tui.text.keywords import FEWEST_WORDS, PromptParts, is_filler, is_name
 from memento_tui.text.terms import camel_case_parts, character_bigrams, has_identifiers, identifiers, is_compound, terms
 
-__all__ = ["PromptIndex", "WeightedPart", "stem_counts", "stems_of"]
+__all__ = ["PromptIndex", "WeightedPart", "WordWeights", "stem_counts", "stems_of"]
 
 _VERSION = re.compile(r"[vV]?\d+(?:\.\d+)+")
 
@@ -127,26 +127,11 @@ def _holds(stems: AbstractSet[str], word: str) -> bool:
     return any(form and stems >= set(form) for form in _forms(word))
 
 
-class PromptIndex:
-    """The keyword index, opened to be read once.
+class WordWeights:
+    """The weights of words by how many memories hold them, read from one state of the keyword index."""
 
-    Raises:
-        ValueError: there is no index, it cannot be read, or it is of another version.
-
-    """
-
-    def __init__(self, directory: Path) -> None:
-        if not (directory / "meta.json").is_file():
-            raise ValueError("there is no keyword index yet")
-        index = tantivy.Index.open(str(directory))
-        register_analyzers(index)
-        self._schema = index.schema
-        self._searcher = index.searcher()
-        state = read_state(self._searcher, self._schema)
-        if state is None or state.text_version != TEXT_VERSION:
-            raise ValueError("the keyword index is of another version")
-        self.state: IndexState = state
-        self._queries = TermQueryBuilder(self._schema, self._searcher)
+    def __init__(self, searcher: tantivy.Searcher) -> None:
+        self._searcher = searcher
 
     def _weighted(self, word: str) -> tuple[str, float]:
         """Return a word and its weight; of a path, its longest end that a memory holds."""
@@ -184,6 +169,28 @@ class PromptIndex:
     def _weighted_part(self, words: Iterable[str], scale: float = 1.0) -> WeightedPart:
         weighted = [self._weighted(word) for word in words]
         return WeightedPart(tuple(word for word, _ in weighted), tuple(weight for _, weight in weighted), scale)
+
+
+class PromptIndex(WordWeights):
+    """The keyword index, opened to be read once.
+
+    Raises:
+        ValueError: there is no index, it cannot be read, or it is of another version.
+
+    """
+
+    def __init__(self, directory: Path) -> None:
+        if not (directory / "meta.json").is_file():
+            raise ValueError("there is no keyword index yet")
+        index = tantivy.Index.open(str(directory))
+        register_analyzers(index)
+        super().__init__(index.searcher())
+        self._schema = index.schema
+        state = read_state(self._searcher, self._schema)
+        if state is None or state.text_version != TEXT_VERSION:
+            raise ValueError("the keyword index is of another version")
+        self.state: IndexState = state
+        self._queries = TermQueryBuilder(self._schema, self._searcher)
 
     def candidates(self, parts: Iterable[WeightedPart], own: Iterable[str], others: Iterable[str]) -> dict[str, float]:
         """Return the ids of memories that hold words of a prompt's parts, best first, with their best scores, 0 to 1.

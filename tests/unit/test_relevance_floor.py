@@ -5,6 +5,7 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.operations.recall import plain_query, recall
 from memento_tui.operations.sessions import brief
+from memento_tui.search.prompt_index import PromptIndex
 
 NOTES = (
     "The staging proxy listens on port 8080.",
@@ -54,6 +55,14 @@ def test_a_poem_calls_for_nothing(notes: dict[str, str], agent: Workspace) -> No
 )
 def test_what_answers_is_found(notes: dict[str, str], agent: Workspace, query: str, text: str) -> None:
     assert notes[text] in [hit.id for hit in recall(agent, query, 10)[0]]
+
+
+def test_what_is_told_is_judged_by_the_index_that_the_workspace_has_open(
+    notes: dict[str, str], agent: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PromptIndex, "__init__", lambda *_: pytest.fail("the index was opened anew"))
+    assert notes[NOTES[1]] in [hit.id for hit in recall(agent, "how do we deploy to prod", 10)[0]]
+    assert brief(agent, "thanks, that looks good", "", 10).hits == []
 
 
 def test_a_long_note_that_holds_the_words_of_a_question_is_found(workspace: Workspace, agent: Workspace) -> None:
