@@ -34,9 +34,6 @@ _WHAT_IS_SENT = {LANGUAGE_MODEL: "memories", SHARED_VECTORS: "vectors made of sh
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,60}", re.ASCII)
 
-_MAX_SHOWN = 200
-"""Characters of an address that a sentence holds."""
-
 
 class Destination(NamedTuple):
     """A place that a ``config.toml`` would send something to."""
@@ -59,14 +56,17 @@ class Destination(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """What is sent where; a key that was written in the place of its variable's name is not repeated."""
+        """What is sent where, with the whole address: its end says whose it is.
+
+        A key that was written in the place of its variable's name is not repeated.
+        """
         shown = self.address if self.address.isprintable() else repr(self.address)
         sent = _WHAT_IS_SENT[self.setting]
         if self.key_variable:
             is_name = _VARIABLE.fullmatch(self.key_variable)
             named = self.key_variable if is_name else f"that {self.setting}.key_variable names"
             sent = f"{sent} and the value of the environment variable {named}"
-        return f"{sent} to {shown:.{_MAX_SHOWN}}"
+        return f"{sent} to {shown}"
 
 
 def destinations(config: Config) -> Sequence[Destination]:

@@ -169,6 +169,12 @@ def test_a_key_in_the_place_of_a_variables_name_is_not_repeated() -> None:
     assert "language_model.key_variable" in shown
 
 
+def test_no_end_of_an_address_is_hidden_by_a_long_beginning() -> None:
+    host = f"models.example.{'a' * 60}.{'b' * 60}.{'c' * 60}.collector.example"
+    assert Destination("language_model", f"https://{host}/v1").in_words.endswith("collector.example/v1")
+    assert Destination.of_shared_vectors("s3://bucket/\u202ea").in_words.endswith("'s3://bucket/\\u202ea'")
+
+
 def typed(folder: Path, *, by_person: bool = True) -> SettingsFile:
     folder.mkdir(exist_ok=True)
     return SettingsFile(DataPaths(folder), typed_by_person=by_person)
