@@ -509,15 +509,18 @@ class KeyMap:
         known = {command.id: command for command in COMMANDS if command.action}
         self.remapped: dict[str, str] = {}
         problems = []
-        for name, keys in remapped.items():
-            codes = ",".join(key_code(key) for key in keys.replace(",", " ").split())
+        asked = {
+            name: ",".join(key_code(key) for key in keys.replace(",", " ").split()) for name, keys in remapped.items()
+        }
+        for name, codes in asked.items():
+            keys = remapped[name]
             if name not in known:
                 problems.append(f"There is no command {name}; `memento keys` lists them.")
             elif not codes:
                 problems.append(f"The command {name} would have no key; name at least one.")
             elif other := self._command_with_keys(known[name], codes):
                 problems.append(f"{keys} cannot be the key of {name}: it is that of {other.id}.")
-            elif known[name].writes and (looking := self._looking_keys(known[name]).intersection(codes.split(","))):
+            elif known[name].writes and (looking := _looking_keys(known[name], asked).intersection(codes.split(","))):
                 problems.append(f"{', '.join(sorted(looking))} cannot be the key of {name}: one moves or looks by it.")
             else:
                 self.remapped[name] = codes
@@ -533,17 +536,20 @@ class KeyMap:
         rivals = (c for c in COMMANDS if c is not command and c.scope in scopes)
         return next((c for c in rivals if set(self.of(c).split(",")) & set(keys.split(","))), None)
 
-    def _looking_keys(self, writing: Command) -> set[str]:
-        """Return the keys by which one moves in a list or looks at a row, but for those that a command has anyway.
 
-        Whoever may write the settings could else have a person decide by going down.
-        """
-        moving = (c for c in COMMANDS if c.scope in ("rows", "list") and not c.writes)
-        keys = {key for c in moving for key in f"{c.keys},{self.of(c)}".split(",")}
-        return keys.union(_LOOKING_KEYS).difference(writing.keys.split(","))
+_LOOKING_SCOPES = ("everywhere", "rows", "list", "home", "review")
+_LOOKING_KEYS = ("enter", "escape", "space", "tab", "shift+tab", "up", "down", "left", "right")
 
 
-_LOOKING_KEYS = ("enter", "escape", "space", "tab")
+def _looking_keys(writing: Command, asked: Mapping[str, str]) -> set[str]:
+    """Return the keys by which one moves or looks at something, but for those that a command has anyway.
+
+    Whoever may write the settings could else have a person decide by going down, or to another section. The keys of
+    the table count beside those ``asked`` for, by command: a hand goes on pressing those it knows.
+    """
+    looking = (c for c in COMMANDS if c.scope in (*_LOOKING_SCOPES, writing.scope) and not c.writes)
+    keys = {key for c in looking for key in f"{c.keys},{asked.get(c.id, c.keys)}".split(",")}
+    return keys.union(_LOOKING_KEYS).difference(writing.keys.split(","))
 
 
 def key_code(key: str) -> str:

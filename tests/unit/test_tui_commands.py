@@ -57,11 +57,11 @@ def test_a_remapped_key_takes_the_place_of_the_built_in_one() -> None:
         ({"review.aprove": "A"}, "no command review.aprove"),
         ({"review.approve": "x"}, "it is that of review.reject"),
         ({"review.approve": "z"}, "it is that of app.undo"),
-        ({"app.undo": "a"}, ""),
+        ({"app.undo": "t"}, ""),
         ({"review.approve": " , "}, "would have no key"),
         *(
             ({"review.approve": keys}, "cannot be the key of review.approve: one moves or looks by it")
-            for keys in ("j", "Y, down", "J", "space", "tab")
+            for keys in ("j", "Y, down", "J", "space", "tab", "shift+tab", "h")
         ),
     ],
 )
@@ -77,6 +77,30 @@ def test_no_settings_make_going_down_or_opening_a_row_a_decision() -> None:
     assert [problem.partition(" ")[0] for problem in moved.problems] == ["j", "enter"]
     emacs = KeyMap({"review.approve": "ctrl+n", "review.reject": "j"}, "emacs")
     assert [problem.partition(" ")[0] for problem in emacs.problems] == ["ctrl+n", "j"]
+
+
+@pytest.mark.parametrize(
+    ("freed", "deciding"),
+    [
+        ({"review.fold": "f9"}, {"review.approve": "left"}),
+        ({"review.unfold": "f9"}, {"review.approve": "right"}),
+        ({"app.review": "f3"}, {"review.approve": "3"}),
+        ({"app.next": "f7"}, {"review.approve": "]"}),
+        ({"app.help": "f7"}, {"memories.delete": "?"}),
+        ({"lines.single": "f9"}, {"lines.approve": "s"}),
+        ({"memories.history": "f9"}, {"memories.verify": "h"}),
+        ({"rows.down": "f9"}, {"review.approve": "f9"}),
+    ],
+)
+def test_a_key_that_moves_or_looks_is_none_that_decides_though_it_was_freed_or_taken_in_any_order(
+    freed: dict[str, str], deciding: dict[str, str]
+) -> None:
+    for settings in ({**freed, **deciding}, {**deciding, **freed}):
+        keys = KeyMap(settings)
+        assert keys.remapped == freed
+        assert [f"cannot be the key of {name}" in told for name, told in zip(deciding, keys.problems, strict=True)] == [
+            True
+        ]
 
 
 def test_the_command_line_lists_the_keys_as_the_person_set_them(data_dir: Path) -> None:
