@@ -40,15 +40,35 @@ class TerminalDriver(LinuxDriver):
             signal.signal(number, handler)
         self._before = {}
 
+    def _sigtstp_application(self, *_: object) -> None:
+        """Stop: at once while another program has the terminal, otherwise between two steps of the app.
+
+        The signal may come in the middle of a step that holds the lock of what is drawn, which giving back the terminal
+        waits for.
+        """
+        if self._auto_restart:
+            self._loop.call_soon_threadsafe(self._stop)
+        else:
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    def _stop(self) -> None:
+        if self._must_signal_resume:  # the terminal was given back by a stop before
+            os.kill(os.getpid(), signal.SIGSTOP)
+        else:
+            super()._sigtstp_application()
+
     def _sigcont_application(self, *_: object) -> None:
-        """Take the terminal again after a stop; after one that nobody announced, between two steps of the app."""
+        """Take the terminal again after a stop, between two steps of the app."""
+        self._loop.call_soon_threadsafe(self._go_on)
+
+    def _go_on(self) -> None:
         if self._must_signal_resume:
             super()._sigcont_application()
         else:
-            self._loop.call_soon_threadsafe(self._take_again)
+            self._take_again()
 
     def _take_again(self) -> None:
-        """Give the terminal back first, which the stop did not.
+        """Take the terminal after a stop that nobody announced: give it back first, which the stop did not.
 
         Otherwise two threads would read the keyboard, and leaving would restore the modes of the app, not the shell's.
         """

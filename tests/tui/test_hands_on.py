@@ -145,7 +145,7 @@ async def test_the_line_between_the_panes_is_dragged(notes: Path, size: tuple[in
         section = app.memories
         wide = size[0] > 110
         before = section.rows_pane.size
-        await app.pilot.mouse_down(section.divider)
+        await app.pilot.mouse_down(section.room.divider)
         await app.pilot.hover(section.side_pane, offset=(20, 4))
         await app.pilot.mouse_up(section.side_pane, offset=(20, 4))
         await app.pilot.pause()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import inf
 from time import monotonic
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -14,82 +14,33 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from memento_tui.api.line_history import HistoryPlace
 from memento_tui.api.query_completion import Suggestions, complete_filter
 from memento_tui.app_sections import SECTIONS
 from memento_tui.tui.bulk_runner import MAX_ROWS_NAMED, BulkOutcome, BulkRunner
 from memento_tui.tui.columns import Columns
-from memento_tui.tui.commands import KeyScope, bindings
+from memento_tui.tui.commands import bindings
 from memento_tui.tui.display import cells, set_border_title, shown
 from memento_tui.tui.list_columns import ONE_ORDER, ListColumns
+from memento_tui.tui.pane_room import PaneRoom
 from memento_tui.tui.roomy_rows import TextBelow, lines_for
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.section import ChosenRows, Section
+from memento_tui.tui.sections.filter_box import FilterBox
 from memento_tui.tui.sections.lately import Lately
 from memento_tui.tui.selection import Selection
-from memento_tui.tui.side_pane import Divider, SidePane
+from memento_tui.tui.side_pane import SidePane
 from memento_tui.tui.stale_guard import StaleGuard
-from memento_tui.tui.widgets.completion import CompletingInput
-from memento_tui.tui.widgets.frames import Frame, HorizontalFrame, ScrollFrame, VerticalFrame
+from memento_tui.tui.widgets.frames import HorizontalFrame, ScrollFrame, VerticalFrame
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, Row, RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList
 
 __all__ = ["ListSection"]
 
 
-class FilterBox(CompletingInput):
-    """A line of text that filters the list at every letter. ``to_list`` moves the focus to the list."""
-
-    SCOPE: ClassVar[KeyScope] = "search"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("search")]
-
-    def __init__(
-        self,
-        hint: str,
-        to_list: Callable[[], None],
-        *,
-        scope: KeyScope,
-        complete: Callable[[str, int], Suggestions],
-    ) -> None:
-        place = cast("HistoryPlace", scope)
-        super().__init__(complete=complete, history_place=place, hint=hint, id=f"{scope}-filter", classes="filter")
-        self._to_list = to_list
-
-    def action_take(self) -> None:
-        """Take the suggestion; without one, go to the list."""
-        if not self.take():
-            self.action_to_list()
-
-    def action_go(self, step: int) -> None:
-        """Go to another suggestion, or an earlier or later search; below the last there is the list."""
-        if not self.go(step) and step > 0:
-            self.action_to_list()
-
-    def action_leave(self) -> None:
-        """Clear the box; if it is clear already, go to the list."""
-        if self.value:
-            self.value = ""
-        else:
-            self._to_list()
-
-    def action_to_list(self) -> None:
-        """Take the suggestion that was gone to; else go to the list."""
-        if not self.take_if_chosen():
-            self.keep_line()
-            # At once: a key typed right behind this one belongs to the list already.
-            self._to_list()
-
-
 RowT = TypeVar("RowT", bound=Row)
-
-_MIN_SHARE = 0.1
-"""The least share of the room that a pane can be dragged to."""
 
 _EMPTY_MARGIN = 4
 """Lines that the text of an empty list has around it."""
-
-_ZOOMS = ("-list-alone", "-pane-alone")
-"""The classes of a section of which one part has all the room."""
 
 _COPIED_BY = (("text", "y"), ("title", "t"), ("link", "l"), ("id", "i"))
 """What can be copied of a row, and the letter that chooses it."""
@@ -155,10 +106,8 @@ class ListSection(Section, Generic[RowT]):
         self.guard = StaleGuard(self._key_was_pressed_since)
         self.bulk = BulkRunner(self)
         self.side_pane = SidePane(self.compose_side, self._editing_changed)
-        self.divider = Divider(self._divider_dragged)
-        self._panes = Frame(classes="panes")
-        self._list_share: float | None = None
-        """The share of the room that the person gave to the list; ``None`` for that of the style sheet."""
+        self.room = PaneRoom(self, self.rows_pane, self.side_pane)
+        """How the list and the side pane share the section."""
 
     def _key_was_pressed_since(self, moment: float) -> bool:
         return self.memento.typed.key_was_pressed_since(moment)
@@ -285,14 +234,14 @@ class ListSection(Section, Generic[RowT]):
         with HorizontalFrame(classes="bar"):
             yield self.filter_box
             yield self.head
-        with self._panes:
+        with self.room.panes:
             with self.rows_pane:
                 if self.column_set() is not None:
                     yield self.columns.header
                 yield self.list
                 yield self.nothing
                 yield self.lately
-            yield self.divider
+            yield self.room.divider
             yield self.side_pane
 
     @property
@@ -303,21 +252,8 @@ class ListSection(Section, Generic[RowT]):
     def on_resize(self) -> None:
         """Put the side pane where there is room for it."""
         super().on_resize()
-        self.share_room()
+        self.room.share()
         self.call_after_refresh(self._fit_lately)
-
-    def share_room(self) -> None:
-        """Share the room between the list and the pane beside or below it, as the person did."""
-        if self._list_share is not None:
-            self.give_room(self._list_share, 1 - self._list_share)
-
-    def give_room(self, list_share: float, side_share: float) -> None:
-        """Give the list and the side pane their shares of the width, or of the height where one is below the other."""
-        rows, side = self.rows_pane.styles, self.side_pane.styles
-        wide = self.has_class("-wide")
-        given, all_of_it = [f"{share:.3f}fr" for share in (list_share, side_share)], "1fr"
-        rows.width, side.width = given if wide else (all_of_it, all_of_it)
-        rows.height, side.height = (all_of_it, all_of_it) if wide else given
 
     @property
     def has_text_below(self) -> bool:
@@ -351,24 +287,13 @@ class ListSection(Section, Generic[RowT]):
             self._fitted_to = pane
         return self._lines_of_row
 
-    def _divider_dragged(self, x: int, y: int) -> None:
-        room = self._panes.region
-        place, size = (x - room.x, room.width) if self.has_class("-wide") else (y - room.y, room.height)
-        self._list_share = min(max(place / max(size, 1), _MIN_SHARE), 1 - _MIN_SHARE)
-        self.share_room()
-
     def action_zoom(self) -> None:
         """Show the list alone, then the pane alone, then both."""
-        zoomed = [name for name in _ZOOMS if self.has_class(name)]
-        following = _ZOOMS[0] if not zoomed else _ZOOMS[1] if zoomed == [_ZOOMS[0]] else ""
-        for name in _ZOOMS:
-            self.set_class(name == following, name)
-        names = {"": "Both.", _ZOOMS[0]: "The list alone.", _ZOOMS[1]: "The pane alone; the keys of the list go on."}
-        self.memento.show_status(names[following])
+        self.memento.show_status(self.room.zoom())
 
     def show_side(self) -> None:
         """Bring the pane into view where the list has all the room, because something opens in it."""
-        self.remove_class(_ZOOMS[0])
+        self.room.show_side()
 
     def set_side_text(self, text: Content, *, same: bool = False) -> None:
         """Fill the default side; ``same`` keeps the scroll position, because the text is about the same row."""

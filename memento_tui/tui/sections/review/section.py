@@ -123,21 +123,16 @@ class ReviewSection(ListSection[QueueRow]):
 
     def on_mount(self) -> None:
         """Read the queue; the evidence gets more room than the list, and the numbers more than the filter."""
+        self.room.usual = ((2, 3), (1, 2))
         self.filter_box.styles.width = _FILTER_WIDTH
         head = self.head.styles
         head.width, head.max_width, head.text_align = "1fr", "100%", "right"
-
-    def share_room(self) -> None:
-        """Give the evidence more room than the list, unless the person shared it otherwise."""
-        if self._list_share is None:
-            self.give_room(*((2, 3) if self.has_class("-wide") else (1, 2)))
-        super().share_room()
 
     def update_head(self) -> None:
         """Write the line above the list; the text of an empty queue has the whole width."""
         super().update_head()
         self.memento.focus_changed()
-        self.side_pane.display = self.divider.display = self.rows.total > 0 or self.side_pane.is_editing
+        self.side_pane.display = self.room.divider.display = self.rows.total > 0 or self.side_pane.is_editing
 
     # The queue
 
