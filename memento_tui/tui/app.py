@@ -265,6 +265,7 @@ class MementoApp(ErrorBoundary, App[None]):
 
     def refresh_after_write(self) -> None:
         """Show the app's own changes at once."""
+        self.typed.note_done()
         try:
             self._live.catch_up()
             self.refresh_sections()

@@ -242,8 +242,6 @@ class Section(ErrorBoundary, VerticalFrame):
             self.memento.refresh_after_write()
             self.memento.show_status(str(error), problem=True)
             return False
-        finally:
-            self.memento.typed.note_done()
         self.memento.refresh_after_write()
         self.memento.show_status(sentence)
         return True
