@@ -12,6 +12,8 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from memento_tui.regular_files import entries_of
+
 __all__ = [
     "OTHERS",
     "PRIVATE_FILE_MODE",
@@ -105,15 +107,13 @@ def foreign_names(root: Path) -> list[str]:
 
 def links_below(directory: Path, *, but: Sequence[str] = ()) -> Iterator[Path]:
     """Yield the links below a directory; folders named in ``but`` are not entered, nor those that nobody may enter."""
-    try:
-        entries = list(_entries(directory))
-    except OSError:
-        return  # there is none, or whoever uses it says what is wrong with it
-    for entry in entries:
-        if entry.is_symlink():
-            yield Path(entry.path)
-        elif entry.name not in but and entry.is_dir(follow_symlinks=False):
-            yield from links_below(Path(entry.path), but=but)
+    folders = [os.fspath(directory)]
+    while folders:  # no call for each level: somebody else may have made thousands of them
+        for entry in entries_of(folders.pop()):  # whoever uses a folder that cannot be read says what is wrong with it
+            if entry.is_symlink():
+                yield Path(entry.path)
+            elif entry.name not in but and entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
 
 
 def close_tree(directory: Path) -> None:
@@ -123,14 +123,12 @@ def close_tree(directory: Path) -> None:
 
 
 def _close_below(directory: Path) -> None:
-    try:
-        entries = list(_entries(directory))
-    except OSError:
-        return  # whoever removed it meanwhile left nothing to close
-    for entry in entries:
-        _close(Path(entry.path))
-        if entry.is_dir(follow_symlinks=False):
-            _close_below(Path(entry.path))
+    folders = [os.fspath(directory)]
+    while folders:
+        for entry in entries_of(folders.pop()):
+            _close(Path(entry.path))
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
 
 
 def _entries(directory: Path) -> Iterator[os.DirEntry[str]]:

@@ -83,13 +83,15 @@ def start_detached(command: list[str], *, log: str = os.devnull, keep: int | Non
     """
     _close_files_on_exec()
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-    files = [
+    # First, because ``keep`` is a standard descriptor where a host has closed that one.
+    files: list[tuple[object, ...]] = (
+        [] if keep is None else [(os.POSIX_SPAWN_DUP2, keep, _LAST_STANDARD_DESCRIPTOR + 1)]
+    )
+    files += [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, log, flags, 0o600),
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
-    if keep is not None:
-        files.append((os.POSIX_SPAWN_DUP2, keep, _LAST_STANDARD_DESCRIPTOR + 1))
     # The library's own call, rather than a fork: the engine that starts such a process has threads.
     process = os.posix_spawn(command[0], command, os.environ, file_actions=files, setsid=True)
     _started.append(process)

@@ -13,7 +13,7 @@ import errno
 import os
 import stat
 
-__all__ = ["bytes_of", "open_regular", "read_regular", "status_of"]
+__all__ = ["bytes_of", "entries_of", "open_regular", "read_regular", "status_of"]
 
 
 def open_regular(path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> int:
@@ -36,22 +36,40 @@ def read_regular(path: str | os.PathLike[str], limit: int = -1) -> bytes:
         return file.read(limit)
 
 
+_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+"""The errors of a path at which there is nothing; a link to itself leads nowhere either."""
+
+
 def status_of(path: str | os.PathLike[str]) -> os.stat_result | None:
     """Return the status of a file, ``None`` where there is none: another process may have removed it just now."""
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+    try:
         return os.stat(path)  # noqa: PTH116 - hooks have no pathlib
-    return None
+    except OSError as error:
+        if error.errno in _GONE:
+            return None
+        raise
+
+
+def entries_of(folder: str | os.PathLike[str]) -> list[os.DirEntry[str]]:
+    """Return what a folder holds; nothing for one that is gone, or that this user may not read."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        return list(entries)
+    return []
 
 
 def bytes_of(*paths: str | os.PathLike[str]) -> int:
-    """Return the bytes that files take, and folders with all that lies in them; what is gone meanwhile takes none."""
-    total = 0
-    for path in paths:
-        found = status_of(path)
-        if found is None:
-            continue
-        if stat.S_ISREG(found.st_mode):
-            total += found.st_size
-        for folder, _, names in os.walk(path):
-            total += bytes_of(*(os.path.join(folder, name) for name in names))  # noqa: PTH118 - hooks have no pathlib
+    """Return the bytes that files take, and folders with all that lies in them; what is gone meanwhile takes none.
+
+    A link takes what its own name takes, but for one that is asked for by itself.
+    """
+    found = [(path, status) for path in paths if (status := status_of(path)) is not None]
+    total = sum(status.st_size for _, status in found if stat.S_ISREG(status.st_mode))
+    folders = [os.fspath(path) for path, status in found if stat.S_ISDIR(status.st_mode)]
+    while folders:  # no call for each level: somebody else may have made thousands of them
+        for entry in entries_of(folders.pop()):
+            with contextlib.suppress(OSError):
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                else:
+                    total += entry.stat(follow_symlinks=False).st_size
     return total

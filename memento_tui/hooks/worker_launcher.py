@@ -76,8 +76,19 @@ def start_worker(data_dir: Path, *arguments: str, keep: int | None = None) -> No
 def start_index_worker(paths: DataPaths) -> None:
     """Start the worker that brings the database and its index up to date, unless one is at work already.
 
-    Otherwise each prompt that comes meanwhile would start one more.
+    Otherwise each prompt that comes meanwhile would start one more. Where none can be started, that is logged: what was
+    indexed before still serves.
     """
+    try:
+        _start_index_worker(paths)
+    except OSError as error:
+        from memento_tui.hooks.fallback import log_error  # noqa: PLC0415 - most calls have no failure
+        from memento_tui.hooks.main import Arguments  # noqa: PLC0415 - as above
+
+        log_error(Arguments(["index", "--data-dir", os.fspath(paths.root)]), error)
+
+
+def _start_index_worker(paths: DataPaths) -> None:
     import fcntl  # noqa: PLC0415 - few hooks ask
 
     descriptor = open_regular(paths.index_worker_lock, os.O_RDWR | os.O_CREAT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from memento_tui.api import Workspace
 from memento_tui.hooks import worker_launcher
 from memento_tui.hooks.retrieval import up_to_date_index
 from memento_tui.paths import DataPaths
+from memento_tui.processes import is_lock_held
 from memento_tui.storage.hook_store import HookStore
 from tests.journeys.mcp_agent import NO_ENGINE
 
@@ -84,3 +86,29 @@ def test_while_a_worker_that_a_hook_started_lives_no_hook_starts_another(
     pipe.open("w").close()
     with FileLock(paths.index_worker_lock, timeout=60):
         assert starts.read_text() == "xx"
+
+
+def test_where_no_worker_can_be_started_what_was_indexed_before_still_serves_and_the_log_says_why(
+    person: Workspace,
+) -> None:
+    person.remember_many({"content": f"The lamp in room {number} burns."} for number in range(150))
+    person.paths.index_worker_lock.mkdir()
+    store = HookStore(person.paths.database)
+    assert up_to_date_index(person.paths, store) is not None
+    store.close()
+    assert "index: " in person.paths.hook_log.read_text()
+
+
+def test_the_lock_is_the_worker_s_where_its_host_closed_the_standard_streams(tmp_path: Path) -> None:
+    script = (
+        "import os, sys\nos.close(0)\nfrom pathlib import Path\n"
+        "from memento_tui.hooks import worker_launcher\nfrom memento_tui.paths import DataPaths\n"
+        "worker_launcher.module_command = lambda *_: [sys.executable, '-c', 'open(sys.argv[1]).read()'.replace("
+        "'sys.argv[1]', repr(sys.argv[1]))]\n"
+        "worker_launcher.start_index_worker(DataPaths(Path(sys.argv[2])))\n"
+    )
+    pipe, paths = tmp_path / "end", DataPaths(tmp_path)
+    os.mkfifo(pipe)
+    subprocess.run([sys.executable, "-c", script, str(pipe), str(tmp_path)], check=True, timeout=60)  # noqa: S603 - this test's own
+    with pipe.open("w"):  # once the worker is there to read it
+        assert is_lock_held(paths.index_worker_lock)
