@@ -6,6 +6,7 @@ The rules of Cursor, Windsurf, Copilot and Cline are instructions as well, one m
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -33,11 +34,19 @@ from memento_tui.formats.base import (
     write_atomically,
     write_error,
 )
-from memento_tui.formats.cursor_rules import RuleKind
 from memento_tui.formats.file_places import EXTRA_KEY, FilePlace, is_file_name, places_of
 from memento_tui.formats.frontmatter import split_note
 from memento_tui.formats.markdown import parse_heading, without_fences
-from memento_tui.formats.source_files import LoadedFile, SourceFile, decode_text, load_file, walk_files, walk_folders
+from memento_tui.formats.source_files import (
+    LoadedFile,
+    SourceFile,
+    decode_text,
+    has_file,
+    has_folder,
+    load_file,
+    walk_files,
+    walk_folders,
+)
 from memento_tui.model import Memory
 from memento_tui.model.validation import MAX_CONTENT_BYTES, MAX_LINE_LENGTH
 
@@ -60,6 +69,16 @@ FILE_NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md",
 """The files that hosts read, in lower case."""
 _HIDDEN_FILES = (".claude/CLAUDE.md", ".github/copilot-instructions.md", *cursor_rules.SINGLE_FILES)
 """The hidden files of a project that hosts read."""
+_RULE_FOLDERS = tuple(
+    dict.fromkeys(
+        str(place)
+        for folder in (PurePosixPath(kind.folder) for kind in cursor_rules.KINDS)
+        for place in (folder, *folder.parents[:-1])
+    )
+)
+"""The folders of the hosts' rules in a project, and the hidden ones in which they lie."""
+_MAX_PARTS_EXAMINED = 10_000
+"""Folders of a project examined for a guess, so that a wrong path such as ``/`` is answered soon."""
 _DEPENDENCIES = frozenset({"node_modules", "site-packages", "venv"})
 """Folders of other people's programs: what those tell agents is not about this project."""
 BLOCK_BEGIN, BLOCK_END = "<!-- memento:begin -->", "<!-- memento:end -->"
@@ -120,7 +139,7 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
             if isinstance(found, Refused):
                 yield found
                 continue
-            text = (found.fields["namespace"], found.names, found.fields["content"], found.kept.is_rule)
+            text = (found.fields["namespace"], found.names, found.fields["content"], found.kept.rule_kind is not None)
             nth = in_this_file[text] = in_this_file.get(text, 0) + 1
             same.setdefault((*text, nth), []).append(found)
     if not has_file:
@@ -146,16 +165,17 @@ def _record(first: _Found, *others: _Found) -> ImportRecord:
 
 
 def _files(root: Path) -> Iterator[SourceFile | Refused]:
-    in_rules = root.is_dir() and is_rule_folder(root)
-    for file in walk_files(root, cursor_rules.CURSOR.suffix if in_rules else ".md"):
+    if is_rule_folder(root):
+        yield from _rule_folder(root)
+        return
+    for file in walk_files(root, ".md"):
         folders = PurePosixPath(file.name if isinstance(file, SourceFile) else file.file).parts[:-1]
         if not _DEPENDENCIES.isdisjoint(folders):
             continue
-        if isinstance(file, Refused) or in_rules or root.is_file() or _is_named_so(file.name):
+        if isinstance(file, Refused) or root.is_file() or _is_named_so(file.name):
             yield file
     yield from _hidden_files(root)
-    for folder in walk_folders(root, _DEPENDENCIES) if root.is_dir() and not in_rules else ():
-        yield from _rules_of(root, f"{folder}/")
+    yield from _rules_of_parts(root)
 
 
 def _is_named_so(name: str) -> bool:
@@ -163,8 +183,8 @@ def _is_named_so(name: str) -> bool:
 
 
 def has_hidden(folder: Path) -> bool:
-    """Tell whether a folder has instructions in hidden files or folders of its own, or holds Cursor's rules itself."""
-    return any(hidden_files(folder)) or is_rule_folder(folder)
+    """Tell whether instructions lie in hidden files or folders of a project or its parts, or the folder is of rules."""
+    return any(hidden_files(folder)) or is_rule_folder(folder) or any(_rules_of_parts(folder, _MAX_PARTS_EXAMINED))
 
 
 def is_in(folder: Path) -> bool:
@@ -178,23 +198,32 @@ def hidden_files(folder: Path) -> Iterator[SourceFile]:
 
 
 def is_rule_folder(folder: Path) -> bool:
-    """Tell whether a folder is the one of a project's rules for Cursor, or the hidden one in which that lies."""
+    """Tell whether a folder is the one of a project's rules for a host, or the hidden one in which that lies."""
+    return any(_rule_folder(folder))
+
+
+def _rule_folder(folder: Path) -> Iterator[SourceFile | Refused]:
+    """Yield the instructions in a folder of a host's rules, or in the hidden one in which that lies; none in others."""
     place = folder.resolve()
-    rules = place / "rules" if place.name == ".cursor" else place
-    of_cursor = cursor_rules.CURSOR
-    return rules.parts[-2:] == PurePosixPath(of_cursor.folder).parts and any(_rules(rules, of_cursor))
+    for name in _RULE_FOLDERS:
+        parts = PurePosixPath(name).parts
+        for file in _hidden_files(place.parents[len(parts) - 1]) if place.parts[-len(parts) :] == parts else ():
+            if isinstance(file, Refused) and file.file.startswith(f"{name}/"):
+                yield Refused(file.file.removeprefix(f"{name}/"), file.line, file.reason)
+            elif isinstance(file, SourceFile) and file.name.startswith(f"{name}/"):
+                yield SourceFile(file.path, file.name.removeprefix(f"{name}/"))
 
 
-def _rules(folder: Path, kind: RuleKind) -> Iterator[SourceFile | Refused]:
-    is_there = folder.is_dir() and not (folder.is_symlink() or folder.parent.is_symlink())
-    yield from walk_files(folder, kind.suffix) if is_there else ()
+def _is_behind_link(root: Path, name: str) -> bool:
+    """Tell whether a file or folder is a link, or in one; ``root`` may be one, as it is what a person named."""
+    return any((root / part).is_symlink() for part in (PurePosixPath(name), *PurePosixPath(name).parents[:-1]))
 
 
 def _hidden_files(root: Path) -> Iterator[SourceFile | Refused]:
     """Yield the files in the hidden folders of a project, the rules of its hosts last."""
     for name in _HIDDEN_FILES if root.is_dir() else ():
         place = root / name
-        if place.is_file() and not (place.is_symlink() or place.parent.is_symlink()):
+        if has_file(place) and not _is_behind_link(root, name):
             yield SourceFile(str(place.resolve()), name)
     yield from _rules_of(root, "")
 
@@ -202,12 +231,19 @@ def _hidden_files(root: Path) -> Iterator[SourceFile | Refused]:
 def _rules_of(root: Path, below: str) -> Iterator[SourceFile | Refused]:
     """Yield the rules of all hosts that are kept in one folder; ``below`` is its name and a slash, or empty."""
     for kind in cursor_rules.KINDS:
-        prefix = f"{below}{kind.folder}/"
-        for rule in _rules(root / prefix, kind):
+        name = f"{below}{kind.folder}"
+        is_there = has_folder(root / name) and not _is_behind_link(root, name)
+        for rule in walk_files(root / name, kind.suffix) if is_there else ():
             if isinstance(rule, Refused):
-                yield Refused(f"{prefix}{rule.file}", rule.line, rule.reason)
+                yield Refused(f"{name}/{rule.file}", rule.line, rule.reason)
             else:
-                yield SourceFile(rule.path, f"{prefix}{rule.name}")
+                yield SourceFile(rule.path, f"{name}/{rule.name}")
+
+
+def _rules_of_parts(root: Path, most: int | None = None) -> Iterator[SourceFile | Refused]:
+    """Yield the rules of all hosts that are kept in the parts of a project, or in the first ``most`` folders of it."""
+    for folder in itertools.islice(walk_folders(root, _DEPENDENCIES), most):
+        yield from _rules_of(root, f"{folder}/")
 
 
 def _read_file(file: SourceFile, top: Path) -> Iterator[_Found | Refused]:
@@ -219,13 +255,15 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[_Found | Refused]:
     if isinstance(text, Refused):
         yield text
         return
-    kind = cursor_rules.rule_kind(file.name)
+    named = cursor_rules.rule_kind(file.name)
+    kind = named or cursor_rules.rule_kind(file.path)
     is_rule = kind is not None
+    rules = kind.folder if kind is not None and named is None else ""
     parts = [rule] if is_rule and (rule := _parse_rule(text)) else [] if is_rule else parse_sections(text)
     if not parts:
         yield Refused(file.name, 0, f"holds no text below {'its frontmatter' if is_rule else 'a heading'}")
     used: dict[str, int] = {}
-    namespace = _namespace(top, file.name)
+    namespace = _namespace(top, file.name, is_rule=is_rule)
     for place, part in enumerate(parts):
         anchor = _NOT_IN_AN_ANCHOR.sub("-", " ".join(part.names).lower()).strip("-") or "start"
         used[anchor] = times = used.get(anchor, 0) + 1
@@ -249,7 +287,9 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[_Found | Refused]:
             key=file.name if is_rule else f"{file.name}#{anchor}" + (f"~{times}" if times > 1 else ""),
             names=names,
             fields=fields,
-            kept=FilePlace(file.name, place, part.before, part.after, source_digest(loaded.data).hex(), own_title),
+            kept=FilePlace(
+                file.name, place, part.before, part.after, source_digest(loaded.data).hex(), own_title, rules
+            ),
             file=loaded,
             line=part.line,
         )
@@ -265,9 +305,9 @@ def _parse_rule(text: str) -> Section | None:
     return Section((heading[1],) if heading else (), words, before, after, before.count("\n") + 1) if words else None
 
 
-def _namespace(top: Path, name: str) -> str:
+def _namespace(top: Path, name: str, *, is_rule: bool) -> str:
     folder = (top / name).parent
-    if cursor_rules.rule_kind(name) is not None:
+    if is_rule:
         folder = next((above for above in (folder, *folder.parents) if above.name.startswith(".")), folder)
         if folder.parent != top and folder.is_relative_to(top):
             folder = folder.parent  # a part of the project, as for a CLAUDE.md that lies there
@@ -362,7 +402,7 @@ def write(records: Iterable[ExportRecord], path: Path) -> ExportReport:
             files.setdefault(kept.path, []).append((kept, record))  # type: ignore[arg-type]  # only memories have some
         left_out += not places
         seen.update([record.id] if places else [])
-    is_file = is_file_name(path.name)
+    is_file = is_file_name(path.name) and not has_folder(path)
     if is_file and len(files) > 1:
         files = {_file_of(files, path): files[_file_of(files, path)]}
     refused: list[Refused] = []
@@ -456,7 +496,7 @@ def _last_read_digest(parts: Iterable[_Part], there: bytes) -> str:
 def _whole_text(present: Iterable[_Part], there: bytes) -> tuple[str, int]:
     """Return the text of a file, and how many sections of it are taken from ``there``, the file as it was read."""
     texts = {kept.place: _section_text(kept, memory) for kept, memory in present}
-    is_rule = any(kept.is_rule for kept, _ in present)
+    is_rule = any(kept.rule_kind is not None for kept, _ in present)
     sections = [] if is_rule else parse_sections(there.decode(errors="surrogateescape"))
     own = dict(enumerate(part.before + part.text + part.after for part in sections))
     return "".join(text for _, text in sorted({**own, **texts}.items())), len(own.keys() - texts.keys())
@@ -464,11 +504,11 @@ def _whole_text(present: Iterable[_Part], there: bytes) -> tuple[str, int]:
 
 def _section_text(kept: FilePlace, memory: Memory) -> str:
     if memory.status not in ENDED_STATUSES:
-        kind = cursor_rules.rule_kind(kept.path)
+        kind = kept.rule_kind
         before = kept.before if kind is None else cursor_rules.changed_head(kept.before, memory, kept.title, kind)
         return before + memory.content + kept.after
     # The headings that stand before a section may belong to those after it as well.
-    return kept.before if kept.before.strip() and not kept.is_rule else ""
+    return kept.before if kept.before.strip() and kept.rule_kind is None else ""
 
 
 def write_block(records: Iterable[ExportRecord], path: Path) -> ExportReport:
@@ -534,9 +574,8 @@ def _lines(memory: Memory) -> list[str]:
 
 
 def _is_source(path: Path) -> bool:
-    is_known = (
-        path.name.lower() in (*FILE_NAMES, *cursor_rules.SINGLE_FILES) or path.suffix == cursor_rules.CURSOR.suffix
-    )
+    is_named = path.name.lower() in (*FILE_NAMES, *cursor_rules.SINGLE_FILES)
+    is_known = is_named or cursor_rules.rule_kind(str(path.resolve())) is not None
     return (is_known and path.is_file()) or is_rule_folder(path)
 
 

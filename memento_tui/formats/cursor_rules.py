@@ -111,8 +111,10 @@ def _columns(kind: RuleKind) -> tuple[Column, ...]:
         value = _write_globs(fields, given)
         if value == given or not isinstance(value, str) or not value or kind.form == "bare":
             return value
-        parts = [found[0].strip() for found in _PATTERN.finditer(value)]
-        return json.dumps(parts if kind.form == "list" else value, ensure_ascii=False)
+        parts = [part for found in _PATTERN.finditer(value) if (part := _plain(found[0]))]
+        # Within one text nothing keeps a comma from ending a pattern, so a list says it.
+        is_list = kind.form == "list" or any(_one_pattern(part) != part for part in parts)
+        return json.dumps(parts if is_list else ", ".join(parts), ensure_ascii=False)
 
     return (
         Column("description", _read_description, lambda fields, _: fields["title"]),
@@ -173,6 +175,6 @@ def changed_head(head: str, memory: Memory, title: str = "", kind: RuleKind = CU
 
 
 def _line(name: str, value: object, line_break: str) -> str:
-    """Return the line of a property as Cursor writes it: only a description is ever quoted."""
+    """Return the line of a property. A description is quoted where YAML needs it; any other comes as it is written."""
     written = dump_property(name, value) if name == "description" else f"{name}: {value}".rstrip() + "\n"
     return written.rstrip("\n") + line_break.removesuffix("\n")

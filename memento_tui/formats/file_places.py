@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from memento_tui.formats import cursor_rules
+from memento_tui.formats.cursor_rules import RuleKind
 from memento_tui.model import Memory
 
 __all__ = ["EXTRA_KEY", "FilePlace", "is_file_name", "places_of", "with_places"]
@@ -29,13 +30,15 @@ class FilePlace(msgspec.Struct, frozen=True, omit_defaults=True):
     """The digest of the whole file, so that a change anywhere in it updates the place of every section."""
     title: str = ""
     """The title of a rule whose frontmatter gives none."""
+    rules: str = ""
+    """The folder of a host's rules in which the file lies, where ``path`` begins below it."""
     also: tuple[FilePlace, ...] = ()
     """The places of the same section in other files of the project."""
 
     @property
-    def is_rule(self) -> bool:
-        """Whether it is a rule, which is a file of its own."""
-        return cursor_rules.rule_kind(self.path) is not None
+    def rule_kind(self) -> RuleKind | None:
+        """The kind of the rule that it is, which is a file of its own; ``None`` for a section."""
+        return cursor_rules.rule_kind(f"{self.rules}/{self.path}")
 
 
 def places_of(extra: Mapping[str, Any]) -> tuple[FilePlace, ...]:

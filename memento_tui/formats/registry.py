@@ -52,10 +52,6 @@ _FIRST_DETECTED = ("claude", "vault")
 """The formats by whose names of files a path is known first: each of them may hold files of the others."""
 
 
-_TAKES_INSTRUCTIONS = ("agents-file", "agents-block", "vault")
-"""The formats that read a folder's instructions for agents themselves: a folder of notes takes every Markdown file."""
-
-
 def source_name(chosen: Format, place: Path | str) -> str:
     """Return the name of a source, the same however its place is written: a path, or an address as text.
 
@@ -94,9 +90,11 @@ def formats_beside(path: Path, chosen: str) -> list[str]:
     names = [
         name for name, one in FORMATS.items() if name != chosen and one.is_place is not None and one.is_place(path)
     ]
-    if chosen not in _TAKES_INSTRUCTIONS and "agents-file" not in names and agents_file.is_in(path):
-        names.append("agents-file")
-    return names
+    if not {"agents-file", "agents-block"}.isdisjoint([chosen, *names]):
+        return names
+    # A folder of notes takes every Markdown file, but looks into no hidden folder.
+    has_more = agents_file.has_hidden if chosen == "vault" else agents_file.is_in
+    return [*names, "agents-file"] if has_more(path) else names
 
 
 def _detect_place(path: Path) -> str | None:

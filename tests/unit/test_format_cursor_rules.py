@@ -221,3 +221,95 @@ def test_the_rules_of_other_peoples_programs_below_a_project_are_left_out(worksp
     other.mkdir(parents=True)
     (other / "theirs.mdc").write_text("Theirs.\n")
     assert run_import(workspace, "agents-file", tmp_path / "site").imported == 1
+
+
+HOSTS = [
+    (".windsurf/rules/api.md", "globs: lib/*.ts"),
+    (".github/instructions/api.instructions.md", 'applyTo: "lib/*.ts"'),
+    (".clinerules/api.md", 'paths: ["lib/*.ts"]'),
+    (".cursor/rules/api.mdc", "globs: lib/*.ts"),
+]
+
+
+@pytest.mark.parametrize("name", [*(place for place, _ in HOSTS), ".clinerules", ".cursorrules", ".windsurfrules"])
+def test_the_rules_of_a_project_that_is_named_through_a_link_come_with_it(
+    workspace: Workspace, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "site" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("Two tries.\n")
+    (tmp_path / "link").symlink_to(tmp_path / "site")
+    assert run_import(workspace, "agents-file", tmp_path / "link").imported == 1
+    assert only(workspace).namespace == "projects/site"
+
+
+@pytest.mark.parametrize("linked", [".clinerules", ".github", ".github/instructions", "web/.windsurf"])
+def test_rules_behind_a_link_within_a_project_are_not_followed(tmp_path: Path, linked: str) -> None:
+    for place, _ in HOSTS:
+        path = tmp_path / "other" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("Theirs.\n")
+    link = tmp_path / "site" / linked
+    link.parent.mkdir(parents=True)
+    link.symlink_to(tmp_path / "other" / linked.removeprefix("web/"))
+    (tmp_path / "site" / "CLAUDE.md").write_text("Ours.\n")
+    assert reading(agents_file.read(tmp_path / "site")).only.fields["content"] == "Ours."
+
+
+@pytest.mark.parametrize("form", HOSTS)
+@pytest.mark.parametrize("above", [0, 1, 2])
+def test_a_rule_that_is_named_by_itself_or_by_its_folder_is_the_same_rule_and_goes_back(
+    workspace: Workspace, tmp_path: Path, form: tuple[str, str], above: int
+) -> None:
+    place, where = form
+    path = tmp_path / "site" / place
+    path.parent.mkdir(parents=True)
+    text = f"---\ndescription: How calls are made\n{where}\n---\n\nTwo tries.\n"
+    path.write_text(text)
+    named = (path, *path.parents)[min(above, place.count("/"))]
+    assert detect_format(named) == "agents-file"
+    assert run_import(workspace, "agents-file", named).imported == 1
+    memory = only(workspace)
+    assert (memory.namespace, memory.title, memory.content) == ("projects/site", "How calls are made", "Two tries.")
+    assert memory.validity_context == "in files that match lib/*.ts"
+    assert run_export(workspace, named, format_name="agents-file").files == 0
+    workspace.update(memory.id, title="How calls go")
+    assert run_export(workspace, named, format_name="agents-file").files == 1
+    assert path.read_text() == text.replace("How calls are made", "How calls go")
+    run_import(workspace, "agents-file", tmp_path / "site")
+    assert only(workspace).title == "How calls go"
+
+
+def test_the_hidden_folder_of_copilot_gives_its_one_file_as_well(workspace: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / "site" / ".github"
+    (folder / "instructions").mkdir(parents=True)
+    (folder / "instructions" / "api.instructions.md").write_text("Two tries.\n")
+    (folder / "copilot-instructions.md").write_text("## Style\nTabs.\n")
+    (folder / "PULL_REQUEST_TEMPLATE.md").write_text("What changed?\n")
+    assert run_import(workspace, "agents-file", folder).imported == 2
+    found = {memory.title: memory.namespace for memory in workspace.list(limit=10).items}
+    assert found == dict.fromkeys(["api.instructions.md", "Style"], "projects/site")
+
+
+@pytest.mark.parametrize(
+    ("place", "given", "changed"),
+    [
+        (".clinerules/api.md", 'paths:\n  - "a,b/**"\n  - c', 'paths: ["a,b/**", "c", "d/**"]'),
+        (".github/instructions/api.instructions.md", 'applyTo: ["a,b/**", c]', 'applyTo: ["a,b/**", "c", "d/**"]'),
+        (".github/instructions/api.instructions.md", 'applyTo: "{a,b}/*,c"', 'applyTo: "{a,b}/*, c, d/**"'),
+        (".cursor/rules/api.mdc", 'globs: ["a,b/**", c]', 'globs: "a,b/**", c, d/**'),
+    ],
+)
+def test_a_pattern_with_a_comma_is_the_same_pattern_after_another_one_joined_it(
+    workspace: Workspace, tmp_path: Path, place: str, given: str, changed: str
+) -> None:
+    path = tmp_path / "site" / place
+    path.parent.mkdir(parents=True)
+    path.write_text(f"---\n{given}\n---\nTwo tries.\n")
+    run_import(workspace, "agents-file", tmp_path / "site")
+    wanted = f"{only(workspace).validity_context}, d/**"
+    workspace.update(only(workspace).id, validity_context=wanted)
+    run_export(workspace, tmp_path / "site", format_name="agents-file")
+    assert path.read_text() == f"---\n{changed}\n---\nTwo tries.\n"
+    assert run_import(workspace, "agents-file", tmp_path / "site").refused == []
+    assert only(workspace).validity_context == wanted

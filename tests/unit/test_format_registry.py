@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memento_tui.errors import InvalidInput
-from memento_tui.formats.registry import FORMATS, detect_format, source_name
+from memento_tui.formats.registry import FORMATS, detect_format, formats_beside, source_name
 
 
 def put(root: Path, name: str, text: str = "x") -> None:
@@ -91,3 +91,40 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 def test_every_format_is_in_the_table_under_its_own_name() -> None:
     assert {name: one.name for name, one in FORMATS.items()} == {name: name for name in FORMATS}
     assert all(one.description and "\n" not in one.description for one in FORMATS.values())
+
+
+def test_rules_that_lie_in_a_part_of_a_project_alone_are_found(tmp_path: Path) -> None:
+    put(tmp_path, "web/app/.windsurf/rules/a.md")
+    put(tmp_path, "src/a.py")
+    assert detect_format(tmp_path) == "agents-file"
+
+
+def test_rules_of_other_peoples_programs_make_no_project(tmp_path: Path) -> None:
+    put(tmp_path, "node_modules/x/.windsurf/rules/a.md")
+    with pytest.raises(InvalidInput, match="nothing that memento can read"):
+        detect_format(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (".windsurf/rules/a.md", ["agents-file"]),
+        ("web/.cursor/rules/a.mdc", ["agents-file"]),
+        (".clinerules", ["agents-file"]),
+        ("CLAUDE.md", []),
+        ("web/b.md", []),
+    ],
+)
+def test_beside_a_folder_of_notes_only_the_instructions_that_it_does_not_read_are_told(
+    tmp_path: Path, name: str, expected: list[str]
+) -> None:
+    put(tmp_path, "docs/note.md")
+    put(tmp_path, name)
+    assert detect_format(tmp_path) == "vault"
+    assert formats_beside(tmp_path, "vault") == expected
+
+
+def test_rules_in_a_part_are_told_beside_a_format_that_does_not_read_them(tmp_path: Path) -> None:
+    put(tmp_path, ".beads/issues.jsonl", '{"id": "b-1", "title": "t"}\n')
+    put(tmp_path, "web/.windsurf/rules/a.md")
+    assert formats_beside(tmp_path, "beads") == ["agents-file"]
