@@ -97,7 +97,7 @@ def parse_item_query(text: str, *, strict: bool = False) -> ItemQuery:
     statuses: set[str] = set()
     tags: set[str] = set()
     problems: list[str] = []
-    for key, value in _split_terms(text, _ITEM_FIELDS):
+    for key, value, is_quoted in _split_terms(text, _ITEM_FIELDS):
         if key == "category":
             _add_matching(value, key, CATEGORY_WORDS, categories, problems)
         elif key == "status":
@@ -106,7 +106,7 @@ def parse_item_query(text: str, *, strict: bool = False) -> ItemQuery:
             tags.add(fold_tag(value.lstrip("#")))
         else:
             words.append(value.casefold())
-            problems += _misspelled(value, _ITEM_FIELDS)
+            problems += [] if is_quoted else _misspelled(value, _ITEM_FIELDS)
     _raise_first(problems, strict=strict)
     return ItemQuery(tuple(words), frozenset(categories), frozenset(statuses), frozenset(tags), tuple(problems))
 
@@ -117,7 +117,7 @@ def parse_skip_query(text: str, *, strict: bool = False) -> SkipQuery:
     makers: list[str] = []
     within: timedelta | None = None
     problems: list[str] = []
-    for key, value in _split_terms(text, _SKIP_FIELDS):
+    for key, value, is_quoted in _split_terms(text, _SKIP_FIELDS):
         if key == "by":
             makers.append(value.casefold())
         elif key == "expires":
@@ -127,7 +127,7 @@ def parse_skip_query(text: str, *, strict: bool = False) -> SkipQuery:
             within = span or within
         else:
             words.append(value.casefold())
-            problems += _misspelled(value, _SKIP_FIELDS)
+            problems += [] if is_quoted else _misspelled(value, _SKIP_FIELDS)
     _raise_first(problems, strict=strict)
     return SkipQuery(tuple(words), tuple(makers), within, tuple(problems))
 
@@ -152,23 +152,30 @@ def _match_word(text: str, key: str, words: dict[str, str]) -> str:
     return found.pop()
 
 
-def _split_terms(text: str, keys: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """Yield each word with its key, "" for none. An unknown key is part of the word."""
+def _split_terms(text: str, keys: Sequence[str]) -> Iterable[tuple[str, str, bool]]:
+    """Yield the key of each word, "" for none, the word, and whether quotation marks stand around all of it.
+
+    An unknown key is part of the word.
+    """
     for match in _QUERY_TERM.finditer(text):
         key, quoted, plain = match.groups()
         value = plain if quoted is None else quoted
-        if key in keys:
-            yield key, value
-        elif value.rstrip(":") not in keys:
+        is_quoted = quoted is not None and not key
+        if key and key.lower() in keys:
+            yield key.lower(), value, False
+        elif is_quoted or value.rstrip(":") not in keys:
             # A key without a value yet is being typed.
-            yield "", f"{key}:{value}" if key else value
+            yield "", f"{key}:{value}" if key else value, is_quoted
 
 
 def _misspelled(word: str, fields: Sequence[str]) -> list[str]:
     """Return a sentence where a word was probably meant as one of these fields with a value; else nothing."""
-    name, colon, _ = word.partition(":")
-    near = nearest_name(name.lower(), fields, _LEAST_LIKENESS) if colon else ""
-    return [f"There is no field {name:.60}:. Did you mean {near}:?"] if near else []
+    name, _, value = word.partition(":")
+    near = nearest_name(name.lower(), fields, _LEAST_LIKENESS) if value else ""
+    if not near:
+        return []
+    itself = f'To look for the text itself, put it in quotation marks: "{word:.60}".'
+    return [f"There is no field {name:.60}:. Did you mean {near}:? {itself}"]
 
 
 def _add_matching(value: str, key: str, words: dict[str, str], chosen: set[str], problems: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -58,11 +58,11 @@ class MemoryLink(msgspec.Struct, frozen=True):
 def verifier_of(workspace: Workspace, memory: Memory) -> str:
     """Return who verified a memory: the member of the hub where it was one elsewhere, else as it says itself.
 
-    That is the author of the oldest of the versions that have the present date of verification without a break.
+    That is the author of the oldest of the versions up to this one that have its date of verification without a break.
     """
     verified = takewhile(
         lambda revision: revision.record is not None and revision.record.verified_at == memory.verified_at,
-        workspace.history(memory.id),
+        dropwhile(lambda revision: revision.version > memory.version, workspace.history(memory.id)),
     )
     if memory.verified_at is None or (first := deque(verified, 1)) == deque():
         return memory.verified_by

@@ -207,10 +207,14 @@ class QueryHelper:
             source = _FIELD_ALONE.sub("", source)
         for token in field_tokens(source):
             field = token.field if token.field in FIELDS else meant_field(token.field)
-            if field != token.field and field:
-                notes.append(f"There is no field {token.field:.60}:; showing {field}:.")
-            if typing and token.end == len(source):
-                source = self._unfinished(source, token._replace(field=field or token.field))
+            meant = token._replace(field=field or token.field)
+            is_unfinished = typing and token.end == len(source)
+            if meant.field != token.field:
+                is_shown = not is_unfinished or self._is_shown(meant)
+                runs = f"showing {field}:" if is_shown else f"{field}: is meant, and left out until its value is whole"
+                notes.append(f"There is no field {token.field:.60}:; {runs}.")
+            if is_unfinished:
+                source = self._unfinished(source, meant)
                 break
             if field not in FIELDS or not token.values:
                 continue
@@ -226,6 +230,11 @@ class QueryHelper:
             return before
         is_known = token.field in FIELDS and token.values
         return before + f"{token.sign}{token.field}:{_quoted(','.join(token.values))}" if is_known else source
+
+    def _is_shown(self, token: FieldToken) -> bool:
+        """Return whether a field that is being typed has a value already by which something is found."""
+        part = f"{token.field}:{_quoted(','.join(token.values))}"
+        return bool(token.values) and self._is_whole(token) and not parse(part, typing=True).problems
 
     def _is_whole(self, token: FieldToken) -> bool:
         """Return whether a part says something as it stands, and is not merely the beginning of a value."""

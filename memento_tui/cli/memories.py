@@ -224,16 +224,17 @@ def list_memories(filter: tuple[str, ...], after: str | None, limit: int, at: st
 @past_moment
 def show(id: str, *, raw: bool, life: bool, at: str | None) -> None:  # noqa: A002 - its name in the help
     """Show the memory whose id is or begins with ID."""
+    from memento_tui.api.memory_details import verifier_of  # noqa: PLC0415 - most calls do without
+
     if at is not None:
         if life:
             raise click.UsageError("--life is about the present; leave out --at.")
         with open_workspace() as workspace, open_past(workspace, at) as past:
             memory = past.get(id)
             against = past.contradicting([memory.id]).get(memory.id, ())
-            _emit_memory(memory, memory.verified_by, past.related(memory.id), against, raw=raw)
+            verifier = verifier_of(workspace, memory)
+            _emit_memory(memory, verifier, past.related(memory.id), against, raw=raw)
         return
-    from memento_tui.api.memory_details import verifier_of  # noqa: PLC0415 - most calls do without
-
     with open_workspace() as workspace:
         memory = workspace.get(id)
         relations = workspace.related(memory.id)
@@ -256,7 +257,7 @@ def _emit_memory(
         return
     links = [{"type": type_, "direction": direction, "id": end} for type_, direction, end in relations]
     emit(
-        {**to_plain(memory), "relations": links, "contradicts": against},
+        {**to_plain(memory), "verified_by": verifier, "relations": links, "contradicts": against},
         lambda: _memory_text(memory, verifier, relations, against),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,7 @@ from memento_tui.tui.display import cells, shown
 from memento_tui.tui.text_diff import wrap_runs
 from memento_tui.tui.widgets.record_list import Line
 
-__all__ = ["TextBelow", "lines_for"]
+__all__ = ["TextBelow", "lines_for", "rest_of"]
 
 RowT = TypeVar("RowT")
 
@@ -62,6 +63,17 @@ class TextBelow(Generic[RowT]):
         return [[(" " * indent, ""), piece] for piece in found]
 
 
+def rest_of(text: str, begun: str) -> str:
+    """Return what a text says beyond its beginning, from the start of a word; all of it where it begins otherwise."""
+    if not text.startswith(begun):
+        return text
+    after = text[len(begun) :]
+    return text[begun.rfind(" ") + 1 :] if _WORD_CHARACTER.match(after) else after.lstrip()
+
+
+_WORD_CHARACTER = re.compile(r"\w")
+
+
 def _one_line(text: str) -> str:
     return shown(" ".join(text.split()))
 
@@ -71,7 +83,7 @@ def _unseen(text: str, above: str, across: int) -> str:
     if not text.startswith(above):
         return text
     if len(above) <= across and cells(above, across).rstrip() == above:
-        return text[len(above) :].lstrip()
+        return rest_of(text, above)
     # The row ends within a word, so the text goes on with that one.
     seen = len(cells(above, across)) - 1
     return text[above.rfind(" ", 0, seen) + 1 :]

@@ -61,9 +61,13 @@ def test_who_verified_a_memory_is_named_where_it_was_another_member(machine: Mak
     desktop.workspace.update(made.id, tags=["ops"])
     in_step(laptop, desktop)
     assert [verifier_of(one.workspace, one.workspace.get(made.id)) for one in (laptop, desktop)] == ["person", "laptop"]
-    told = Console(desktop.folder).run("show", made.id)
-    assert re.search(rb"verified.by +laptop", told.stdout)
+    verified = desktop.workspace.activity.position()[0]
+    console = Console(desktop.folder)
+    for words in ((), ("--at", f"entry {verified}")):
+        assert re.search(rb"verified.by +laptop", console.run("show", made.id, *words).stdout)
+        assert console.json("show", made.id, *words)["verified_by"] == "laptop"
     desktop.workspace.verify(made.id)
+    assert re.search(rb"verified.by +laptop", console.run("show", made.id, "--at", f"entry {verified}").stdout)
     assert verifier_of(desktop.workspace, desktop.workspace.get(made.id)) == "person"
 
 

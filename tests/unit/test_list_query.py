@@ -78,13 +78,34 @@ def test_a_value_that_no_field_has_is_told_and_left_out() -> None:
         "There is no category 'hobby'; there are active work, standing decision, waiting for, session note.",
     )
     assert asked.matches(ITEM)
-    assert parse_item_query("categry:waiting").problems == ("There is no field categry:. Did you mean category:?",)
-    assert parse_skip_query("expries:<7d").problems == ("There is no field expries:. Did you mean expires:?",)
+    itself = "To look for the text itself, put it in quotation marks:"
+    assert parse_item_query("categry:waiting").problems == (
+        f'There is no field categry:. Did you mean category:? {itself} "categry:waiting".',
+    )
+    assert parse_skip_query("expries:<7d").problems == (
+        f'There is no field expries:. Did you mean expires:? {itself} "expries:<7d".',
+    )
     assert parse_skip_query("https://a.b").problems == ()
     assert parse_skip_query("expires:soon").problems == ("expires: takes a span such as <7d, not 'soon'.",)
     for read, query in ((parse_item_query, "status:gone"), (parse_skip_query, "expires:soon")):
         with pytest.raises(InvalidInput):
             read(query, strict=True)
+
+
+@pytest.mark.parametrize("text", ["tags: they", "tags:they", "Tag: x", "categry:waiting", "expries:<7d", "tag:"])
+def test_what_stands_in_quotation_marks_is_a_text_whatever_it_looks_like(text: str) -> None:
+    for asked in (parse_item_query(f'"{text}"', strict=True), parse_skip_query(f'"{text}"', strict=True)):
+        assert asked.words == (text.casefold(),)
+
+
+def test_a_word_that_ends_in_a_colon_is_no_field() -> None:
+    assert parse_item_query("tags: they", strict=True).words == ("tags:", "they")
+    assert parse_skip_query("expiry: soon", strict=True).words == ("expiry:", "soon")
+
+
+def test_the_name_of_a_field_may_be_written_in_capital_letters() -> None:
+    assert parse_item_query("Tag:api STATUS:active", strict=True) == parse_item_query("tag:api status:active")
+    assert parse_skip_query("By:claude", strict=True).makers == ("claude",)
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,9 @@ def test_what_is_still_being_typed_is_no_error_yet(helper: QueryHelper) -> None:
 def test_a_field_that_is_misspelled_is_said_and_put_right_while_it_is_typed(helper: QueryHelper) -> None:
     said = ("There is no field knd:; showing kind:.",)
     assert helper.forgive("one knd:decision", typing=True) == ("one kind:decision", said)
-    assert helper.forgive("one tga:dat", typing=True) == ("one ", ("There is no field tga:; showing tag:.",))
+    waits = "There is no field {}:; {}: is meant, and left out until its value is whole."
+    assert helper.forgive("one tga:dat", typing=True) == ("one ", (waits.format("tga", "tag"),))
+    assert helper.forgive("one knd:dec", typing=True).notes == (waits.format("knd", "kind"),)
     assert helper.forgive("one htp:x", typing=True) == ("one htp:x", ())
 
 

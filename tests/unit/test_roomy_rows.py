@@ -8,7 +8,7 @@ import pytest
 
 from memento_tui import clock
 from memento_tui.model import Skip, make_skip
-from memento_tui.tui.roomy_rows import TextBelow, lines_for
+from memento_tui.tui.roomy_rows import TextBelow, lines_for, rest_of
 from memento_tui.tui.sections.entry_text import SKIP_BELOW, SKIP_COLUMNS
 
 
@@ -45,6 +45,26 @@ def test_a_text_that_begins_as_the_row_does_goes_on_where_the_row_was_cut() -> N
     (rest,) = _below(whole, _skip(item, "a"), 50, 3)
     assert item.endswith(f" {rest}")
     assert not item.startswith(rest)
+
+
+@pytest.mark.parametrize(
+    ("text", "begun", "rest"),
+    [
+        ("Deployment goes through the queue.", "Deploy", "Deployment goes through the queue."),
+        ("The deployment goes through the queue.", "The deploy", "deployment goes through the queue."),
+        ("Deploy on Friday.", "Deploy", "on Friday."),
+        ("Deploy.", "Deploy.", ""),
+        ("Deploy: on Friday.", "Deploy", ": on Friday."),
+        ("On Friday.", "Deploy", "On Friday."),
+    ],
+)
+def test_what_a_text_says_beyond_its_beginning_starts_with_a_whole_word(text: str, begun: str, rest: str) -> None:
+    assert rest_of(text, begun) == rest
+
+
+def test_the_text_below_a_row_that_ends_within_its_word_begins_with_that_word() -> None:
+    whole = TextBelow[Skip](lambda _, __: [("Deployment goes through the queue.", "")])
+    assert _below(whole, _skip("Deploy", "a"), 100, 3) == ["Deployment goes through the queue."]
 
 
 def test_a_short_text_leaves_its_lines_to_the_next_one() -> None:

@@ -16,6 +16,7 @@ from memento_tui.api.types import ActivityRow, AgentTotals, DayCount, FacetCount
 from memento_tui.model import WorkingItem
 from memento_tui.model.journal_actions import action_words, note_in_words
 from memento_tui.tui.display import ago, cells, shown, time_ago
+from memento_tui.tui.roomy_rows import rest_of
 from memento_tui.tui.sections.review.rows import label_of
 from memento_tui.tui.widgets.panel_board import Panel, PanelLink, PanelRow, TextPiece
 
@@ -190,7 +191,7 @@ def _beyond_headline(item: InboxItem) -> str:
     """Return the first words that an item says besides its headline; of a contradiction both sides."""
     if item.kind == "contradiction":
         return " / ".join(item.row.said.split("\n"))
-    return " ".join(item.row.said.split()).removeprefix(item.headline).lstrip()
+    return rest_of(" ".join(item.row.said.split()), item.headline)
 
 
 def _next_row(item: InboxItem, width: int) -> PanelRow:
