@@ -272,7 +272,11 @@ class SearchEngine:
             return self._listing(query, tree, limit, now)
         hurried = typing and mode == "keyword"
         candidates = limit if hurried else max(FUSED_CANDIDATES, 3 * limit)
-        view = _SEMANTIC_NOT_ASKED if mode == "keyword" else self._semantic(query, tree, candidates)
+        # What every search leaves out is little of most stores; what someone asked for may be.
+        most_meet = query.filter == AllOf() and among is None
+        view = (
+            _SEMANTIC_NOT_ASKED if mode == "keyword" else self._semantic(query, tree, candidates, most_meet=most_meet)
+        )
         if mode == "semantic":
             found, total = fuse(None, 0.0, view.hits), 0
         else:
@@ -283,9 +287,9 @@ class SearchEngine:
         notice = self.keyword.notice or view.problem
         return SearchAnswer(hits, max(total, len(found)), view.state, query.problems, notice)
 
-    def _semantic(self, query: Query, tree: Filter, candidates: int) -> _SemanticAnswer:
+    def _semantic(self, query: Query, tree: Filter, candidates: int, *, most_meet: bool) -> _SemanticAnswer:
         head = self._store.journal.head()
-        answer = self.semantic.search(query.text, tree, candidates)
+        answer = self.semantic.search(query.text, tree, candidates, most_meet=most_meet)
         if answer.state != "ready":
             return _SemanticAnswer(answer.state, None, answer.problem)
         whole = answer.seq >= head and self._paths.semantic_index.exists()

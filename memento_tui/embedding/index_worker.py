@@ -122,15 +122,17 @@ class IndexWorker(threading.Thread):
         if self._state.status.state != "loading":
             self.join(seconds)
 
-    def search(self, text: str, where: str, limit: int) -> VectorHits | None:
+    def search(self, text: str, where: str, limit: int, *, most_meet: bool = False) -> VectorHits | None:
         """Return the memories nearest to a text, or ``None`` where the index is damaged and will be rebuilt.
+
+        ``most_meet`` says that nearly every memory is likely to meet the condition.
 
         Raises:
             ValueError: the condition cannot be read.
 
         """
         query = self.embed(text)
-        return None if query is None else self.nearest(query, where, limit)
+        return None if query is None else self.nearest(query, where, limit, most_meet=most_meet)
 
     def embed(self, text: str, patience: float | None = None) -> EmbeddedQuery | None:
         """Return the vector of a query, or ``None`` while the model is loading.
@@ -147,17 +149,21 @@ class IndexWorker(threading.Thread):
         with lock.for_query(patience):
             return EmbeddedQuery(serving.embedder.query(text), serving.index)
 
-    def nearest(self, query: EmbeddedQuery, where: str, limit: int) -> VectorHits | None:
+    def nearest(self, query: EmbeddedQuery, where: str, limit: int, *, most_meet: bool = False) -> VectorHits | None:
         """Return the memories nearest to a query, or ``None`` where the index is damaged and will be rebuilt.
+
+        ``most_meet`` is that of `search`.
 
         Raises:
             ValueError: the condition cannot be read.
 
         """
-        return self._read(
-            query.index,
-            lambda index: VectorHits(index.search(query.vector, where, limit, for_query=True), index.state.seq),
-        )
+
+        def search(index: IndexSnapshot) -> VectorHits:
+            hits = index.search(query.vector, where, limit, for_query=True, most_meet=most_meet)
+            return VectorHits(hits, index.state.seq)
+
+        return self._read(query.index, search)
 
     def nearest_resident(
         self, query: EmbeddedQuery, concerns: Callable[[str], bool], limit: int

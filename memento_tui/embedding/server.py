@@ -19,6 +19,7 @@ import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
@@ -99,6 +100,8 @@ class _Request(msgspec.Struct):
     event: str = ""
     text: str = ""
     where: str = ""
+    most_meet: bool = False
+    """Whether nearly every memory is likely to meet the condition ``where``."""
     limit: int = 20
     seq: int = 0
     timeout: float = 0.0
@@ -312,7 +315,8 @@ class EngineServer:
         self._worker.wake()
         limit = min(max(request.limit, 1), _MOST_HITS)
         running = asyncio.get_running_loop().run_in_executor(
-            self._search_pool, self._worker.search, request.text, request.where, limit
+            self._search_pool,
+            partial(self._worker.search, request.text, request.where, limit, most_meet=request.most_meet),
         )
         try:
             found = await running

@@ -121,7 +121,7 @@ def _neighbours(
         return _neighbours_by_scan(index, names, vectors, limit, minimum)
     found = {}
     for name, vector in zip(names, vectors, strict=True):
-        hits = index.search(vector, _RECALLED_CONDITION, limit + 1)
+        hits = index.search(vector, _RECALLED_CONDITION, limit + 1, most_meet=True)
         found[name] = [(other, near) for other, near in hits if other != name and near >= minimum][:limit]
     return found
 

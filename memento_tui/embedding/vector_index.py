@@ -118,6 +118,9 @@ _PARTITIONS_PROBED = 32
 _REFINE_FACTOR = 4
 """Candidates for each requested result that are compared by exact vectors after the compressed ones."""
 
+_CANDIDATES_TRIED = 1.25
+"""How many times as many of the nearest as results a condition is tried on that nearly every row meets."""
+
 _ROWS_PER_BATCH = 1_024
 """Rows that a scan reads at a time."""
 
@@ -226,28 +229,32 @@ class IndexSnapshot:
                 names, namespaces = batch.column("id").to_pylist(), batch.column("namespace").to_pylist()
                 yield names, namespaces, self._unit_vectors(batch.column(VECTOR_COLUMNS[1]))
 
-    def search(self, vector: Vectors, where: str, limit: int, *, for_query: bool = False) -> list[tuple[str, float]]:
+    def search(
+        self, vector: Vectors, where: str, limit: int, *, for_query: bool = False, most_meet: bool = False
+    ) -> list[tuple[str, float]]:
         """Return the ids of the nearest memories that a condition selects, nearest first, with similarity 0 to 1.
 
         A memory's vector is compared with those of other texts; with ``for_query`` with those made for queries.
+        ``most_meet`` says that nearly every memory is likely to meet the condition. It is tried on the nearest then,
+        and on every row, which takes time that grows with the rows, only where too few of those meet it.
 
         Raises:
             ValueError: the condition cannot be read.
 
         """
-        query = (
-            self.table.search(vector, vector_column_name=VECTOR_COLUMNS[for_query])
-            .distance_type("cosine")
-            .select(["id", "_distance"])
-            .limit(limit + 1)
-        )
+        column = VECTOR_COLUMNS[for_query]
+        candidates = int(_CANDIDATES_TRIED * limit) + 1
+        if where and most_meet and self.table.count_rows() > candidates:
+            found = self._nearest(vector, column, candidates).where(where, prefilter=False)
+            if len(near := _similarities(found)) >= limit:
+                return near[:limit]
+        query = self._nearest(vector, column, limit + 1)
+        return _similarities(query.where(where, prefilter=True) if where else query)[:limit]
+
+    def _nearest(self, vector: Vectors, column: str, limit: int) -> Any:  # noqa: ANN401 - a query of LanceDB's; untyped
+        query = self.table.search(vector, vector_column_name=column).distance_type("cosine")
         query = query.minimum_nprobes(_PARTITIONS_PROBED).maximum_nprobes(0).refine_factor(_REFINE_FACTOR)
-        if where:
-            query = query.where(where, prefilter=True)
-        found = query.to_arrow()
-        pairs = zip(found.column("id").to_pylist(), found.column("_distance").to_pylist(), strict=True)
-        near = [(name, min(1.0, max(0.0, 1.0 - distance))) for name, distance in pairs if name != STATE_ROW_ID]
-        return near[:limit]
+        return query.select(["id", "_distance"]).limit(limit)
 
     @property
     def _dimension(self) -> int:
@@ -258,6 +265,13 @@ class IndexSnapshot:
         vectors = flat.reshape(-1, self._dimension)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
+
+
+def _similarities(query: Any) -> list[tuple[str, float]]:  # noqa: ANN401 - a query of LanceDB's; untyped
+    """Return the ids that a query finds and their similarities, without the row that holds the state."""
+    found = query.to_arrow()
+    pairs = zip(found.column("id").to_pylist(), found.column("_distance").to_pylist(), strict=True)
+    return [(name, min(1.0, max(0.0, 1.0 - distance))) for name, distance in pairs if name != STATE_ROW_ID]
 
 
 class VectorIndex:

@@ -228,15 +228,17 @@ class SemanticClient:
             except OSError:
                 self._launcher.start()
 
-    def search(self, text: str, tree: Filter, limit: int) -> SemanticAnswer:
+    def search(self, text: str, tree: Filter, limit: int, *, most_meet: bool = False) -> SemanticAnswer:
         """Return the memories that are nearest in meaning among those that a filter selects.
+
+        ``most_meet`` says that it is likely to select nearly all, which makes the search cheaper where it does.
 
         Does not wait for an engine that is starting: the state is ``warming`` then. Takes five seconds at most.
         """
         if not self._enabled:
             return SemanticAnswer("off", [], 0)
         query, where = _without_surrogates(text[:_LONGEST_QUERY]), _without_surrogates(compile_lance_filter(tree))
-        request = {"op": "search", "text": query, "where": where, "limit": limit}
+        request = {"op": "search", "text": query, "where": where, "limit": limit, "most_meet": most_meet}
         try:
             if not self._known_ready:
                 status = self._probe()

@@ -80,11 +80,11 @@ class InProcessEngine(SemanticClient):
         while updater.step():
             pass
 
-    def search(self, text: str, tree: Filter, limit: int) -> SemanticAnswer:
+    def search(self, text: str, tree: Filter, limit: int, *, most_meet: bool = False) -> SemanticAnswer:
         """Return the memories that are nearest in meaning among those that a filter selects."""
         snapshot = self._vectors.snapshot()
         vector = self._embedder.query(text)
-        hits = snapshot.search(vector, compile_lance_filter(tree), limit, for_query=True)
+        hits = snapshot.search(vector, compile_lance_filter(tree), limit, for_query=True, most_meet=most_meet)
         return SemanticAnswer("ready", hits, snapshot.state.seq)
 
     def close(self) -> None:

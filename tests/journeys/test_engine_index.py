@@ -173,7 +173,15 @@ def test_a_large_index_is_partitioned_and_still_finds_what_is_near(tmp_path: Pat
         assert found[0] == f"m{number}"
         assert len({*found} & {*wanted}) >= 9
     assert index.snapshot().search(late[0], "", 1)[0][0] == "late"
-    assert {name for name, _ in index.snapshot().search(many[9], "namespace = 'rare'", 10)} == {"m5", "m17", "m4000"}
+    for most_meet in (False, True):
+        rare = index.snapshot().search(many[9], "namespace = 'rare'", 10, most_meet=most_meet)
+        assert {name for name, _ in rare} == {"m5", "m17", "m4000"}
+    for number in range(0, 20_000, 1000):
+        first, second = (
+            index.snapshot().search(many[number], "namespace = 'common'", 50, most_meet=most_meet)
+            for most_meet in (False, True)
+        )
+        assert len({name for name, _ in first} & {name for name, _ in second}) >= 48
     assert opened(tmp_path).state == index.state
 
 

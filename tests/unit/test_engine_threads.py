@@ -158,8 +158,11 @@ class FakeSnapshot:
         self.state = SimpleNamespace(seq=seq)
         self._on_search = on_search
 
-    def search(self, _vector: object, _where: str, _limit: int, *, for_query: bool) -> list[tuple[str, float]]:
+    def search(
+        self, _vector: object, _where: str, _limit: int, *, for_query: bool, most_meet: bool
+    ) -> list[tuple[str, float]]:
         assert for_query
+        assert not most_meet
         self._on_search()
         return [("a", 1.0)]
 
