@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-__all__ = ["text_of", "texts_image"]
+__all__ = ["text_fields", "text_of", "texts_image"]
 
 _IDENTIFIERS = frozenset({"id", "target_id", "parent", "src", "older", "newer", "fingerprint"})
 """Fields that name a record. Nobody but memento and a person chooses them."""

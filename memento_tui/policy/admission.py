@@ -24,17 +24,13 @@ from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record
 from memento_tui.policy.set_rules import SetRules
-from memento_tui.storage.journal import FILE_CHANNELS, HUB_CHANNEL, Author, Entry
+from memento_tui.storage.journal import FILE_CHANNELS
+from memento_tui.storage.origin import Origin
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import TABLES, RecordT, record_name
 from memento_tui.storage.transaction import Transaction
 
-__all__ = ["Admission", "Origin", "identity_is_persons", "origin_of"]
-
-Origin = Literal["person", "member", "agent", "file", "maintenance"]
-"""The origin of a text, by the channel that it came through; a ``member`` is a person at another machine of the hub."""
-
-_TRANSCRIPT_CHANNEL = "distill"
+__all__ = ["Admission", "identity_is_persons"]
 
 _CLOCK_DIFFERENCE = timedelta(days=1)
 """How far the clock of another machine may be ahead."""
@@ -42,16 +38,6 @@ _CLOCK_DIFFERENCE = timedelta(days=1)
 _MEANING_FIELDS = ("content", "title", "kind", "namespace", "tags", "validity_context", "source_type", "source")
 _STANDING_FIELDS = ("certainty", "sensitivity", "expires_at", "valid_from", "valid_to", "extra")
 """Fields that a verification covers beside the meaning: a change of one by anybody else ends it."""
-
-
-def origin_of(author: Author | Entry) -> Origin:
-    """Return where an author's texts come from: the channel says it, and not the author."""
-    if author.channel in FILE_CHANNELS:
-        return "file"
-    if author.actor == "person":
-        return "member" if author.channel == HUB_CHANNEL else "person"
-    # A transcript is told by the agent whose session it is, whoever reads it.
-    return "maintenance" if author.actor == "system" and author.channel != _TRANSCRIPT_CHANNEL else "agent"
 
 
 def identity_is_persons(store: Store, current: Crystal | None) -> bool:

@@ -26,7 +26,6 @@ from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.texts import text_of
 from memento_tui.model.validation import check_line, to_plain
-from memento_tui.policy.admission import origin_of
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.prompt_injection import suspicion_of
 from memento_tui.policy.resolution import (
@@ -40,6 +39,7 @@ from memento_tui.policy.resolution import (
     withdraw_contradictions,
 )
 from memento_tui.storage.journal import Author
+from memento_tui.storage.origin import origin_of
 from memento_tui.storage.store import Store
 from memento_tui.storage.transaction import Transaction
 

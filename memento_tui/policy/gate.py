@@ -15,12 +15,13 @@ from memento_tui import clock
 from memento_tui.model import AnyRecord, Memory, Proposal, make_proposal
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import account_of
-from memento_tui.policy.admission import Admission, Origin, origin_of
+from memento_tui.policy.admission import Admission
 from memento_tui.policy.policy import PolicySettings, Verdict, WriteIntent, judge
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record, redact_text
 from memento_tui.policy.set_rules import SET_REASONS, SetRules, with_findings
 from memento_tui.storage.journal import Author
+from memento_tui.storage.origin import Origin, origin_of
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
 from memento_tui.storage.transaction import EntrySource, Transaction

@@ -12,11 +12,13 @@ from memento_tui.errors import Conflict, NotAllowed, NotFound
 from memento_tui.model import Crystal
 from memento_tui.model.claims import DECIDED_FIELDS
 from memento_tui.model.decided import gives_trust
+from memento_tui.model.texts import text_fields
 from memento_tui.model.validation import new_id, to_plain
 from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
 from memento_tui.storage.history_limit import LIMIT_ACTION, is_let_go
-from memento_tui.storage.journal import FILE_CHANNELS, HUB_CHANNEL, Author, Entry, select_entries
+from memento_tui.storage.journal import Author, Entry, select_entries
+from memento_tui.storage.origin import Origin, origin_of
 from memento_tui.storage.tables import TABLES, select_records
 from memento_tui.storage.transaction import PersonGuard, Transaction, write_entry
 
@@ -68,8 +70,8 @@ def revert_entry(database: Database, author: Author, seq: int) -> list[Entry]:
     Raises:
         NotFound: there is no such entry.
         NotAllowed: it is a purge or the restoring of a backup, it was taken back already, or the author is no person.
-        Conflict: a later entry changed the same fields, trust would come back to what others wrote since, or all of
-            the text was purged.
+        Conflict: a later entry changed the same fields, trust would come to a text that never had it, or all of the
+            text was purged.
 
     """
     guard = PersonGuard(author)
@@ -175,6 +177,7 @@ def _revert_change(tx: Transaction, entry: Entry, name: str, record_id: str, ver
         reverted = msgspec.structs.replace(current, **values)
         if gives_trust(current, reverted):
             _check_written_by_others(tx.connection, entry, name, before, after, reverted)
+        _check_trusted_texts(tx.connection, entry, name, current, reverted)
         tx.put(reverted, base=current.version)
 
 
@@ -219,8 +222,9 @@ def _former_values(
     disputed = {column for column in columns if getattr(current, column) != getattr(after, column)}
     if not disputed:
         return {}
-    later = list(_later_changes(connection, name, after))
-    if any(change.is_final or (not change.is_own and disputed.intersection(change.columns)) for change in later):
+    later = list(_changes_since(connection, name, after.id, after))
+    disputing = [change for change in later if change.origin != "maintenance" and disputed.intersection(change.columns)]
+    if disputing or any(change.is_final for change in later):
         first = [change.seq for change in later if change.is_in_effect and disputed.intersection(change.columns)]
         raise Conflict(
             f"Entry {entry.seq} cannot be taken back:"
@@ -231,7 +235,7 @@ def _former_values(
         )
     values: dict[str, Any] = {}
     for change in later:
-        if not change.is_own:
+        if change.origin != "maintenance":
             for column in change.columns:
                 values.pop(column, None)
         elif disputed.intersection(change.columns):
@@ -252,7 +256,8 @@ def _check_written_by_others(
 
     A person gave it to ``before``, and has not decided about what stands there now.
     """
-    by_others = [c for c in _later_changes(connection, name, after) if not (c.is_own or c.is_persons)]
+    later = _changes_since(connection, name, after.id, after)
+    by_others = [change for change in later if change.origin not in ("maintenance", "person")]
     changed = {column for change in by_others for column in change.columns}
     unseen = sorted(changed.intersection(_differing_columns(name, before, reverted)).difference(DECIDED_FIELDS))
     if unseen:
@@ -266,48 +271,98 @@ def _check_written_by_others(
         )
 
 
-def _last_about(changes: Sequence[_LaterChange], columns: Sequence[str]) -> int:
+def _last_about(changes: Sequence[_Change], columns: Sequence[str]) -> int:
     """Return the newest entry that changed one of some fields."""
     return max(change.seq for change in changes if set(columns).intersection(change.columns))
 
 
-class _LaterChange(NamedTuple):
-    """One change of a record after an entry's."""
+def _check_trusted_texts(
+    connection: Connection,
+    entry: Entry,
+    name: str,
+    current: Any,  # noqa: ANN401 - any record
+    reverted: Any,  # noqa: ANN401 - any record
+) -> None:
+    """Raise `Conflict` where a text would stand under trust that it never had, and that no person wrote."""
+    kind: type[msgspec.Struct] = TABLES[name].record
+    texts = [c for c in text_fields(kind) if c in TABLES[name].columns and c not in DECIDED_FIELDS]
+    is_kept = not gives_trust(current, reverted)
+    if is_kept and all(getattr(current, column) == getattr(reverted, column) for column in texts):
+        return
+    trusted: dict[str, list[Any]] = {column: [getattr(current, column)] if is_kept else [] for column in texts}
+    given: int | None = None
+    for change in _changes_since(connection, name, current.id):
+        if change.record is None:
+            continue
+        is_trusted = not gives_trust(change.record, reverted)
+        is_persons = change.origin == "person" and not change.is_revert
+        for column, values in trusted.items():
+            value = getattr(change.record, column)
+            is_made_of_one = change.origin == "maintenance" and getattr(change.previous, column, None) in values
+            if is_trusted or is_made_of_one or (is_persons and column in change.columns):
+                values.append(value)
+        if change.is_in_effect and change.previous is not None and gives_trust(change.previous, change.record):
+            given = change.seq
+    unknown = [column for column in texts if getattr(reverted, column) not in trusted[column]]
+    if unknown:
+        raise Conflict(
+            f"Entry {entry.seq} cannot be taken back: {', '.join(unknown)} of {name} {reverted.id} would get trust that"
+            " was given to another text.",
+            "Look at it as it is now and decide anew" + ("." if given is None else f", or undo entry {given} first."),
+            current=to_plain(current),
+            attempted=to_plain(reverted),
+        )
+
+
+class _Change(NamedTuple):
+    """One change of a record."""
 
     seq: int
     previous: Any
-    """The record before it."""
+    """The record as it last was before the change, ``None`` if that is not known."""
+    record: Any
+    """The record after it; ``None`` where the change removed it, or its text is gone."""
     columns: Sequence[str]
-    is_own: bool
-    """Whether the program itself made it."""
-    is_persons: bool
-    """Whether the person made it, at this machine and not by a file."""
+    """What it changed: everything where the record before, or the text that it wrote, is not known."""
+    origin: Origin
+    is_revert: bool
+    """Whether it took back another change."""
     is_in_effect: bool
     """Whether it is a change of its own, and was not taken back."""
     is_final: bool
     """Whether it removed the record, or a purge took its text."""
 
 
-def _later_changes(connection: Connection, name: str, after: Any) -> Iterator[_LaterChange]:  # noqa: ANN401 - any record
-    """Yield the changes of a record after a state of it, oldest first; none follows one that is final."""
+def _changes_since(
+    connection: Connection,
+    name: str,
+    record_id: str,
+    state: Any = None,  # noqa: ANN401 - any record
+) -> Iterator[_Change]:
+    """Yield the changes of a record after a state of it, or all of them, oldest first.
+
+    They go on after a removal: the id may come back, and what others write then is theirs.
+    """
     rows = connection.execute(
-        "SELECT change.seq, image, removed, nonce, entry.actor, entry.channel,"
+        "SELECT change.seq, image, removed, nonce, entry.actor, entry.channel, entry.undoes IS NOT NULL,"
         f" entry.undoes IS NULL AND NOT {IS_UNDONE.format('entry')}"
         " FROM change JOIN entry ON entry.seq = change.seq"
         " WHERE record = ? AND record_id = ? AND version > ? ORDER BY version",
-        (name, after.id, after.version),
+        (name, record_id, 0 if state is None else state.version),
     )
-    previous = after
-    for seq, image, removed, nonce, actor, channel, is_in_effect in rows:
-        is_own = actor == "system"
-        is_persons = actor == "person" and channel not in (HUB_CHANNEL, *FILE_CHANNELS)
-        if nonce is None or removed:
-            yield _LaterChange(seq, previous, (), is_own, is_persons, bool(is_in_effect), is_final=True)
-            return
-        record = TABLES[name].image.decode(image)
-        columns = _differing_columns(name, previous, record)
-        yield _LaterChange(seq, previous, columns, is_own, is_persons, bool(is_in_effect), is_final=False)
-        previous = record
+    previous = state
+    for seq, image, removed, nonce, actor, channel, is_revert, is_in_effect in rows:
+        origin = origin_of(Author(actor=actor, channel=channel))
+        is_final = nonce is None or bool(removed)
+        record = None if is_final else TABLES[name].image.decode(image)
+        if removed:
+            columns: Sequence[str] = ()
+        elif record is None or previous is None:
+            columns = TABLES[name].columns
+        else:
+            columns = _differing_columns(name, previous, record)
+        yield _Change(seq, previous, record, columns, origin, bool(is_revert), bool(is_in_effect), is_final)
+        previous = previous if record is None else record
 
 
 def _record_before(connection: Connection, name: str, record_id: str, version: int) -> Any:  # noqa: ANN401 - any record
