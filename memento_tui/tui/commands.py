@@ -521,7 +521,8 @@ class KeyMap:
             elif other := self._command_with_keys(known[name], codes):
                 problems.append(f"{keys} cannot be the key of {name}: it is that of {other.id}.")
             elif known[name].writes and (looking := _looking_keys(known[name], asked).intersection(codes.split(","))):
-                problems.append(f"{', '.join(sorted(looking))} cannot be the key of {name}: one moves or looks by it.")
+                shown = ", ".join(map(key_names, sorted(looking)))
+                problems.append(f"{shown} cannot be the key of {name}: one moves or looks by it.")
             else:
                 self.remapped[name] = codes
         self.problems = tuple(problems)

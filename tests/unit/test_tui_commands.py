@@ -74,9 +74,9 @@ def test_a_key_that_cannot_be_set_is_told_and_the_built_in_one_stays(remapped: d
 def test_no_settings_make_going_down_or_opening_a_row_a_decision() -> None:
     moved = KeyMap({"rows.down": "ctrl+n", "review.edit": "e", "review.approve": "j", "review.approve_group": "enter"})
     assert moved.remapped == {"rows.down": "ctrl+n", "review.edit": "e"}
-    assert [problem.partition(" ")[0] for problem in moved.problems] == ["j", "enter"]
+    assert [problem.partition(" ")[0] for problem in moved.problems] == ["j", "Enter"]
     emacs = KeyMap({"review.approve": "ctrl+n", "review.reject": "j"}, "emacs")
-    assert [problem.partition(" ")[0] for problem in emacs.problems] == ["ctrl+n", "j"]
+    assert [problem.partition(" ")[0] for problem in emacs.problems] == ["^n", "j"]
 
 
 @pytest.mark.parametrize(
@@ -101,6 +101,11 @@ def test_a_key_that_moves_or_looks_is_none_that_decides_though_it_was_freed_or_t
         assert [f"cannot be the key of {name}" in told for name, told in zip(deciding, keys.problems, strict=True)] == [
             True
         ]
+
+
+def test_a_key_that_cannot_be_set_is_named_as_the_person_knows_it() -> None:
+    keys = KeyMap({"app.next": "f7", "review.approve": "]"})
+    assert keys.problems == ("] cannot be the key of review.approve: one moves or looks by it.",)
 
 
 def test_the_command_line_lists_the_keys_as_the_person_set_them(data_dir: Path) -> None:
