@@ -10,7 +10,9 @@ import pytest
 from memento_tui.errors import InvalidInput
 from memento_tui.maintenance.code.checker import CodeFinding, WrittenMemory, check_code
 from memento_tui.maintenance.code.git_history import GitHistory
+from memento_tui.maintenance.code.members import bare_code, blocks, defines_member, has_own, names_member
 from memento_tui.maintenance.code.vocabulary import defined_names
+from tests.steps import grows_in_proportion
 from tests.unit.code_repository import FIRST, CodeRepository
 
 CLIENT = """
@@ -115,6 +117,7 @@ class Cache:
     def load(self, name):
         return self.save(name)
 """
+LOAD = "def load():\n    return 1\n"
 WITHOUT_LOAD = STORE.replace("    def load(self, name):\n        return name\n\n", "").replace(
     "return self.load(name)", "return name"
 )
@@ -168,6 +171,86 @@ def test_a_member_that_code_still_calls_by_both_names_is_there(repository: CodeR
     at = repository.commit({"src/store.py": STORE})
     repository.commit({"src/store.py": WITHOUT_LOAD, "src/more.py": "Store.load = Cache.load\n"})
     assert check(repository, "`Store.load` reads a name.", at) is None
+
+
+@pytest.mark.parametrize(
+    ("cited", "before", "after"),
+    [
+        ("storage.load", {"storage.py": LOAD}, {"storage.py": None, "storage/__init__.py": LOAD}),
+        ("api.load", {"api.ts": "export function load() {}\n"}, {"api.ts": None, "api/index.ts": "export {load};\n"}),
+        ("api.load", {"api.rs": "pub fn load() {}\n"}, {"api.rs": None, "api/mod.rs": "pub fn load() {}\n"}),
+        ("api.Load", {"api/api.go": "func Load() {\n}\n"}, {"api/api.go": "y()\n", "api/l.go": "func Load() {\n}\n"}),
+        ("reader.load", {"reader.py": LOAD}, {"reader.py": "from impl import *\n", "impl.py": LOAD}),
+        ("reader.load", {"reader.ts": "function load() {}\n"}, {"reader.ts": "export * from './impl';\n"}),
+        ("reader.load", {"reader.js": "function load() {}\n"}, {"reader.js": "module.exports.load = 1;\n"}),
+        (
+            "utils.load",
+            {"utils/load.py": LOAD, "utils/__init__.py": "from .load import load\n"},
+            {"utils/load.py": None, "utils/__init__.py": LOAD},
+        ),
+        ("config.load", {"config.py": LOAD, "tools/config/load.py": "x = 1\n"}, {"tools/config/load.py": None}),
+    ],
+    ids=str,
+)
+def test_what_a_module_still_shows_is_there_wherever_it_stands_now(
+    repository: CodeRepository, cited: str, before: dict[str, str | None], after: dict[str, str | None]
+) -> None:
+    callers: dict[str, str | None] = {"main.py": "print(load)\n", "main.go": "Load()\n"}
+    at = repository.commit({**before, **callers})
+    repository.commit(after)
+    assert check(repository, f"`{cited}()` is called first.", at) is None
+
+
+def test_what_a_package_shows_no_more_is_gone(repository: CodeRepository) -> None:
+    at = repository.commit({"storage/__init__.py": LOAD + "\ndef keep():\n    pass\n", "main.py": "print(load)\n"})
+    repository.commit({"storage/__init__.py": "def keep():\n    pass\n"})
+    assert labels(check(repository, "`storage.load()` is called first.", at)) == ["storage.load is gone"]
+
+
+@pytest.mark.parametrize(
+    ("before", "part"),
+    [
+        ("", "func (Foo "),
+        ("", "func (Foo) bar"),
+        ("func (", "Foo "),
+        ("", "Foo<"),
+        ("", ") bar"),
+        ("Foo ", "impl "),
+        ("", "class Foo\n"),
+        ("", ") class Foo\n"),
+        ("class Foo\n bar", " "),
+        ("class Foo\n ", "bar <"),
+        ("class Foo\n ", "bar* "),
+        ("class Foo\n ", "self.bar "),
+        ("Foo", "?"),
+        ("", '"""'),
+    ],
+)
+def test_the_members_of_a_text_are_looked_for_in_steps_in_proportion(before: str, part: str) -> None:
+    def look(size: int) -> None:
+        text = before + part * (size // len(part))
+        names_member(bare_code(text), "Foo", "bar_")
+        for block in blocks(text, "Foo"):
+            defines_member(block, "bar")
+            has_own(block, "baz")
+
+    grows_in_proportion(look, 2_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named"),
+    [
+        ("func (f *Foo) bar() {", True),
+        ("func (f *Foo[T])  bar() {", True),
+        ("func(Foo) bar", True),
+        ("func (f *Food) bar() {", False),
+        ("func (f *Foo) other() {\nfunc (g *G) bar() {", False),
+        ("call(Foo) bar", False),
+        ("new Foo<A>::bar", True),
+    ],
+)
+def test_a_function_is_known_by_its_receiver(text: str, is_named: bool) -> None:  # noqa: FBT001 - a case's answer
+    assert names_member(text, "Foo", "bar") is is_named
 
 
 @pytest.mark.parametrize(

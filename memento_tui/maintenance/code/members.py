@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -19,6 +20,10 @@ _COMMENTS = re.compile(r"(?:^|(?<=[ \t]))(?:#[ !]|//|/\*|\*[ \t])[^\n]*", re.MUL
 _ENDS_NO_BLOCK = re.compile(r"[ \t]*(?:[)}\]]|#|//|/?\*|(?:public|private|protected|signals|slots)[\w ]*:|end\b)")
 """The beginning of a line that stands no deeper than a block's head and does not end it."""
 _END_OF_HEAD = re.compile(r"[{]|:[ \t]*\n")
+_BRINGS_ALL = re.compile(r"\bimport[ \t]*\(?\*|\bexport[ \t]*\*|::\{?\*|\bdef __getattr__\b")
+"""What brings names into a module without saying them."""
+_LONGEST_RUN = 200
+"""Characters between two brackets, and from a word that begins a head to the name: no run is read to its end twice."""
 _LONGEST_HEAD = 400
 """Characters."""
 _MOST_BASES = 40
@@ -41,51 +46,97 @@ def blocks(text: str, name: str) -> list[str]:
     """Return the blocks of a text of code that belong to a class or its like, each with its head."""
     if name not in text:
         return []
-    head = re.compile(
-        rf"([ \t]*)(?:[\w@()]+[ \t]+)*?(?:(?:{_KINDS})[ \t]+(?:class[ \t]+)?{name}\b|impl\b[^\n{{]*\b{name}\b"
-        rf"|(?:const|let|var)[ \t]+{name}[ \t]*=)"
-    )
     code = bare_code(text)
     found = []
     # A search for the bare name is many times as fast as one for all that may stand before it.
-    for start in dict.fromkeys(code.rfind("\n", 0, one.start()) + 1 for one in re.finditer(name, code)):
-        if first := head.match(code, start):
-            line, _, rest = code[start:].partition("\n")
-            found.append(f"{line}\n{_below(rest, len(first[1]))}")
+    place = code.find(name)
+    while place >= 0:
+        start = code.rfind("\n", 0, place) + 1
+        first = _head(name).match(code, start)
+        end = _end_of_block(code, start, len(first[1])) if first else _end_of_line(code, place)
+        if first:
+            found.append(code[start:end])
+        place = code.find(name, end)
     return found
 
 
-def _below(rest: str, indent: int) -> str:
-    """Return the lines that follow a head of this indentation, up to the first that does not belong to it."""
-    kept = []
-    for line in rest.split("\n"):
+@lru_cache(maxsize=64)
+def _head(name: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"([ \t]*)(?:[\w@()]+[ \t]+)*?(?:(?:{_KINDS})[ \t]+(?:class[ \t]+)?{name}\b"
+        rf"|impl\b[^\n{{]{{0,{_LONGEST_RUN}}}\b{name}\b|(?:const|let|var)[ \t]+{name}[ \t]*=)"
+    )
+
+
+def _end_of_line(code: str, place: int) -> int:
+    """Return where the line ends, with its break, in which a place lies."""
+    end = code.find("\n", place)
+    return len(code) if end < 0 else end + 1
+
+
+def _end_of_block(code: str, start: int, indent: int) -> int:
+    """Return where the first line begins that does not belong to the head of this indentation at ``start``."""
+    at = _end_of_line(code, start)
+    while at < len(code):
+        end = _end_of_line(code, at)
+        line = code[at:end]
         depth = len(line) - len(line.lstrip())
         if line.strip() and depth <= indent and not _ENDS_NO_BLOCK.match(line):
             break
-        kept.append(line)
-    return "\n".join(kept)
+        at = end
+    return at
 
 
 def defines_member(block: str, member: str) -> bool:
     """Tell whether a line of a block defines a method, a field or the like of this name."""
+    return _definition(member).search(block) is not None
+
+
+@lru_cache(maxsize=64)
+def _definition(member: str) -> re.Pattern[str]:
     words = r"(?:[\w<>\[\],@:?.]+[*&]*[ \t]+[*&]*)*?"
-    written = rf"#?{member}[ \t]*(?:<[^>\n]*>)?[?!]?[ \t]*(?:[(=:,{{]|$)"
+    written = rf"#?{member}[ \t]*+(?:<[^>\n]{{0,{_LONGEST_RUN}}}>)?[?!]?[ \t]*+(?:[(=:,{{]|$)"
     line = rf"^[ \t]+(?:{words}{written}|(?:self\.|this\.|@){member}\b[^=\n]*=)"
-    return re.search(line, block, re.MULTILINE) is not None
+    return re.compile(line, re.MULTILINE)
 
 
 def has_own(code: str, member: str) -> bool:
     """Tell whether code names a member as its own: not as that of another object."""
-    return re.search(rf"(?:(?<![\w.>])|\b(?:self|this|cls|super\(\))(?:\.|->)){member}\b", code) is not None
+    return _own(member).search(code) is not None
+
+
+@lru_cache(maxsize=64)
+def _own(member: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:(?<![\w.>])|\b(?:self|this|cls|super\(\))(?:\.|->)){member}\b")
 
 
 def names_member(text: str, owner: str, member: str) -> bool:
     """Tell whether code has a member by both names: ``Owner.member``, or a function whose receiver the owner is."""
-    # What begins with a plain name is found many times as fast.
-    name = rf"{owner}(?<!\w{owner})"
-    if re.search(rf"{name}(?:<[^>\n]*>)?(?:::|\.prototype\.|\?*\.|->|#){member}\b", text):
+    if _both_names(owner, member).search(text):
         return True
-    return "func" in text and re.search(rf"func[ \t]*\([^)\n]*\b{owner}\b[^)\n]*\)[ \t]*{member}\b", text) is not None
+    for found in _after_receiver(member).finditer(text) if "func" in text else ():
+        start = text.rfind("func", max(0, found.start() - _LONGEST_RUN), found.start())
+        if start >= 0 and _receiver(owner).fullmatch(text, start, found.end("closed")):
+            return True
+    return False
+
+
+@lru_cache(maxsize=64)
+def _both_names(owner: str, member: str) -> re.Pattern[str]:
+    # What begins with a plain name is found many times as fast.
+    between = rf"(?:<[^>\n]{{0,{_LONGEST_RUN}}}>)?(?:::|\.prototype\.|\?*\.|->|#)"
+    return re.compile(rf"{owner}(?<!\w{owner}){between}{member}\b")
+
+
+@lru_cache(maxsize=64)
+def _after_receiver(member: str) -> re.Pattern[str]:
+    return re.compile(rf"(?P<closed>\))[ \t]*{member}\b")
+
+
+@lru_cache(maxsize=64)
+def _receiver(owner: str) -> re.Pattern[str]:
+    run = rf"[^()\n]{{0,{_LONGEST_RUN}}}"
+    return re.compile(rf"func[ \t]*\({run}\b{owner}\b{run}\)")
 
 
 class Members:
@@ -103,20 +154,29 @@ class Members:
         What a class is made from counts as its own, and so does whatever names it with its member.
         """
         head = self._history.head
-        if had := [path for path in self._at(commit) if _is_module(path, owner, member)]:
-            return had[0] if not any(_is_module(path, owner, member) for path in self._at(head)) else ""
         had = [path for path, text in self._holding(commit, owner, member) if _is_member(path, text, owner, member)]
-        if len(had) != 1 or any(
-            names_member(bare_code(text), owner, member) for _, text in self._holding(head, owner, member)
-        ):
+        if not had:
+            had = [path for path in self._at(commit) if _is_module(path, owner, member)][:1]
+            is_there = any(_is_module(path, owner, member) for path in self._at(head))
+            return "" if not had or is_there or self._module_has(head, owner, member) else had[0]
+        if len(had) != 1 or self._module_has(head, owner, member):
+            return ""
+        if any(names_member(bare_code(text), owner, member) for _, text in self._holding(head, owner, member)):
             return ""
         if own := list(self._blocks(head, owner)):
             return had[0] if not any(has_own(block, member) for block in own) else ""
         # What is neither a class nor a module of that name any more, and defined nowhere else, is gone with all it had.
-        modules = [file for path, file in self._at(head).items() if _stem(path) == owner]
-        if not modules and any(owner in file.names.defined for file in self._at(head).values()):
-            return ""
-        return had[0] if not any(has_own(bare_code(text), member) for text in self._read(modules)) else ""
+        here = self._at(head).items()
+        is_elsewhere = any(owner in file.names.defined for _, file in here)
+        return had[0] if not is_elsewhere or any(_is_file_of(path, owner) for path, _ in here) else ""
+
+    def _module_has(self, commit: str, owner: str, member: str) -> bool:
+        """Tell whether a module or package of a name may have a member: it names it, or takes in all of another."""
+        texts = self._read([file for path, file in self._at(commit).items() if _is_file_of(path, owner)])
+        names = re.compile(rf"\b{member}\b")
+        return any(
+            _BRINGS_ALL.search(text) or names.search(bare_code(text)) for text in texts if not blocks(text, owner)
+        )
 
     def _blocks(self, commit: str, owner: str) -> Iterator[str]:
         """Yield the blocks of a class and of those that it is made from."""
@@ -136,7 +196,7 @@ class Members:
         found = {
             path: file
             for path, file in self._at(commit).items()
-            if member in file.names.mentioned and (owner in file.names.mentioned or _stem(path) == owner)
+            if member in file.names.mentioned and (owner in file.names.mentioned or _is_file_of(path, owner))
         }
         return list(zip(found, self._read(found.values()), strict=True))
 
@@ -160,7 +220,7 @@ def _is_member(path: str, text: str, owner: str, member: str) -> bool:
     own = blocks(text, owner)
     if any(defines_member(block, member) for block in own):
         return True
-    is_of_module = not own and _stem(path) == owner and member in defined_names(text)
+    is_of_module = not own and _is_file_of(path, owner) and member in defined_names(text)
     return is_of_module or (names_member(bare_code(text), owner, member) and member in defined_names(text))
 
 
@@ -170,5 +230,11 @@ def _is_module(path: str, folder: str, name: str) -> bool:
     return f"/{folder}/{name}/" in place
 
 
-def _stem(path: str) -> str:
-    return PurePosixPath(path).stem
+def _is_file_of(path: str, name: str) -> bool:
+    """Tell whether a file is the module of a name, or what the package of that name shows of itself."""
+    file = PurePosixPath(path)
+    if file.stem == name:
+        return True
+    # All the files of a folder are one package in Go.
+    shows_folder = file.stem in ("__init__", "index") or file.name == "mod.rs" or file.suffix == ".go"
+    return shows_folder and file.parent.name == name
