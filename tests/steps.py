@@ -18,6 +18,8 @@ from typing import Any, cast
 
 import pytest
 
+from memento_tui.text.match_starts import StartedPattern
+
 __all__ = ["count_steps", "grows_in_proportion"]
 
 # The parser's own tree of a pattern: there is no public one.
@@ -329,7 +331,9 @@ def _replaced(value: Any, tally: _Tally, depth: int = 3) -> Any:  # noqa: ANN401
     """Return a value with the patterns in it counting, and those that a cached function makes; else the very value."""
     if isinstance(value, re.Pattern):
         return _Counting(value, tally) if isinstance(value.pattern, str) else value
-    if hasattr(value, "cache_clear") and value.__annotations__.get("return") == "re.Pattern[str]":
+    if isinstance(value, StartedPattern):
+        return StartedPattern(_replaced(value.pattern, tally))
+    if hasattr(value, "cache_clear") and value.__annotations__.get("return") in ("re.Pattern[str]", "StartedPattern"):
         return cache(lambda *told: _replaced(value(*told), tally))
     if isinstance(owner := getattr(value, "__self__", None), re.Pattern):
         return getattr(_replaced(owner, tally), value.__name__)
