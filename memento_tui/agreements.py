@@ -1,4 +1,4 @@
-"""What may leave this machine because a ``config.toml`` names it: only what the person agreed to, exactly.
+"""Let nothing leave this machine for an address in a ``config.toml`` before the person agreed to that very address.
 
 Somebody else may have written the ``config.toml`` of a data directory, so the agreements lie beside the list of
 workspaces, never inside a directory. One holds for every workspace of this machine, for its address and key variable.
@@ -56,7 +56,7 @@ class Destination(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """What is sent where, with the whole address: its end says whose it is.
+        """The whole address and what is sent to it, in a sentence; the end of an address says whose it is.
 
         A key that was written in the place of its variable's name is not repeated.
         """

@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 QUOTE_BAR = "| "
-"""What stands before each line of a text that somebody else wrote, and before each row that it is broken into."""
+"""The mark before each line of a text that somebody else wrote, and before each row that it is broken into."""
 
 _EXIT_PIPE_CLOSED = 141
 """The exit status of a program whose output nobody reads any more: 128 + SIGPIPE."""

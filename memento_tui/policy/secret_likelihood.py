@@ -126,7 +126,7 @@ class Words(NamedTuple):
     """The common words in lower case; what is known of a word depends on them."""
     words: Sequence[Word]
     starts: Sequence[int]
-    """Where each of them begins."""
+    """The place in the text at which each word begins, in characters."""
 
     def end(self, number: int) -> int:
         """Return where a word ends."""

@@ -9,12 +9,21 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Self
 
+import pytest
+
 from memento_tui.config import LanguageModelConfig
 from tests.agreed import agreed
 
-__all__ = ["ChatServer", "Question"]
+__all__ = ["ChatServer", "Question", "without_proxies"]
 
 _DRIP_SECONDS = 0.05
+
+
+def without_proxies(patch: pytest.MonkeyPatch) -> None:
+    """Let requests go to the server itself, whatever the shell that runs the tests sends them through."""
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        patch.delenv(name, raising=False)
+        patch.delenv(name.upper(), raising=False)
 
 
 @dataclass(frozen=True)

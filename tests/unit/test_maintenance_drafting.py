@@ -17,7 +17,7 @@ from memento_tui.model import Memory
 from tests.agreed import agreed
 from tests.depth import examples
 from tests.made import note
-from tests.unit.chat_server import ChatServer
+from tests.unit.chat_server import ChatServer, without_proxies
 
 SOURCES = [
     note("We moved the database to PostgreSQL 15.2, because MySQL lost writes.", title="Database", certainty=5),
@@ -40,9 +40,7 @@ def server() -> Iterator[ChatServer]:
 
 @pytest.fixture(autouse=True)
 def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
+    without_proxies(monkeypatch)
 
 
 def refusal(server: ChatServer, sources: list[Memory] = SOURCES, **settings: object) -> str:

@@ -21,7 +21,7 @@ _ENDS_NO_BLOCK = re.compile(r"[ \t]*(?:[)}\]]|#|//|/?\*|(?:public|private|protec
 """The beginning of a line that stands no deeper than a block's head and does not end it."""
 _END_OF_HEAD = re.compile(r"[{]|:[ \t]*\n")
 _BRINGS_ALL = re.compile(r"\bimport[ \t]*\(?\*|\bexport[ \t]*\*|::\{?\*|\bdef __getattr__\b")
-"""What brings names into a module without saying them."""
+"""A star import, a star export, or a function that makes names: a module has more names than it writes out."""
 _LONGEST_RUN = 200
 """Characters between two brackets, and from a word that begins a head to the name: no run is read to its end twice."""
 _LONGEST_HEAD = 400
@@ -140,7 +140,7 @@ def _receiver(owner: str) -> re.Pattern[str]:
 
 
 class Members:
-    """What the classes and modules of a repository had at a commit, and have at its head."""
+    """The members of a repository's classes and modules, at an earlier commit and at its head."""
 
     def __init__(self, history: GitHistory, vocabulary: Vocabulary) -> None:
         self._history = history
