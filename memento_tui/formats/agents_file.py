@@ -1,7 +1,8 @@
 """Read and write instruction files for agents (CLAUDE.md, AGENTS.md, GEMINI.md), one memory a section.
 
 A section that several files of one project hold word for word is one memory, which keeps its place in each of them.
-The rules of Cursor, Windsurf, Copilot and Cline are instructions as well, one memory a file.
+The rules of Cursor, Windsurf, Copilot and Cline are instructions as well, one memory a file, and so are read the notes
+that Serena keeps in a project, which are facts.
 """
 
 from __future__ import annotations
@@ -139,7 +140,8 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
             if isinstance(found, Refused):
                 yield found
                 continue
-            text = (found.fields["namespace"], found.names, found.fields["content"], found.kept.rule_kind is not None)
+            fields, is_rule = found.fields, found.kept.rule_kind is not None
+            text = (fields["namespace"], fields["kind"], found.names, fields["content"], is_rule)
             nth = in_this_file[text] = in_this_file.get(text, 0) + 1
             same.setdefault((*text, nth), []).append(found)
     if not has_file:
@@ -274,7 +276,7 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[_Found | Refused]:
         fields = {
             "content": part.text,
             "title": one_line(" / ".join(names) or PurePosixPath(file.name).name, MAX_LINE_LENGTH),
-            "kind": "instruction",
+            "kind": "instruction" if kind is None else kind.memory_kind,
             "namespace": namespace,
             "created_at": loaded.modified,
         }
@@ -582,7 +584,7 @@ def _is_source(path: Path) -> bool:
 FORMAT = Format(
     name="agents-file",
     title="Instructions for agents",
-    description="CLAUDE.md, AGENTS.md, GEMINI.md by section; rules of Cursor, Windsurf, Copilot, Cline; or a project",
+    description="CLAUDE.md, AGENTS.md, GEMINI.md by section; rules of Cursor, Windsurf, Copilot, Cline; Serena's notes",
     read=read,
     count=count,
     write=write,

@@ -54,6 +54,9 @@ MAX_NAME_LENGTH = 100
 ENDED_STATUSES = ("deleted", "rejected")
 """The statuses of memories that have no place in the files of other programs."""
 
+_MEMORY_BANK = "memory-bank"
+"""The folder of a project in which an agent that follows Cline's prompt keeps its notes."""
+
 RecordName = Literal["memory", "skip", "item", "crystal", "relation"]
 
 
@@ -272,10 +275,12 @@ def namespace_from_parts(parts: Iterable[str]) -> str:
 
 
 def project_of_hidden(folder: Path) -> str:
-    """Return the name of the project whose ``.claude``, ``.serena/memories`` or the like a folder is, or nothing.
+    """Return the name of the project whose ``.claude``, ``memory-bank`` or the like a folder is, or nothing.
 
     A hidden folder of the home directory belongs to no project.
     """
+    if folder.name == _MEMORY_BANK:
+        return folder.parent.name
     hidden = folder.parent if folder.name == "memories" else folder
     in_project = hidden.name.startswith(".") and hidden.parent != Path.home().resolve()
     return hidden.parent.name if in_project else ""

@@ -1,4 +1,7 @@
-"""Read the frontmatter of rules of Cursor, Windsurf, Copilot and Cline, and change it where their memory changed."""
+"""List where hosts keep files for their agents in a project; read their rules' frontmatter, and change it.
+
+It is changed where the memory of the rule contradicts it. Serena's notes have none.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,17 @@ __all__ = ["CURSOR", "KINDS", "SINGLE_FILES", "RuleKind", "changed_head", "rule_
 
 
 class RuleKind(NamedTuple):
-    """The rules of one host: each is a file of its own in a folder of the project."""
+    """The rules of one host, or its agent's notes: each is a file of its own in a folder of the project."""
 
     folder: str
     suffix: str
     """The end of the files' names."""
     where: str
-    """The property that names the files for which a rule holds."""
-    form: Literal["bare", "quoted", "list"]
+    """The property that names the files for which a rule holds; empty where the host writes no frontmatter."""
+    form: Literal["bare", "quoted", "list"] = "bare"
     """How the host writes that property."""
+    memory_kind: str = "instruction"
+    """What a memory of it is: what an agent wrote down for itself is no instruction."""
 
 
 CURSOR = RuleKind(".cursor/rules", ".mdc", "globs", "bare")
@@ -33,6 +38,7 @@ KINDS = (
     RuleKind(".windsurf/rules", ".md", "globs", "bare"),
     RuleKind(".github/instructions", ".instructions.md", "applyTo", "quoted"),
     RuleKind(".clinerules", ".md", "paths", "list"),
+    RuleKind(".serena/memories", ".md", "", memory_kind="fact"),
 )
 SINGLE_FILES = (".cursorrules", ".windsurfrules", ".clinerules")
 """The files that hold all rules of a project, as Markdown without frontmatter."""
@@ -106,6 +112,8 @@ def _write_globs(fields: Fields, given: object) -> object:
 
 def _columns(kind: RuleKind) -> tuple[Column, ...]:
     """Return the properties of a rule's frontmatter, each as it is written there."""
+    if not kind.where:
+        return ()
 
     def write_where(fields: Fields, given: object) -> object:
         value = _write_globs(fields, given)
@@ -158,7 +166,7 @@ def changed_head(head: str, memory: Memory, title: str = "", kind: RuleKind = CU
     places = _properties(parts.yaml)
     given = {name: place.raw for name, place in places.items()}
     wanted = restore_row(_columns(kind), record_fields(memory), given)
-    if title and memory.title not in ("", title) and not given.get("description", "").strip():
+    if kind.where and title and memory.title not in ("", title) and not given.get("description", "").strip():
         wanted["description"] = memory.title
     changes = {name: value for name, value in wanted.items() if value is not None and value != given.get(name)}
     if not changes:

@@ -36,6 +36,7 @@ _NAME = st.sampled_from(
         "sub/deeper/GEMINI.md",
         ".cursor/rules/a.mdc",
         ".clinerules/b.md",
+        ".serena/memories/d.md",
         "sub/.github/instructions/c.instructions.md",
     ]
 )

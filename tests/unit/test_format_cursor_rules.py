@@ -313,3 +313,34 @@ def test_a_pattern_with_a_comma_is_the_same_pattern_after_another_one_joined_it(
     assert path.read_text() == f"---\n{changed}\n---\nTwo tries.\n"
     assert run_import(workspace, "agents-file", tmp_path / "site").refused == []
     assert only(workspace).validity_context == wanted
+
+
+@pytest.mark.parametrize("above", [0, 1, 2, 3])
+def test_the_notes_that_serena_keeps_are_facts_of_their_project_and_go_back(
+    workspace: Workspace, tmp_path: Path, above: int
+) -> None:
+    path = tmp_path / "site" / ".serena" / "memories" / "auth" / "tokens.md"
+    path.parent.mkdir(parents=True)
+    text = "\ufeff# Tokens\r\n\r\nThey live for an hour. \r\n\r\n"
+    path.write_bytes(text.encode())
+    named = (path, path.parents[1], path.parents[2], path.parents[3])[above]
+    assert detect_format(named) == "agents-file"
+    assert run_import(workspace, "agents-file", named).imported == 1
+    memory = only(workspace)
+    assert (memory.kind, memory.namespace, memory.title) == ("fact", "projects/site", "Tokens")
+    assert run_import(workspace, "agents-file", named).unchanged == 1
+    assert run_export(workspace, named, format_name="agents-file").files == 0
+    workspace.update(memory.id, title="Its title is not in the file", content="# Tokens\n\nTwo hours.")
+    run_export(workspace, named, format_name="agents-file")
+    assert path.read_bytes().decode() == "\ufeff# Tokens\n\nTwo hours. \r\n\r\n"
+
+
+@pytest.mark.parametrize("rule", ["CLAUDE.md", ".clinerules/style.md"])
+def test_a_note_of_serenas_that_says_what_an_instruction_says_is_a_memory_of_its_own(
+    workspace: Workspace, tmp_path: Path, rule: str
+) -> None:
+    for place in (rule, ".serena/memories/style.md"):
+        (tmp_path / "site" / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "site" / place).write_text("## Style\nTabs.\n")
+    run_import(workspace, "agents-file", tmp_path / "site")
+    assert sorted(memory.kind for memory in workspace.list(limit=10).items) == ["fact", "instruction"]

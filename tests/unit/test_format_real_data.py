@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.formats import claude, memento_core, vault
+from memento_tui.formats import agents_file, claude, memento_core, vault
 from memento_tui.formats.registry import detect_format
 from tests.unit.format_reading import reading
 
@@ -31,7 +31,6 @@ def agents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("kepano+kepano-obsidian", 102),
         ("foambubble+foam", 88),
-        ("oraios+serena/.serena/memories", 6),
         ("doobidoo+mcp-memory-service/CLAUDE_md_history", 26),
     ],
 )
@@ -46,6 +45,16 @@ def test_every_note_of_a_real_vault_is_taken_and_returns_byte_for_byte(
     assert len(found.memories) == notes
     written = vault.write(found.memories.values(), tmp_path)
     assert (written.files, written.refused) == (notes, ())
+    assert [key for key in found.keys if (root / key).read_bytes() != (tmp_path / key).read_bytes()] == []
+
+
+def test_every_note_that_serena_really_kept_is_taken_and_returns_byte_for_byte(agents: Path, tmp_path: Path) -> None:
+    root = agents / "oraios+serena" / ".serena" / "memories"
+    assert detect_format(root) == "agents-file"
+    found = reading(agents_file.read(root))
+    assert (len(found.memories), found.refused) == (6, [])
+    written = agents_file.write(found.memories.values(), tmp_path)
+    assert (written.files, written.refused) == (6, ())
     assert [key for key in found.keys if (root / key).read_bytes() != (tmp_path / key).read_bytes()] == []
 
 

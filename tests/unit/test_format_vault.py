@@ -284,6 +284,11 @@ def test_the_memories_in_a_hidden_folder_of_a_project_are_those_of_the_project(t
     assert read(tmp_path / "site" / ".serena" / "memories").only.fields["namespace"] == "projects/site"
 
 
+def test_the_notes_of_a_memory_bank_are_those_of_the_project_that_it_lies_in(tmp_path: Path) -> None:
+    put(tmp_path, "site/memory-bank/progress.md", "x")
+    assert read(tmp_path / "site" / "memory-bank").only.fields["namespace"] == "projects/site"
+
+
 def test_a_hidden_vault_in_the_home_directory_has_its_own_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     put(tmp_path, ".notes/a.md", "x")
