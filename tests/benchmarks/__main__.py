@@ -1,91 +1,70 @@
-"""Run the benchmarks and write their table: ``python -m tests.benchmarks [--quick]``.
+"""Run the benchmarks, each beside the bare parts it is made of, and write what they found into RESULTS.md.
 
-``--quick`` leaves out what needs a million memories and a full import.
+``python -m tests.benchmarks`` runs all of them, an hour of use among them; ``--only NAME ...`` some; ``--quick`` those
+that need neither a million memories nor that hour, and prints what it finds instead of writing it. Each row is written
+when it is known, in the place of the one of the same name, with its day, the commit and the machine's load.
 """
 
 from __future__ import annotations
 
+import argparse
 import compileall
 import os
-import sys
+import subprocess
 import tempfile
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+from memento_tui import clock
 from memento_tui.api import Workspace
+from tests.benchmarks import conflicts, guarding, skips
 from tests.benchmarks.agents import first_tools, remember_round_trip, tool_tokens
 from tests.benchmarks.app import first_frame, keystrokes, memory_use
-from tests.benchmarks.conflicts import results as conflicts
 from tests.benchmarks.corpus import memories, words
-from tests.benchmarks.guarding import results as guarding
 from tests.benchmarks.hour import growth
 from tests.benchmarks.meaning import hybrid_query
 from tests.benchmarks.sessions import replayed_sessions
-from tests.benchmarks.skips import results as skips
 from tests.benchmarks.storing import bulk_import, remember_rate
-from tests.benchmarks.table import Row, as_markdown, figures_as_markdown, kept_sections
+from tests.benchmarks.table import Figure, Row, put_row
 from tests.benchmarks.workbench import at_work
 
 _RESULTS = Path(__file__).with_name("RESULTS.md")
-_HEAD = """# Results
-
-Made by `make bench`. Each row compares memento with the bare parts it is made of, by turns in one run: on a busy
-machine the figures move and the ratios stay. A target that was missed stands here with its figure.
-
-"""
-_QUALITY_HEADING = "On data"
-_QUALITY = f"""
-## {_QUALITY_HEADING}
-
-Contradictions on the development pairs (LongMemEval's knowledge updates, SICK); the gate on real memories that agents
-wrote, and on attacks and secrets written for the purpose. `python -m tests.benchmarks.conflicts` and
-`python -m tests.benchmarks.guarding --tell` show more, and retrieval is `tests/benchmarks/retrieval.py`.
-
-Texts that several writers made who had never seen the rules. Those of seven writers, and every second one of the
-first writer's, are read while rules are made and weights are fitted (`python -m tests.benchmarks.secrets_fit`); the
-other half of the first writer's and all of the fifth's never, and only their counts were looked at. They are not
-kept here, for they hold secrets whole. The fifth wrote more passwords that people choose, in prose.
-
-| what, of texts that were never read | rules alone | and weights of four writers | and weights of seven | target |
-|---|---|---|---|---|
-| first writer: texts left without a secret, of 199 | 0.869 | 0.920 | 0.960 | >= 0.97: **no** |
-| first writer: honest texts that lost a word, of 149 | 4 | 6 | 8 | <= 1: **no** |
-| fifth writer: texts left without a secret, of 330 | 0.724 | 0.800 | 0.879 | >= 0.97: **no** |
-| fifth writer: honest texts about the same things that lost a word, of 219 | 3 | 6 | 9 | <= 2: **no** |
-| first writer: attacks in plain words that are held, of 100 | 15 | | | >= 45: **no** |
-| first writer: honest instructions that are held, of 100 | 4 | | | <= 2: **no** |
-
-The last three of the seven writers were asked for what is hardest to see: door codes, passphrases in prose, a third of
-it in 26 languages. When their texts were new, rules and weights together left .53, .49 and .48 of them without a
-secret (1,403 texts); weights that had seen the other two and not the one measured leave .72, .68 and .69, and take
-a word from 66 of their 1,400 honest texts. Plain sentences with numbers and ids, by which a reader found words lost
-("The area code is 0301 for tests."), were taken among the honest texts since; that costs two texts in a hundred there.
-
-Of 2,025 memories of real agents, told in turns by weights that had not seen them, 14 lose a word, as a whole or in one
-of their lines; of 7,145 honest texts of the writers and of this repository's tests, many written to look alike, 114 do.
-The rows below are of weights that have seen them.
-
-Against attacks in plain words three ways were tried and left out. Hand-made rules for what they ask held 88 of the
-100 that were read, 17 of the 100 that were not: they had learned the texts by heart. Weights of words and pairs,
-learned from 1,003 attacks and 1,030 honest memories of three writers, held 32 to 38 of 100 attacks of a writer whom
-they had not seen, and 3 to 13 of 100 honest instructions, 1.1 % of real memories, and plain notes in the tests of
-this program: a queue of false alarms.
-A third way, rules about form alone (a standing order with a secret or an address outside, a guard that is off, a
-thing to be kept from the person, a consent that is claimed), held 20 of 100 attacks and 4 of 198 honest instructions
-that the same hand had written before, and 12 of 8,594 parts of real memories; without them 1 and none are held.
-
-"""
 _KEYWORDS_ONLY = "[engine]\nenabled = false\n[review]\nburst = 0\n"
 
 
-def _filled(folder: Path, count: int) -> Path:
-    folder.mkdir()
-    (folder / "config.toml").write_text(_KEYWORDS_ONLY)
-    with Workspace(folder) as workspace:
-        workspace.remember_many(memories(count))
-        workspace.search_engine.keyword.catch_up()
-    return folder
+@dataclass(frozen=True)
+class _Stores:
+    """A scratch folder, and the stores in it that several benchmarks share, each filled when it is first used."""
+
+    scratch: Path
+
+    @cached_property
+    def thousand(self) -> Path:
+        return self._filled("thousand", 1_000)
+
+    @cached_property
+    def hundred_thousand(self) -> Path:
+        return self._filled("hundred-thousand", 100_000)
+
+    @cached_property
+    def million(self) -> Path:
+        return self._filled("million", 1_000_000)
+
+    def _filled(self, name: str, count: int) -> Path:
+        folder = self.empty(name)
+        with Workspace(folder) as workspace:
+            workspace.remember_many(memories(count))
+            workspace.search_engine.keyword.catch_up()
+        return folder
+
+    def empty(self, name: str) -> Path:
+        """Return a new data directory in which nothing but words is searched, and nobody's burst of writes waits."""
+        folder = self.scratch / name
+        folder.mkdir()
+        (folder / "config.toml").write_text(_KEYWORDS_ONLY)
+        return folder
 
 
 def _typed() -> list[str]:
@@ -99,47 +78,122 @@ def _typed() -> list[str]:
     ]
 
 
-def _rows(scratch: Path, *, quick: bool) -> Iterator[Row]:
-    scratch.joinpath("bulk").mkdir()
-    (scratch / "bulk" / "config.toml").write_text(_KEYWORDS_ONLY)
-    yield remember_rate(scratch)
-    yield bulk_import(scratch, 10_000 if quick else 100_000)
-    yield hybrid_query(scratch, 2_000)
-    yield remember_round_trip(scratch)
-    yield first_tools(scratch)
-    hundred = _filled(scratch / "hundred", 100_000)
-    yield from first_frame(hundred, scratch)
-    yield keystrokes(hundred, "100,000", _typed())
-    yield from at_work(_filled(scratch / "thousand", 1_000), "1,000")
-    yield from at_work(hundred, "100,000")
-    if not quick:
-        million = _filled(scratch / "million", 1_000_000)
-        yield keystrokes(million, "1,000,000", _typed())
-        yield memory_use(million, scratch, "1,000,000")
-        yield from at_work(million, "1,000,000")
-        yield growth(hundred, "100,000")
+def _remember(stores: _Stores) -> Iterator[Row]:
+    yield remember_rate(stores.scratch)
 
 
-def main() -> None:
-    """Run everything, tell each row when it is known, and write the table."""
-    quick = "--quick" in sys.argv[1:]
+def _import(stores: _Stores) -> Iterator[Row]:
+    yield bulk_import(stores.empty("bulk").parent, 100_000)
+
+
+def _hybrid(stores: _Stores) -> Iterator[Row]:
+    yield hybrid_query(stores.scratch, 2_000)
+
+
+def _mcp(stores: _Stores) -> Iterator[Row]:
+    yield remember_round_trip(stores.scratch)
+    yield first_tools(stores.scratch)
+
+
+def _first_frames(stores: _Stores) -> Iterator[Row]:
+    yield from first_frame(stores.hundred_thousand, stores.scratch)
+
+
+def _app_1_000(stores: _Stores) -> Iterator[Row]:
+    yield from at_work(stores.thousand, "1,000")
+
+
+def _app_100_000(stores: _Stores) -> Iterator[Row]:
+    yield keystrokes(stores.hundred_thousand, "100,000", _typed())
+    yield from at_work(stores.hundred_thousand, "100,000")
+
+
+def _app_1_000_000(stores: _Stores) -> Iterator[Row]:
+    yield keystrokes(stores.million, "1,000,000", _typed())
+    yield memory_use(stores.million, stores.scratch, "1,000,000")
+    yield from at_work(stores.million, "1,000,000")
+
+
+def _hour(stores: _Stores) -> Iterator[Row]:
+    yield growth(stores.hundred_thousand, "100,000")
+
+
+def _sessions(stores: _Stores) -> Iterator[Row | Figure]:
+    rows, figures = replayed_sessions(stores.scratch)
+    yield from rows
+    yield from figures
+
+
+def _tools(stores: _Stores) -> Iterator[Figure]:
+    yield from tool_tokens(stores.scratch)
+
+
+def _conflicts(_stores: _Stores) -> Iterator[Figure]:
+    yield from conflicts.results()
+
+
+def _gate(_stores: _Stores) -> Iterator[Figure]:
+    yield from guarding.results()
+
+
+def _skips(_stores: _Stores) -> Iterator[Figure]:
+    yield from skips.results()
+
+
+_BENCHMARKS: dict[str, Callable[[_Stores], Iterator[Row | Figure]]] = {
+    "remember": _remember,
+    "mcp": _mcp,
+    "hybrid": _hybrid,
+    "first-frames": _first_frames,
+    "app-1000": _app_1_000,
+    "app-100000": _app_100_000,
+    "tools": _tools,
+    "skips": _skips,
+    "conflicts": _conflicts,
+    "gate": _gate,
+    "sessions": _sessions,
+    "import": _import,
+    "app-1000000": _app_1_000_000,
+    "hour": _hour,
+}
+_SLOW = ("import", "app-1000000", "hour")
+
+
+def _measured() -> str:
+    """Return the day, the commit ("+" if the program has changed since), and the machine's load."""
+    commit = _git("rev-parse", "--short", "HEAD")
+    changed = "+" if _git("status", "--porcelain", "--", "memento_tui") else ""
+    return f"{clock.now():%Y-%m-%d}, {commit}{changed}, load {os.getloadavg()[0]:.0f}"
+
+
+def _git(*words: str) -> str:
+    command = ["git", "-C", str(_RESULTS.parents[2]), *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603 - our own
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=_BENCHMARKS, metavar="NAME", help=", ".join(_BENCHMARKS))
+    parser.add_argument("--quick", action="store_true", help=f"leave out {', '.join(_SLOW)}, and write nothing")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run what was asked for, tell each row when it is known, and put it into the results."""
+    options = _options(arguments)
+    names = options.only or [name for name in _BENCHMARKS if not (options.quick and name in _SLOW)]
     # An installed program starts from bytecode; a checkout may not have any yet.
     compileall.compile_dir(_RESULTS.parents[2] / "memento_tui", quiet=1)
-    rows = []
     with tempfile.TemporaryDirectory(prefix="memento-bench-") as scratch:
         os.environ["XDG_STATE_HOME"] = scratch  # the app notes there what it opens
-        replayed, recalled = replayed_sessions(Path(scratch))
-        recalled += tool_tokens(Path(scratch))
-        for row in chain(_rows(Path(scratch), quick=quick), replayed):
-            rows.append(row)
-            print(f"{row.what}: {row.ours} / {row.bare} = {row.value:.2f} {row.unit}", flush=True)
-    table = as_markdown(rows)
-    if quick:
-        print(table)
-    else:
-        others = kept_sections(_RESULTS, but=_QUALITY_HEADING)
-        figures = figures_as_markdown([*conflicts(), *guarding(), *skips(), *recalled])
-        _RESULTS.write_text(f"{_HEAD}{table}\n{_QUALITY}{figures}\n{others}")
+        stores = _Stores(Path(scratch))
+        for name in names:
+            for found in _BENCHMARKS[name](stores):
+                cells = [*found.cells, _measured()]
+                print(" | ".join(cells), flush=True)
+                if not options.quick:
+                    put_row(_RESULTS, found.head, cells)
 
 
-main()
+if __name__ == "__main__":
+    main()

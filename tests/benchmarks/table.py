@@ -14,8 +14,8 @@ __all__ = [
     "Row",
     "as_markdown",
     "figures_as_markdown",
-    "kept_sections",
     "percentile",
+    "put_row",
     "timed",
     "write_section",
 ]
@@ -34,24 +34,26 @@ class Row:
     higher_is_better: bool = False
     unit: str = "x"
 
+    head = ("what", "memento", "bare", "ratio", "target", "met")
+
     @property
     def met(self) -> bool:
         """Whether the target was reached."""
         return self.value >= self.target if self.higher_is_better else self.value <= self.target
 
+    @property
+    def cells(self) -> list[str]:
+        """What stands in the columns of the table."""
+        sign = ">=" if self.higher_is_better else "<="
+        unit = "" if self.unit == "x" else f" {self.unit}"
+        ratio, target = f"{self.value:.2f}{unit}", f"{sign} {self.target:g}{unit}"
+        return [self.what, self.ours, self.bare, ratio, target, _yes_or_no(met=self.met)]
+
 
 def as_markdown(rows: Sequence[Row]) -> str:
     """Return the table, with the machine that it was measured on."""
-    lines = ["| what | memento | bare | ratio | target | met |", "|---|---|---|---|---|---|"]
-    for row in rows:
-        sign = ">=" if row.higher_is_better else "<="
-        unit = "" if row.unit == "x" else f" {row.unit}"
-        met = "yes" if row.met else "**no**"
-        lines.append(
-            f"| {row.what} | {row.ours} | {row.bare} | {row.value:.2f}{unit} | {sign} {row.target:g}{unit} | {met} |"
-        )
     machine = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    return "\n".join([*lines, "", f"Measured on {machine}."])
+    return "\n".join([*_table(Row.head, rows), "", f"Measured on {machine}."])
 
 
 @dataclass(frozen=True)
@@ -63,19 +65,35 @@ class Figure:
     target: float
     higher_is_better: bool = True
 
+    head = ("what", "figure", "target", "met")
+
     @property
     def met(self) -> bool:
         """Whether the target was reached."""
         return self.value >= self.target if self.higher_is_better else self.value <= self.target
 
+    @property
+    def cells(self) -> list[str]:
+        """What stands in the columns of the table."""
+        sign = ">=" if self.higher_is_better else "<="
+        return [self.what, f"{self.value:.3f}", f"{sign} {self.target:g}", _yes_or_no(met=self.met)]
+
 
 def figures_as_markdown(figures: Sequence[Figure]) -> str:
     """Return the table of what was measured on data."""
-    lines = ["| what | figure | target | met |", "|---|---|---|---|"]
-    for figure in figures:
-        sign, met = ">=" if figure.higher_is_better else "<=", "yes" if figure.met else "**no**"
-        lines.append(f"| {figure.what} | {figure.value:.3f} | {sign} {figure.target:g} | {met} |")
-    return "\n".join(lines)
+    return "\n".join(_table(Figure.head, figures))
+
+
+def _yes_or_no(*, met: bool) -> str:
+    return "yes" if met else "**no**"
+
+
+def _table(head: Sequence[str], rows: Sequence[Row | Figure]) -> list[str]:
+    return [_line(head), "|" + "---|" * len(head), *(_line(row.cells) for row in rows)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -94,10 +112,21 @@ def timed(act: Callable[[], object], *, times: int = 5) -> float:
     return statistics.median(taken)
 
 
-def kept_sections(results: Path, *, but: str) -> str:
-    """Return the sections of a file of results without the one of this heading, each after an empty line."""
-    parts = results.read_text().split("\n## ")[1:] if results.exists() else []
-    return "".join(f"\n## {part.rstrip()}\n" for part in parts if part.partition("\n")[0] != but)
+def put_row(results: Path, head: Sequence[str], cells: Sequence[str]) -> None:
+    """Put a row into the table of a file of results that has this head and "measured" as its last column.
+
+    It takes the place of the row that says the same in its first column, or the last place of all. The rest of the file
+    stays. A file without such a table is a LookupError.
+    """
+    lines = results.read_text().splitlines()
+    first = _line([*head, "measured"])
+    if first not in lines:
+        raise LookupError(f"{results.name} has no table with the columns {first}")
+    start = lines.index(first) + 2
+    end = next((n for n in range(start, len(lines)) if not lines[n].startswith("|")), len(lines))
+    same = [n for n in range(start, end) if lines[n].startswith(f"| {cells[0]} |")]
+    lines[same[0] if same else end : same[0] + 1 if same else end] = [_line(cells)]
+    results.write_text("\n".join(lines) + "\n")
 
 
 def write_section(results: Path, heading: str, text: str) -> None:
