@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from memento_tui.embedding.transformers_alone import CrossEncoder, SentenceTransformer, alone, torch
+from memento_tui.embedding.transformers_alone import CrossEncoder, SentenceTransformer, loaded, torch
 from memento_tui.errors import InvalidInput
 from memento_tui.search.ranking import SESSION_VECTOR_TOKENS
 
@@ -46,14 +46,15 @@ class Embedder:
         """``query_prefix`` and ``document_prefix`` replace the prompts that the folder names, where they are given."""
         prefixes = {"query": query_prefix, "document": document_prefix}
         try:
-            with alone():
-                self._model = SentenceTransformer(
+            self._model = loaded(
+                lambda: SentenceTransformer(
                     str(folder),
                     device="cpu",
                     local_files_only=True,
                     prompts={name: prefix for name, prefix in prefixes.items() if prefix},
                     model_kwargs={"dtype": _number_type()},
                 )
+            )
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise InvalidInput(
                 f"The model in {folder} cannot be loaded: {error}",
@@ -204,8 +205,7 @@ class EntailmentModel:
         if not (folder / "config.json").is_file():
             raise InvalidInput(f"There is no model in {folder}: it holds no config.json.", _ENTAILMENT_HINT)
         try:
-            with alone():
-                self._model = CrossEncoder(str(folder), device="cpu", local_files_only=True)
+            self._model = loaded(lambda: CrossEncoder(str(folder), device="cpu", local_files_only=True))
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise InvalidInput(f"The model in {folder} cannot be loaded: {error}", _ENTAILMENT_HINT) from error
         labels = {int(number): str(name).lower() for number, name in self._model.config.id2label.items()}

@@ -1,27 +1,28 @@
-"""sentence-transformers and torch without what embedding never uses: 150 MB less, and half of the time of importing.
+"""sentence-transformers and torch without what embedding never uses: 200 MB less, and half of the time of importing.
 
 Importing sentence-transformers and loading a model bring scikit-learn and SciPy for evaluations, torch's compiler for
 the marks that functions carry which might be compiled, and its tensors over several machines. So meanwhile the first
 are placeholders that load the real ones when they are called, the marks leave functions as they are, and torch says
-that it knows no other machine. Afterwards all is as it was: whoever imports the real packages gets them.
+that it knows no other machine. Importing torch brings what computes shapes without numbers, with a package for algebra:
+that is left out, and imported after all for a model that cannot be loaded without it. Afterwards all is as it was:
+whoever imports the real packages gets them.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, TypeVar
 
-import torch
-
-__all__ = ["CrossEncoder", "SentenceTransformer", "alone", "torch"]
+__all__ = ["CrossEncoder", "SentenceTransformer", "loaded", "torch"]
 
 _COMPILER = "torch._dynamo"
+_SHAPES = "torch._meta_registrations"
 _LEFT_OUT = ("scipy", "sklearn", _COMPILER)
 _MARKS = ("allow_in_graph", "assume_constant_result", "disable")
 """Decorators of the compiler by which functions are marked; nothing is compiled here."""
@@ -54,12 +55,15 @@ def _leave_as_it_is(function: T | None = None, *_: object, **__: object) -> T | 
 
 
 class _LeavesOut(MetaPathFinder, Loader):
-    """Finds a placeholder for every module of the packages that are left out."""
+    """Finds a placeholder for every module of some packages."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
 
     def find_spec(
         self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if any(fullname == name or fullname.startswith(f"{name}.") for name in _LEFT_OUT):
+        if any(fullname == name or fullname.startswith(f"{name}.") for name in self._names):
             return ModuleSpec(fullname, self, is_package=True)
         return None
 
@@ -70,15 +74,38 @@ class _LeavesOut(MetaPathFinder, Loader):
         pass
 
 
-_leaves_out = _LeavesOut()
-_knows_other_machines = torch.distributed.is_available
+class _ShapesFirst(MetaPathFinder, Loader):
+    """Lets whoever imports more of torch import its shapes first: much is built on them, and in one order alone."""
+
+    _waits = True
+
+    def find_spec(
+        self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        left_out = any(isinstance(finder, _LeavesOut) for finder in sys.meta_path)
+        if left_out or not self._waits or not fullname.startswith("torch."):
+            return None
+        self._waits = False
+        import_module(_SHAPES)
+        module = sys.modules.get(fullname)
+        if module is None:
+            return None
+        # It was imported on the way. Its former description would load it a second time.
+        spec = module.__spec__ = ModuleSpec(fullname, self)
+        spec.submodule_search_locations = getattr(module, "__path__", None)
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return sys.modules[spec.name]
+
+    def exec_module(self, module: ModuleType) -> None:
+        pass
 
 
 @contextmanager
-def alone() -> Iterator[None]:
-    """Leave out of what is imported meanwhile the packages that embedding never uses."""
-    sys.meta_path.insert(0, _leaves_out)
-    torch.distributed.is_available = lambda: False
+def _without(*names: str) -> Iterator[None]:
+    """Leave these packages out of what is imported meanwhile."""
+    sys.meta_path.insert(0, _LeavesOut(names))
     try:
         yield
     finally:
@@ -87,15 +114,46 @@ def alone() -> Iterator[None]:
 
 def _let_in() -> None:
     """Leave nothing out any more: the next import of a placeholder's module is that of the real one."""
-    torch.distributed.is_available = _knows_other_machines
-    if _leaves_out in sys.meta_path:
-        sys.meta_path.remove(_leaves_out)
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _LeavesOut)]
     for name, module in list(sys.modules.items()):
         if isinstance(module, _Placeholder):
             del sys.modules[name]
-    if isinstance(vars(torch).get("_dynamo"), _Placeholder):
-        delattr(torch, "_dynamo")
+            parent, _, child = name.rpartition(".")
+            if vars(sys.modules.get(parent, sys)).get(child) is module:
+                delattr(sys.modules[parent], child)
 
 
-with alone():
+_HAD_SHAPES = _SHAPES in sys.modules
+with _without(_SHAPES):
+    import torch
+if not _HAD_SHAPES:
+    sys.meta_path.insert(0, _ShapesFirst())
+
+_knows_other_machines = torch.distributed.is_available
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Leave out of what is imported meanwhile the packages that embedding never uses."""
+    torch.distributed.is_available = lambda: False
+    try:
+        with _without(*_LEFT_OUT):
+            yield
+    finally:
+        torch.distributed.is_available = _knows_other_machines
+
+
+def loaded(load: Callable[[], T]) -> T:
+    """Return what a function loads: a model, without the packages that embedding never uses.
+
+    Models are built of shapes first. One that needs more of these than torch itself knows is loaded again with all.
+    """
+    with _alone(), suppress(NotImplementedError):
+        return load()
+    import_module(_SHAPES)
+    with _alone():
+        return load()
+
+
+with _alone():
     from sentence_transformers import CrossEncoder, SentenceTransformer
