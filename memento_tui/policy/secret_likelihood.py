@@ -19,6 +19,7 @@ from itertools import accumulate, chain
 from pathlib import Path
 from typing import NamedTuple
 
+from memento_tui.policy.secret_counts import counts_something
 from memento_tui.policy.secret_lexicon import TRIGGERS, groups_of_word
 from memento_tui.policy.secret_patterns import (
     MARKER,
@@ -516,7 +517,9 @@ def likely_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     if len(given.words) < 2:  # noqa: PLR2004 - an id, a tag, a name: nothing around it says what it is
         return
     for found in candidates(given):
-        if is_secret(found.word, score_of(features(given, found), learned), learned):
+        if is_secret(found.word, score_of(features(given, found), learned), learned) and not (
+            found.word.text.isdigit() and counts_something(text, found.start, found.end)
+        ):
             yield found.start, found.end, "password" if len(found.word.text) < _MIN_KEY_CHARACTERS else "key"
 
 

@@ -61,6 +61,38 @@ def test_honest_words_about_secrets_stay(text: str) -> None:
     assert redact_text(text) == (text, [])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ログインサーバーはポート8443で待機する。",
+        "今日は日本語テキストを書きます。設定はポート8080です。",
+        "認証トークンの有効期限は3600秒です。",
+        "パスワードの有効期限は90日、長さは1024文字まで。",
+        "キャッシュのキーは1000個まで、キー更新は2025年6月。",
+        "数据库密码在保险库里。端口8080",
+        "密码每隔180天更换, 服务器在2024年迁移。",
+        "登录失败5000次后锁定。状态码是4290。",
+        "암호화 서버는 포트 8443에서 2024년부터 실행됩니다.",
+    ],
+)
+def test_a_number_that_counts_or_numbers_something_stays_where_no_spaces_are_written(text: str) -> None:
+    assert redact_text(text) == (text, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("パスワードは8080です", "8080"),
+        ("暗証番号は4711です", "4711"),
+        ("门锁密码:8421", "8421"),
+        ("密码改为90210了", "90210"),
+        ("金庫の暗証番号を49321に変えた。", "49321"),
+    ],
+)
+def test_a_code_still_goes_where_no_spaces_are_written(text: str, secret: str) -> None:
+    assert secret not in redact_text(text)[0]
+
+
 @given(st.permutations([0.1, 0.2, 0.3, 1e16, -1e16, 0.7]))
 def test_a_score_is_the_same_in_whatever_order_its_features_come(weights: list[float]) -> None:
     learned = Weights({str(weight): weight for weight in weights}, frozenset(), 0.0, 0.0)
