@@ -1,7 +1,8 @@
-"""Let nothing leave this machine for an address in a ``config.toml`` before the person agreed to that very address.
+"""Let nothing leave this machine for an address in a data directory before the person agreed to that very address.
 
-Somebody else may have written the ``config.toml`` of a data directory, so the agreements lie beside the list of
-workspaces, never inside a directory. One holds for every workspace of this machine, for its address and key variable.
+Somebody else may have written a data directory's ``config.toml``, and the part in a hub that its database holds, so the
+agreements lie beside the list of workspaces, never inside a directory. One holds for every workspace of this machine,
+for its address and key variable.
 """
 
 from __future__ import annotations
@@ -23,23 +24,28 @@ __all__ = [
     "agree_to",
     "destinations",
     "is_agreed",
+    "refusal",
     "refusals",
     "require_agreement",
     "withdraw_agreements",
 ]
 
-LANGUAGE_MODEL, SHARED_VECTORS = "language_model", "engine.shared_vectors"
+LANGUAGE_MODEL, SHARED_VECTORS, HUB = "language_model", "engine.shared_vectors", "hub"
 
-_WHAT_IS_SENT = {LANGUAGE_MODEL: "memories", SHARED_VECTORS: "vectors made of shared memories"}
+_WHAT_IS_SENT = {
+    LANGUAGE_MODEL: "memories",
+    SHARED_VECTORS: "vectors made of shared memories",
+    HUB: "shared memories, and the password of your login,",
+}
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,60}", re.ASCII)
 
 
 class Destination(NamedTuple):
-    """A place that a ``config.toml`` would send something to."""
+    """A place that a data directory would send something to."""
 
     setting: str
-    """The section or setting that names it."""
+    """The section or setting that names it; ``hub`` for the database's part in one."""
     address: str
     key_variable: str = ""
     """The environment variable whose value goes there; empty where ``config.toml`` names none."""
@@ -53,6 +59,16 @@ class Destination(NamedTuple):
     def of_shared_vectors(cls, address: str) -> Destination:
         """Return that of vectors on object storage."""
         return cls(SHARED_VECTORS, address)
+
+    @classmethod
+    def of_hub(cls, address: str) -> Destination:
+        """Return that of a hub's PostgreSQL."""
+        return cls(HUB, address)
+
+    @property
+    def named_by(self) -> str:
+        """The file of the data directory that names it."""
+        return "memento.db" if self.setting == HUB else "config.toml"
 
     @property
     def in_words(self) -> str:
@@ -69,12 +85,13 @@ class Destination(NamedTuple):
         return f"{sent} to {shown}"
 
 
-def destinations(config: Config) -> Sequence[Destination]:
-    """Return every place that a ``config.toml`` would send something to."""
+def destinations(config: Config, hub: str = "") -> Sequence[Destination]:
+    """Return every place that a ``config.toml`` would send something to, and the hub at an address."""
     vectors = config.engine.shared_vectors
     return [
         *([Destination.of_language_model(config.language_model)] if config.language_model.url else []),
         *([Destination.of_shared_vectors(vectors)] if vectors else []),
+        *([Destination.of_hub(hub)] if hub else []),
     ]
 
 
@@ -96,20 +113,24 @@ def require_agreement(destination: Destination) -> None:
     except MementoError as error:
         raise NotAllowed(f"{error.message} Nothing is sent.", error.hint) from error
     raise NotAllowed(
-        f"config.toml would send {destination.in_words}; nothing is sent, because you have not agreed to that.",
+        f"{destination.named_by} would send {destination.in_words};"
+        " nothing is sent, because you have not agreed to that.",
         "To agree, run `memento settings agree` in a terminal of your own.",
     )
 
 
-def refusals(config: Config) -> Mapping[Destination, NotAllowed]:
-    """Return why nothing is sent to the places that a ``config.toml`` names without the person's agreement."""
-    found = {}
-    for destination in destinations(config):
-        try:
-            require_agreement(destination)
-        except NotAllowed as error:
-            found[destination] = error
-    return found
+def refusal(destination: Destination) -> NotAllowed | None:
+    """Return why nothing is sent to a place; ``None`` where the person agreed to it."""
+    try:
+        require_agreement(destination)
+    except NotAllowed as error:
+        return error
+    return None
+
+
+def refusals(named: Sequence[Destination]) -> Mapping[Destination, NotAllowed]:
+    """Return why nothing is sent to those of the places that the person did not agree to."""
+    return {one: error for one in named if (error := refusal(one)) is not None}
 
 
 def agree_by_typing(name: str, before: Config, now: Config) -> None:

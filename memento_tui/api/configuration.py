@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from math import isfinite
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import msgspec
 
 from memento_tui import config
-from memento_tui.agreements import agree_by_typing, refusals
+from memento_tui.agreements import Destination, agree_by_typing, destinations, refusals
+from memento_tui.api.hub_session import membership_of
 from memento_tui.config import Config, config_of, load_config, read_config_text
 from memento_tui.errors import DataDirectoryError, InvalidInput, NotFound, ReadOnlyMode
 from memento_tui.paths import DataPaths
@@ -22,7 +23,17 @@ from memento_tui.policy.secrets import redact_text
 from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory, replace_file
 from memento_tui.text.toml_lines import line_of, line_of_section, toml_value, with_value, without_value
 
-__all__ = ["Setting", "SettingState", "SettingsFile", "all_settings", "explained_attributes"]
+__all__ = [
+    "Setting",
+    "SettingState",
+    "SettingsFile",
+    "all_settings",
+    "explained_attributes",
+    "workspace_destinations",
+]
+
+if TYPE_CHECKING:
+    from memento_tui.api.workspace import Workspace
 
 _RULES = "review.rules"
 _KINDS_IN_WORDS = {"bool": "true or false", "int": "a whole number", "float": "a number"}
@@ -148,6 +159,12 @@ def explained_attributes(module: object) -> dict[str, str]:
     return found
 
 
+def workspace_destinations(workspace: Workspace) -> Sequence[Destination]:
+    """Return every place that a workspace would send something to, its hub among them."""
+    membership = membership_of(workspace.settings)
+    return destinations(workspace.config, "" if membership is None else membership.url)
+
+
 class SettingsFile:
     """The ``config.toml`` of one data directory, to be read and changed line by line.
 
@@ -190,7 +207,7 @@ class SettingsFile:
 
     def withheld(self, name: str) -> list[str]:
         """Return why nothing is sent to the place that the setting ``name`` is of, in words; empty where it may be."""
-        refused = refusals(load_config(self.path))
+        refused = refusals(destinations(load_config(self.path)))
         return [str(error) for one, error in refused.items() if name.startswith(one.setting)]
 
     def check(self, name: str, typed: str) -> None:

@@ -11,7 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from memento_tui.agreements import destinations, refusals
+from memento_tui.agreements import refusals
+from memento_tui.api.configuration import workspace_destinations
 from memento_tui.api.encryption_status import examine_encryption
 from memento_tui.api.integrity import begin_semantic_anew, check_keyword_index, check_rows, check_vectors, stop_engine
 from memento_tui.api.overview import HealthFinding, examine_meaning, format_bytes, hub_signs
@@ -162,7 +163,7 @@ def examine_quickly(workspace: Workspace) -> Iterator[HealthFinding]:
     """Yield the findings that need no full read of the database, the quickest first."""
     yield from examine_directory(workspace.paths, read_only=workspace.is_read_only)
     yield _settings(workspace.config)
-    yield from _sent(workspace.config)
+    yield from _sent(workspace)
     yield _contents(workspace)
     yield _backups(workspace)
     yield from hub_signs(workspace)
@@ -215,12 +216,12 @@ def _settings(config: Config) -> HealthFinding:
     return HealthFinding("settings", ok=True, detail="config.toml names nothing that is missing")
 
 
-def _sent(config: Config) -> Iterator[HealthFinding]:
-    """Tell what config.toml sends off this machine, where it names any such place."""
-    refused = refusals(config)
+def _sent(workspace: Workspace) -> Iterator[HealthFinding]:
+    """Tell what config.toml and the part in a hub send off this machine, where they name any such place."""
+    named = workspace_destinations(workspace)
+    refused = refusals(named)
     for error in refused.values():
         yield HealthFinding("what is sent", ok=False, detail=error.message, hint=error.hint)
-    named = destinations(config)
     if named and not refused:
         sent = "; ".join(one.in_words for one in named)
         yield HealthFinding("what is sent", ok=True, detail=f"as you agreed: {sent}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from memento_tui.agreements import Destination, refusal
 from memento_tui.api.activity import MAX_COUNTED_ENTRIES, ActivityQuery
 from memento_tui.api.hub_session import membership_of
 from memento_tui.api.inbox import KIND_NAMES, InboxItem
@@ -281,6 +282,8 @@ def hub_signs(workspace: Workspace) -> list[HealthFinding]:
     membership = membership_of(workspace.settings)
     if membership is None:
         return []
+    if refused := refusal(Destination.of_hub(membership.url)):
+        return [HealthFinding("hub", ok=False, detail="not connected: you have not agreed to it", hint=refused.hint)]
     if membership.problem:
         return [HealthFinding("hub", ok=False, detail=membership.problem, hint="`memento hub status` says more.")]
     if not membership.namespaces:

@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from memento_tui.cli.author import is_own_terminal, require_own_terminal
-from memento_tui.cli.command import current_session, group
+from memento_tui.cli.command import current_session, group, open_workspace
 from memento_tui.cli.interaction import confirm
 from memento_tui.cli.output import emit, note, safe, table
 from memento_tui.errors import DataDirectoryError
@@ -17,6 +17,7 @@ from memento_tui.errors import DataDirectoryError
 __all__ = ["commands"]
 
 if TYPE_CHECKING:
+    from memento_tui.agreements import Destination
     from memento_tui.api.configuration import SettingsFile, SettingState
 
 
@@ -137,25 +138,24 @@ def reset_setting(name: str) -> None:
 @settings.command(
     "agree",
     writes=True,
-    short_help="Agree to what config.toml sends off this machine.",
+    short_help="Agree to what this workspace sends off this machine.",
     examples="""
     memento settings agree
     """,
 )
 def agree() -> None:
-    """Show what config.toml would send where, such as to a language model, and ask whether you agree.
+    """Show what config.toml, and the hub in the database, would send where, and ask whether you agree.
 
-    Until you do nothing is sent there: somebody else may have written the file. It takes a terminal of your own. What
+    Until you do nothing is sent there: somebody else may have made the directory. It takes a terminal of your own. What
     you agree to holds for that address with that key variable, in every workspace of this machine.
     """
-    from memento_tui.agreements import agree_to, destinations, is_agreed  # noqa: PLC0415 - help is shown without it
-    from memento_tui.config import load_config  # noqa: PLC0415 - as above
+    from memento_tui.agreements import agree_to, is_agreed  # noqa: PLC0415 - a command's help is shown without it
 
     require_own_terminal("Agreeing to what is sent")
-    named = destinations(load_config(_file().path))
+    named = _named_places()
     for one in named:
         if not is_agreed(one):
-            said = f"config.toml would send {one.in_words}"
+            said = f"{one.named_by} would send {one.in_words}"
             unasked, declined = f"{said}: nobody can be asked.", "Nothing is sent there."
             confirm(f"{said}. Agree", yes=False, unasked=unasked, declined=declined, hint="Do it without --json.")
             agree_to(one)
@@ -163,9 +163,22 @@ def agree() -> None:
         {"agreed": [one._asdict() for one in named]},
         lambda: (
             safe("\n".join(f"Agreed: {one.in_words}." for one in named), multiline=True)
-            or "config.toml sends nothing off this machine."
+            or "This workspace sends nothing off this machine."
         ),
     )
+
+
+def _named_places() -> Sequence[Destination]:
+    """Return every place that the workspace would send something to; a directory without a database is in no hub."""
+    from memento_tui.agreements import destinations  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.api.configuration import workspace_destinations  # noqa: PLC0415 - as above
+    from memento_tui.config import load_config  # noqa: PLC0415 - as above
+
+    file = _file()
+    if not current_session().paths.database.exists():
+        return destinations(load_config(file.path))
+    with open_workspace() as workspace:
+        return workspace_destinations(workspace)
 
 
 @settings.command(
@@ -182,7 +195,7 @@ def withdraw() -> None:
     from memento_tui.agreements import withdraw_agreements  # noqa: PLC0415 - a command's help is shown without it
 
     count = withdraw_agreements()
-    emit({"withdrawn": count}, lambda: f"Withdrawn: {count}. Nothing is sent by config.toml until you agree again.")
+    emit({"withdrawn": count}, lambda: f"Withdrawn: {count}. Nothing is sent there until you agree again.")
 
 
 commands = {"settings": settings}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from memento_tui.agreements import Destination, agree_to
 from memento_tui.api.hub_session import HubMembership, HubSession, alone_with_hub
 from memento_tui.api.workspace import Workspace
 from memento_tui.errors import InvalidInput, MementoError, NotAllowed, NotFound
@@ -68,17 +69,17 @@ class MachineHub:
         return self._session.membership
 
     def begin(self, url: str, *, workspace: str, name: str, namespaces: Sequence[str]) -> HubMembership:
-        """Make a hub in a database and join it as its owner."""
+        """Make a hub in a database and join it as its owner; the person who names its address agrees to it."""
         self._check_free(url, name, namespaces)
         _check_name("workspace", workspace)
-        with HubServer(url) as server:
+        with HubServer(url, typed_by_person=True) as server:
             server.migrate()
             return self._join(server, url, server.make_workspace(workspace), name, namespaces)
 
     def join(self, url: str, *, workspace: str, name: str, namespaces: Sequence[str]) -> HubMembership:
-        """Join a hub; ``workspace`` may be empty where there is one alone."""
+        """Join a hub; ``workspace`` may be empty where there is one alone. Its address is agreed to as by `begin`."""
         self._check_free(url, name, namespaces)
-        with HubServer(url) as server:
+        with HubServer(url, typed_by_person=True) as server:
             return self._join(server, url, _chosen(server.workspaces(), workspace), name, namespaces)
 
     def leave(self) -> Departure:
@@ -150,13 +151,13 @@ class MachineHub:
         self._session.change_membership(lambda known: msgspec.structs.replace(known, notes=()))
 
     def problem(self) -> str:
-        """Return why this machine and the hub cannot come together now, as a sentence; "" where they can."""
+        """Return why this machine and the hub cannot come together now, and what to do next; "" where they can."""
         membership = self._required()
         try:
             with HubServer(membership.url) as server:
                 server.head(membership.workspace)
         except MementoError as error:
-            return error.message
+            return str(error)
         return membership.problem
 
     def members(self) -> list[HubMember]:
@@ -213,6 +214,7 @@ class MachineHub:
     def _join(
         self, server: HubServer, url: str, workspace: HubWorkspace, name: str, namespaces: Sequence[str]
     ) -> HubMembership:
+        agree_to(Destination.of_hub(url))
         key = SigningKey.make(self._session.paths.hub_key)
         member = new_id()
         server.join(workspace.id, member, name, key.public)

@@ -14,6 +14,7 @@ from typing import Any, Literal, LiteralString, NamedTuple, Self
 
 import msgspec
 
+from memento_tui.agreements import Destination, require_agreement
 from memento_tui.errors import Conflict, InvalidInput, MementoError, NotAllowed, NotFound
 from memento_tui.hub.address import check_connection, connection_options, keyring_name
 from memento_tui.hub.entries import GENESIS, HubChange, HubEntry
@@ -96,9 +97,15 @@ class Standing(NamedTuple):
 
 
 class HubServer:
-    """One connection to a hub. Use it as a context manager."""
+    """One connection to a hub. Use it as a context manager.
 
-    def __init__(self, address: str) -> None:
+    An address that was not ``typed_by_person`` just now stood in a database that anybody may have written: nothing is
+    connected to before the person agreed to it. Raises `NotAllowed`, `InvalidInput` or `HubUnreachable`.
+    """
+
+    def __init__(self, address: str, *, typed_by_person: bool = False) -> None:
+        if not typed_by_person:
+            require_agreement(Destination.of_hub(address))
         options = connection_options(address)
         import psycopg  # noqa: PLC0415 - an extra, which most do without
 

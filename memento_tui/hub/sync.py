@@ -10,6 +10,7 @@ from time import monotonic
 import msgspec
 
 from memento_tui import clock
+from memento_tui.agreements import Destination, require_agreement
 from memento_tui.api.hub_session import HubMembership, HubSession, alone_with_hub
 from memento_tui.api.types import HubRecord
 from memento_tui.api.workspace import Workspace
@@ -196,6 +197,8 @@ class HubLink:
             self._session.change_membership(noted)
 
     def _open(self, membership: HubMembership) -> HubServer:
+        """Return the connection; one that is open goes on only while the person's agreement stands."""
+        require_agreement(Destination.of_hub(membership.url))
         part = (membership.url, membership.member)
         if part != self._part:  # the hub was left and another joined, by another program perhaps
             self.close()

@@ -43,7 +43,7 @@ def _needs_password(address: str) -> bool:
 
 
 def _reaches(address: str) -> bool:
-    with HubServer(address) as server:
+    with HubServer(address, typed_by_person=True) as server:
         return bool(server._connection.info.user == "guarded")
 
 
@@ -54,12 +54,12 @@ def test_a_password_that_no_file_has_comes_from_the_keyring(
     monkeypatch.delenv("PGPASSWORD", raising=False)
     kept = use_keyring(tmp_path / "keyring.json", monkeypatch)
     with pytest.raises(NotAllowed, match="keyring set memento-hub LOGIN@HOST"):
-        HubServer(login)
+        HubServer(login, typed_by_person=True)
     kept.write_text(json.dumps({"memento-hub guarded@localhost": "right"}))
     assert _reaches(login)
     kept.write_text(json.dumps({"memento-hub guarded@localhost": "wrong"}))
     with pytest.raises(NotAllowed, match="password authentication failed"):
-        HubServer(login)
+        HubServer(login, typed_by_person=True)
 
 
 def test_a_file_of_passwords_is_asked_before_the_keyring(

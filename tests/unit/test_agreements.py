@@ -252,4 +252,4 @@ def test_nobody_but_a_person_agrees_not_even_a_script_with_a_token(
 
 def test_a_config_that_sends_nothing_asks_nothing(terminal: Program) -> None:
     (terminal.data_dir / "config.toml").write_text("[engine]\nenabled = false\n")
-    assert terminal.run("settings", "agree").out == "config.toml sends nothing off this machine.\n"
+    assert terminal.run("settings", "agree").out == "This workspace sends nothing off this machine.\n"
