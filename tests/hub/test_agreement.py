@@ -77,7 +77,7 @@ def test_nothing_connects_to_a_hub_that_nobody_agreed_to_on_this_machine(
 ) -> None:
     one = stranger(machine)
     connections.clear()
-    with pytest.raises(NotAllowed, match="password of your login.*nothing is sent") as refused:
+    with pytest.raises(NotAllowed, match=r"password of your login.*nothing is sent") as refused:
         USES[use](one)
     assert connections == []
     assert refused.value.hint == f"To agree, {ASK}."

@@ -231,7 +231,8 @@ def test_a_hub_that_does_not_answer_stops_nothing(machine: MakeMachine, tmp_path
     membership = laptop.hub.membership
     assert membership is not None
     laptop.link.close()
-    away = HubLink(laptop.workspace, connect=lambda _url: HubServer(f"postgresql://x@/x?host={tmp_path}", typed_by_person=True))
+    nowhere = f"postgresql://x@/x?host={tmp_path}"
+    away = HubLink(laptop.workspace, connect=lambda _url: HubServer(nowhere, typed_by_person=True))
     made = laptop.remember("Written offline.")
     with pytest.raises(MementoError, match="does not answer"):
         away.synchronize()
