@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from memento_tui.locations import last_known_location
+from memento_tui.private_files import replace_file
 from memento_tui.regular_files import read_regular
 
 TYPE_CHECKING = False  # as in `typing`, whose import a hook would wait for
@@ -151,13 +152,7 @@ def unlock(key_id: str, key: bytes) -> None:
     file = _key_file(_folder_of(key_id), key_id)
     for folder in (file.parent.parent, file.parent):
         _make_private(folder)
-    unfinished = file.with_name(f"{key_id}.{os.getpid()}")
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        os.write(descriptor, key)
-    finally:
-        os.close(descriptor)
-    unfinished.replace(file)
+    replace_file(file, key)
 
 
 def forget_key(key_id: str) -> bool:

@@ -18,7 +18,7 @@ from memento_tui.errors import AmbiguousId, DataDirectoryError, InvalidInput, No
 from memento_tui.locations import data_location, known_workspaces_location
 from memento_tui.moments import format_moment
 from memento_tui.paths import DataPaths
-from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory
+from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory, replace_file
 
 __all__ = ["DEFAULT", "KnownWorkspace", "KnownWorkspaces", "chosen_directory", "note_opened"]
 
@@ -245,12 +245,9 @@ def _write(listed: _Listed) -> None:
         for one in listed.workspaces
     ]
     held = {"workspaces": workspaces, "chosen": listed.chosen}
-    beside = file.with_suffix(f".{os.getpid()}")
     try:
         make_private_directory(file.parent)
-        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as whole:  # noqa: PTH123 - a descriptor has no path
-            whole.write(json.dumps(held).encode())
-        beside.replace(file)
+        replace_file(file, json.dumps(held).encode())
     except OSError as error:
         raise _not_written(error) from error
 

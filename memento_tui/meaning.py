@@ -123,10 +123,13 @@ def _lock_file() -> str:
 
 def _write_state(process: int, step: str, problem: str = "") -> None:
     """Write the state so that a reader finds the one before or this one, and never half of it."""
-    part = f"{state_file()}.{os.getpid()}"
-    with open(part, "w", encoding="utf-8") as file:  # noqa: PTH123 - as above
-        json.dump({"process": process, "step": step, "problem": problem}, file)
-    os.replace(part, state_file())  # noqa: PTH105 - as above
+    from pathlib import Path  # noqa: PLC0415 - most callers only ask
+
+    from memento_tui.private_files import replace_file  # noqa: PLC0415 - as above
+
+    held = {"process": process, "step": step, "problem": problem}
+    # Other users of the environment read it too.
+    replace_file(Path(state_file()), json.dumps(held).encode(), mode=0o644)
 
 
 def install_meaning(tell: Callable[[str], None]) -> bool:

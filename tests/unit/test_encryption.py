@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -179,6 +180,19 @@ def test_the_passphrase_unlocks_it_and_no_other(paths: DataPaths) -> None:
         memento_tui.open(paths.root)
     assert unlock(paths, PASSPHRASE) == [paths.key_id]
     assert _state(paths.root) == before
+
+
+def test_no_link_beside_an_unlocked_key_leads_it_to_another_file(paths: DataPaths, tmp_path: Path) -> None:
+    encrypt(paths, PASSPHRASE)
+    unlocked = encryption.key_place(paths.key_id)
+    lock(paths)
+    kept = tmp_path / "kept"
+    kept.write_text("Mine.")
+    assert unlocked is not None
+    unlocked.with_name(f"{paths.key_id}.{os.getpid()}").symlink_to(kept)
+    unlock(paths, PASSPHRASE)
+    assert kept.read_text() == "Mine."
+    assert encryption.key_place(paths.key_id) == unlocked
 
 
 def test_the_passphrase_changes_and_what_is_encrypted_stays_as_it_is(paths: DataPaths) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -43,6 +44,18 @@ def test_what_was_opened_last_stands_first_and_the_default_is_always_there(tmp_p
     note_opened(tmp_path / "one")
     assert [one.name for one in known.list()] == ["one", "two", "default"]
     assert state.stat().st_mode & 0o777 == 0o600
+
+
+def test_no_link_beside_the_list_leads_a_change_to_another_file(tmp_path: Path, state: Path) -> None:
+    note_opened(made(tmp_path / "one"))
+    kept = tmp_path / "kept"
+    kept.write_text("Mine.")
+    for name in (f"workspaces.{os.getpid()}", "workspaces.tmp", f"workspaces.json.{os.getpid()}"):
+        (state.parent / name).symlink_to(kept)
+    note_opened(made(tmp_path / "two"))
+    assert kept.read_text() == "Mine."
+    assert not state.is_symlink()
+    assert [one.name for one in KnownWorkspaces().list()] == ["two", "one", "default"]
 
 
 def test_two_directories_of_one_name_get_two_names(tmp_path: Path) -> None:

@@ -83,6 +83,15 @@ def test_packages_that_are_just_being_put_there_do_not_count(environment: Path) 
     assert is_installed()
 
 
+def test_no_link_beside_the_state_of_an_installation_leads_it_to_another_file(environment: Path) -> None:
+    kept = environment / "kept"
+    kept.write_text("Mine.")
+    Path(f"{meaning.state_file()}.{os.getpid()}").symlink_to(kept)
+    with _installing("looking for torch"):
+        assert installation() == Installation("looking for torch", "")
+    assert kept.read_text() == "Mine."
+
+
 def test_an_installation_that_died_is_no_longer_under_way() -> None:
     assert (installation(), describe_installation()) == (None, "")
     with _installing("looking for torch"):
