@@ -1,15 +1,17 @@
 """An hour of use in fast motion: an agent writes ten times a second while a person goes about; what memory it takes.
 
-``python -m tests.benchmarks.hour DATA [MINUTES]`` prints the resident megabytes after each tenth of the time.
+``python -m tests.benchmarks.hour DATA [MINUTES]`` prints the resident megabytes of the app after each tenth of the
+time, and how many of them are no pages of files. The agent is a process of its own, as it is in use.
 """
 
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from memento_tui.api import Workspace
@@ -33,28 +35,57 @@ def growth(data: Path, size: str) -> Row:
     """Compare the memory after the hour with that after its first tenth, in a process of its own."""
     command = [sys.executable, "-m", "tests.benchmarks.hour", str(data)]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603 - this file
-    marks = [float(line) for line in told.split()]
+    marks = [float(line.split()[0]) for line in told.splitlines()]
     what = f"memory of the app at {size} memories after an hour of use / after its first six minutes"
     return Row(what, f"{marks[-1]:.0f} MB", f"{marks[0]:.0f} MB", marks[-1] / marks[0], _MOST_GROWTH)
 
 
+_AGENT = """
+import sys
+from memento_tui.api import Workspace
+
+with Workspace(sys.argv[1], actor="agent", channel="mcp", agent="claude", session="agent") as agent:
+    for line in sys.stdin:
+        look = int(line)
+        for number in range(int(sys.argv[2])):
+            agent.remember(f"Note {look}-{number}: the cache of build {look} is at shard {number}.")
+        print(look, flush=True)
+"""
+"""Writes so many memories for each number that it reads, and says it again when they are written."""
+
+
+@contextmanager
+def _agent(data: Path) -> Iterator[Callable[[int], None]]:
+    """Give a function that lets the agent write for a look, and waits until it has."""
+    command = [sys.executable, "-c", _AGENT, str(data), str(_WRITES_A_LOOK)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - ours
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError(command)
+        numbers, answers = process.stdin, process.stdout
+
+        def write(look: int) -> None:
+            print(look, file=numbers, flush=True)
+            if answers.readline() != f"{look}\n":
+                raise RuntimeError("the agent has ended")
+
+        yield write
+        numbers.close()
+
+
 async def _use(data: Path, minutes: int) -> None:
-    with (
-        Workspace(data, channel="tui", session="person") as mine,
-        Workspace(data, actor="agent", channel="mcp", agent="claude", session="agent") as agent,
-    ):
+    with Workspace(data, channel="tui", session="person") as mine, _agent(data) as write:
         garbage.disable_collection()  # as the program does when it begins
         app = MementoApp(mine, "memories")
         async with app.run_test(size=(120, 40)):
             looks = minutes * _LOOKS_A_MINUTE
             for look in range(looks):
-                for number in range(_WRITES_A_LOOK):
-                    agent.remember(f"Note {look}-{number}: the cache of build {look} is at shard {number}.")
+                write(look)
                 app._poll_journal()
                 await _go_about(app, look)
                 if (look + 1) % (looks // 10) == 0:
-                    gc.collect()
-                    print(f"{_resident():.1f}", flush=True)
+                    garbage.collect_old_generation()  # as the app does in a pause; here is none
+                    print(*(f"{size:.1f}" for size in _resident()), flush=True)
+            app.exit()
 
 
 async def _go_about(app: MementoApp, look: int) -> None:
@@ -68,9 +99,10 @@ async def _go_about(app: MementoApp, look: int) -> None:
     await drawn(app)
 
 
-def _resident() -> float:
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+def _resident() -> tuple[float, float]:
+    pages, shared = map(int, Path("/proc/self/statm").read_text(encoding="ascii").split()[1:3])
+    page = os.sysconf("SC_PAGE_SIZE") / 1e6
+    return pages * page, (pages - shared) * page
 
 
 if __name__ == "__main__":
