@@ -383,9 +383,10 @@ class MementoApp(ErrorBoundary, App[None]):
         self.section.focus_content()
 
     async def action_neighbour(self, step: int) -> None:
-        """Go to the section before or after."""
-        names = [tab.name for tab in SECTIONS]
-        await self.action_section(names[(names.index(self.section.SCOPE) + step) % len(names)])
+        """Go to the section before or after, or to that of the number that was typed before the key as a count."""
+        names, count = [tab.name for tab in SECTIONS], self.section.count_of_key
+        place = count - 1 if 0 < count <= len(names) else names.index(self.section.SCOPE) + step
+        await self.action_section(names[place % len(names)])
 
     async def open_section(self, name: str, query: str = "") -> None:
         """Go to a section and show there the rows of ``query``, in that section's own terms."""

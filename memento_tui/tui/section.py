@@ -182,6 +182,11 @@ class Section(ErrorBoundary, VerticalFrame):
         return False
 
     @property
+    def count_of_key(self) -> int:
+        """The count that was typed before the key that is being carried out; 0 for none."""
+        return 0
+
+    @property
     def moment_here(self) -> str:
         """The moment that is proposed to whoever asks for the past here."""
         return "1 day ago"

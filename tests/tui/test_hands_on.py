@@ -190,8 +190,12 @@ async def test_digits_are_counts_where_the_person_set_it_so(data_dir: Path, work
             assert rows.cursor == row, keys
         await app.press("4")
         assert "4 x ..." in app.text("#memories-head")
-        assert "[ and ] go to the sections" in app.text("#memories-head")
+        assert "4] goes to section 4" in app.text("#memories-head")
         await app.press("space", "j")
         assert rows.cursor == 2, "a count is for one key"
         await app.press("left_square_bracket")
         assert app.app.section.SCOPE == "home"
+        await app.press("2", "6", "right_square_bracket")
+        assert app.app.section.SCOPE == "identity", "Home has no list, so the first digit led to the memories"
+        await app.press("9", "right_square_bracket")
+        assert app.app.section.SCOPE == "activity", "there is no ninth section"

@@ -90,7 +90,7 @@ async def test_nothing_is_read_or_told_where_the_screen_has_no_room(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    monkeypatch.setattr("memento_tui.tui.views.memory_story._read", lambda _workspace, name: read.append(name))
+    monkeypatch.setattr(MemoryStory, "read", lambda _story, _workspace, memory: read.append(memory.id))
     async with opened(data, LARGE, start="memories") as driver:
         await _at(driver, "Port")
         assert not _story(driver).display

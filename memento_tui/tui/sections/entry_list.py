@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 from textual import work
+from textual.app import ComposeResult
 from textual.content import Content
 
 from memento_tui.api.drafts import UnsavedText, UnsavedTextFile
@@ -25,6 +26,7 @@ from memento_tui.tui.section import in_worker
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.record_spec import RecordRepository, RecordSpec
 from memento_tui.tui.selection import Selection
+from memento_tui.tui.views.record_story import RecordStory, StoryScroll
 
 __all__ = ["EntryListSection", "EntryWriter"]
 
@@ -56,6 +58,18 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
         self._shown_id: str | None = None
         """The record that is shown beside the list."""
 
+        self.told: StoryScroll[EntryT] = StoryScroll(self.side_text, self.make_story())
+        """The text of a record, and below it what else is known."""
+        self.side_scroll = self.told
+
+    def make_story(self) -> RecordStory[EntryT]:
+        """Return what is told of a record below its text where there is room."""
+        raise NotImplementedError
+
+    def compose_side(self) -> ComposeResult:
+        """Make the content of the side pane."""
+        yield self.told
+
     @property
     def _repository(self) -> RecordRepository[EntryT]:
         repository: RecordRepository[EntryT] = self.SPEC.repository(self.memento.workspace)
@@ -81,6 +95,7 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
         same = row is not None and row.id == self._shown_id
         self._shown_id = None if row is None else row.id
         self.set_side_text(Content("") if row is None else self.details(row), same=same)
+        self.told.tell(row)
 
     # Reading
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from textual import work
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
@@ -16,6 +17,7 @@ from memento_tui.errors import Conflict, MementoError, NotFound
 from memento_tui.model import Crystal
 from memento_tui.tui.commands import bindings
 from memento_tui.tui.edit_conflict import CurrentText, save_with_conflicts
+from memento_tui.tui.sections.identity_story import IdentityStory
 from memento_tui.tui.sections.identity_text import (
     CRYSTAL_BELOW,
     CRYSTAL_COLUMNS,
@@ -30,6 +32,7 @@ from memento_tui.tui.sections.identity_text import (
     other_writer_name,
 )
 from memento_tui.tui.sections.list_section import ListSection
+from memento_tui.tui.views.record_story import StoryScroll
 from memento_tui.tui.widgets.record_list import Line
 from memento_tui.tui.widgets.text_draft import TextDraft
 
@@ -75,8 +78,15 @@ class IdentitySection(ListSection[Crystal]):
         """The crystal that the others are compared with; ``None`` for the one before each."""
         self._as_prose: bool | None = None
         """Whether the text is shown; ``None`` until chosen: the present one as text, the others as changes."""
+        self.told = StoryScroll(self.side_text, IdentityStory())
+        """The text of a crystal, and below it how it came to be."""
+        self.side_scroll = self.told
 
     # What the list and the side show
+
+    def compose_side(self) -> ComposeResult:
+        """Make the content of the side pane."""
+        yield self.told
 
     def make_source(self) -> CrystalSource:
         """Return the crystals that the filter selects."""
@@ -131,6 +141,7 @@ class IdentitySection(ListSection[Crystal]):
     def show(self, row: Crystal | None) -> None:
         """Show the text of a crystal, or its changes."""
         present = None if row is None else self._read_crystal(row.id)
+        self.told.tell(present)
         self._pending = None if present is None or present.status != "proposed" else self._pending_of(present.id)
         if present is None:
             self._shown = ()

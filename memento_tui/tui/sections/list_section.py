@@ -256,6 +256,11 @@ class ListSection(Section, Generic[RowT]):
         self.call_after_refresh(self._fit_lately)
 
     @property
+    def count_of_key(self) -> int:
+        """The count that was typed before the key that is being carried out."""
+        return self.rows.count_of_key
+
+    @property
     def has_text_below(self) -> bool:
         """Whether rows have several lines now, because the list is short and the screen is tall."""
         return self.BELOW is not None and self.list.row_height > 1
@@ -424,7 +429,8 @@ class ListSection(Section, Generic[RowT]):
     def count_words(self) -> str:
         """Return the count that was typed for the next key, and where digits do not lead; empty where there is none."""
         count = self.rows.typed_count
-        return f"{count} x ...  ([ and ] go to the sections)" if count else ""
+        leads = f"  ({count}] goes to section {count})" if count and int(count) <= len(SECTIONS) else ""
+        return f"{count} x ...{leads}" if count else ""
 
     def update_head(self) -> None:
         """Write the lines above the list, and the text of an empty list."""

@@ -16,6 +16,7 @@ from memento_tui.model import Skip
 from memento_tui.moments import parse_moment
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.sections.entry_list import EntryListSection, EntryWriter
+from memento_tui.tui.sections.entry_story import SkipStory
 from memento_tui.tui.sections.entry_text import SKIP_BELOW, SKIP_COLUMNS, skip_details, skip_line
 from memento_tui.tui.sections.record_spec import DEFAULT_EXTENSION, EXPIRY_HINT, SKIP_SPEC
 from memento_tui.tui.widgets.record_list import Line
@@ -47,6 +48,10 @@ class SkipsSection(EntryListSection[Skip]):
         super().__init__()
         self._query: SkipQuery = parse_skip_query("")
         self._holding_count = 0
+
+    def make_story(self) -> SkipStory:
+        """Return what is told of a record below its text."""
+        return SkipStory()
 
     def select(self, entries: Sequence[Skip]) -> Sequence[Skip]:
         """Return the skips that the filter selects, soonest to end first, and then those that have ended."""

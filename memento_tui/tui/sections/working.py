@@ -19,6 +19,7 @@ from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.section import WIDE_CELLS
 from memento_tui.tui.sections.entry_list import EntryListSection, EntryWriter
+from memento_tui.tui.sections.entry_story import ItemStory
 from memento_tui.tui.sections.entry_text import ITEM_BELOW, ITEM_COLUMNS, item_card, item_details, item_line
 from memento_tui.tui.sections.record_spec import ITEM_SPEC
 from memento_tui.tui.widgets.column_board import ColumnBoard
@@ -85,6 +86,10 @@ class WorkingSection(EntryListSection[WorkingItem]):
     def rows(self) -> RecordList[WorkingItem]:
         """The list, or the column of the board that the cursor is in."""
         return self.board.column if self.on_board else super().rows
+
+    def make_story(self) -> ItemStory:
+        """Return what is told of a record below its text."""
+        return ItemStory()
 
     def select(self, entries: Sequence[WorkingItem]) -> Sequence[WorkingItem]:
         """Return the items that the filter selects: open ones by priority, then those that are finished."""

@@ -145,6 +145,11 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         """The digits that were typed for the next key."""
         return self._typed_count
 
+    @property
+    def count_of_key(self) -> int:
+        """The count that was typed before the key that is being carried out; 0 for none."""
+        return self._count
+
     def on_key(self, event: events.Key) -> None:
         """Keep digits for the next key, where counts are taken."""
         digit = event.character if self.takes_counts and (event.character or "").isdecimal() else None

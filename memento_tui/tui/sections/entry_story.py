@@ -1,0 +1,107 @@
+"""Tell what hangs on a skip or a working item: what agents are told of it, and the memories it rests on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.model import Memory, Skip, WorkingItem
+from memento_tui.model.filters import AllOf, AnyOf, HasTag, Under, with_default_statuses
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart
+
+__all__ = ["ItemStory", "SkipStory"]
+
+_MOST_MEMORIES = 8
+"""Memories that are shown of each sort."""
+
+_FEW_MEMORIES = 5
+"""Memories about a record below which weaker matches are shown too."""
+
+_MOST_WORDS = 24
+"""Words of a title that memories are looked for by."""
+
+_TEXT_CHARACTERS = 400
+"""Characters of a memory's text from which the line below its title is made."""
+
+
+class SkipStory(RecordStory[Skip]):
+    """What agents are told of a skip, and the memories about what it holds back."""
+
+    def read(self, workspace: Workspace, record: Skip) -> Sequence[StoryPart]:
+        """Return the line that agents are told, and the memories that say more."""
+        from memento_tui.hooks.told_lists import told_of_skip  # noqa: PLC0415 - only a tall screen needs it
+
+        is_over = record.expires_at <= clock.now()
+        return [
+            _waiting(workspace, record.id, "skip"),
+            StoryPart(
+                "Agents are told, when a session begins and where a prompt is about it",
+                ["Nothing any more: it is over." if is_over else told_of_skip(record)],
+            ),
+            *_about(workspace, (record.item, record.reason)),
+        ]
+
+
+class ItemStory(RecordStory[WorkingItem]):
+    """What agents are told of a working item, the memories that belong to it, and others about the same."""
+
+    def read(self, workspace: Workspace, record: WorkingItem) -> Sequence[StoryPart]:
+        """Return the line that agents are told, the linked memories, and those that say more."""
+        from memento_tui.hooks.told_lists import told_of_item  # noqa: PLC0415 - only a tall screen needs it
+
+        told = told_of_item(record) if record.status == "active" else "Nothing: only active items are told."
+        relations = [one for one in workspace.relations(record.id, direction="in") if one.type == "item"]
+        linked = workspace.get_many([one.src for one in relations][:_MOST_MEMORIES])
+        tagged = [memory for memory in _tagged(workspace, record) if memory.id not in linked]
+        return [
+            _waiting(workspace, record.id, "item"),
+            StoryPart("Agents are told when a session begins", [told]),
+            StoryPart("Memories that belong to it", [_memory(memory) for memory in linked.values()]),
+            StoryPart("Memories with its tags", [_memory(memory) for memory in tagged]),
+            *_about(workspace, (record.title, record.content), {*linked, *(memory.id for memory in tagged)}),
+        ]
+
+
+def _tagged(workspace: Workspace, item: WorkingItem) -> Sequence[Memory]:
+    """Return the memories in an item's namespace, or below it, that have one of its tags, the last changed first."""
+    if not item.tags:
+        return []
+    tagged = AnyOf(tuple(map(HasTag, item.tags)))
+    own = with_default_statuses(AllOf((tagged, Under(item.namespace))))
+    return workspace.list_where(own, limit=_MOST_MEMORIES).items
+
+
+def _waiting(workspace: Workspace, record_id: str, kind: str) -> StoryPart:
+    """Return what agents propose to do with a record, which waits in Review."""
+    open_ones = [one for one in workspace.review.about(record_id, kind) if one.state in OPEN_PROPOSAL_STATES]
+    lines = [StoryLine(one.created_at, one.proposed_by, one.action, ", ".join(one.payload)) for one in open_ones]
+    return StoryPart("Waits for you in Review (3)", lines)
+
+
+def _about(workspace: Workspace, texts: Sequence[str], known: Collection[str] = ()) -> tuple[StoryPart, StoryPart]:
+    """Return the memories that hold what some texts say, best first, and weaker matches where those are few.
+
+    They are found by words alone: nothing waits for the engine. ``known`` are ids of memories that are shown anyway.
+    """
+    from memento_tui.operations.relevance import relevant_hits  # noqa: PLC0415 - it needs the analyzers of the index
+
+    good: dict[str, Memory] = {}
+    found: dict[str, Memory] = {}
+    for text in texts:
+        if words := re.findall(r"\w+", text)[:_MOST_WORDS]:
+            hits = workspace.search(" ".join(words), mode="keyword", limit=_MOST_MEMORIES).results
+            found |= {hit.id: hit.memory for hit in hits if hit.id not in known}
+            good |= {hit.id: hit.memory for hit in relevant_hits(workspace, hits) if hit.id not in known}
+    weak = [memory for memory in found.values() if memory.id not in good][: max(_FEW_MEMORIES - len(good), 0)]
+    return (
+        StoryPart("Memories about it", [_memory(memory) for memory in list(good.values())[:_MOST_MEMORIES]]),
+        StoryPart("Memories with some of its words", [_memory(memory) for memory in weak]),
+    )
+
+
+def _memory(memory: Memory) -> StoryLine:
+    text = " ".join(memory.content[:_TEXT_CHARACTERS].split())
+    return StoryLine(memory.updated_at, memory.stability, memory.kind.replace("_", " "), memory.headline, text)

@@ -1,0 +1,182 @@
+"""Show what else is known of a record below its text, where a tall screen has room for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from rich.cells import cell_len
+from textual import work
+from textual.content import Content
+from textual.widgets import Static
+
+from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.errors import MementoError
+from memento_tui.tui.display import ago, cells, literal, shown
+from memento_tui.tui.section import ErrorBoundary, app_of, in_thread
+from memento_tui.tui.text_diff import wrap_runs
+from memento_tui.tui.widgets.frames import ScrollFrame
+
+__all__ = ["RecordStory", "StoryLine", "StoryPart", "StoryScroll"]
+
+_TALL_CELLS = 50
+"""Rows of a terminal from which on a short text leaves more room than rests the eye."""
+
+_LEAST_LINES = 8
+"""Rows that must be free before anything is shown in them."""
+
+_PAUSE_SECONDS = 0.15
+"""Seconds that a record is shown before more is read about it, so that going through a list reads nothing."""
+
+_AGE_WIDTH, _FIRST_WIDTH, _SECOND_WIDTH = 5, 12, 14
+_MOST_LINES_OF_PROSE, _MOST_LINES_BELOW = 6, 3
+
+
+class _Identified(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+RecordT = TypeVar("RecordT", bound=_Identified)
+
+
+class StoryLine(NamedTuple):
+    """One thing about a record: when, two words, and a text; what stands below it is a text of its own.
+
+    None of them need be safe to show.
+    """
+
+    at: datetime | None
+    first: str
+    second: str
+    text: str
+    below: str = ""
+
+    def draw(self, width: int, now: datetime) -> Iterator[Content]:
+        """Yield its lines, none wider than ``width`` cells."""
+        age = "" if self.at is None else ago(self.at, now)
+        room = width - _AGE_WIDTH - _FIRST_WIDTH - _SECOND_WIDTH - 6
+        # A text that stands whole in the row is not said again.
+        below = "" if self.below == self.text and cell_len(shown(self.text)) <= room else self.below
+        words = [f"{age:>{_AGE_WIDTH}}", cells(self.first, _FIRST_WIDTH), cells(self.second, _SECOND_WIDTH)]
+        yield literal("  ".join([*words, cells(self.text, room)]).rstrip(), "" if self.below else "dim")
+        indent = " " * (_AGE_WIDTH + 2)
+        for line in _wrapped(below, width - len(indent), _MOST_LINES_BELOW) if below else ():
+            yield Content.styled(f"{indent}{line}", "dim")
+
+
+class StoryPart(NamedTuple):
+    """Some lines below a title; a text among them is wrapped."""
+
+    title: str
+    lines: Sequence[StoryLine | str]
+
+    def draw(self, width: int, now: datetime) -> Iterator[Content]:
+        """Yield its lines, and a blank one; nothing where it has none."""
+        if not self.lines:
+            return
+        yield literal(self.title, "bold")
+        for line in self.lines:
+            if isinstance(line, str):
+                yield from (Content.styled(text, "dim") for text in _wrapped(line, width, _MOST_LINES_OF_PROSE))
+            else:
+                yield from line.draw(width, now)
+        yield Content("")
+
+
+class RecordStory(ErrorBoundary, Static, Generic[RecordT]):
+    """What `read` returns of a record: read behind the list, shown where there is room."""
+
+    MOST_LINES = 40
+    """Rows that are filled at most."""
+
+    DEFAULT_CSS = "RecordStory { height: auto; display: none; padding: 1 0 0 0; text-wrap: nowrap; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: tuple[RecordT, int, int] | None = None
+        self._asked = 0
+        """How often it was to be told: what was asked before is not shown any more."""
+
+    def read(self, workspace: Workspace, record: RecordT) -> Sequence[StoryPart]:
+        """Return what is told of a record. Called on threads."""
+        raise NotImplementedError
+
+    def show(self, record: RecordT | None, *, width: int, height: int) -> None:
+        """Tell of a record in a room of so many cells; nothing where that is too little, or the screen is not tall."""
+        lines = min(height - 1, self.MOST_LINES)
+        if record is None or lines < _LEAST_LINES or self.app.size.height < _TALL_CELLS:
+            self._told = None
+            self.display = False
+            self._asked += 1
+            return
+        before, self._told = self._told, (record, width, lines)
+        if before != self._told:
+            self.display = before is not None and before[0].id == record.id and self.display
+            self._fill(record, width, lines)
+
+    @work(group="story")
+    async def _fill(self, record: RecordT, width: int, lines: int) -> None:
+        self._asked += 1
+        asked = self._asked
+        await asyncio.sleep(_PAUSE_SECONDS)
+        if asked != self._asked:
+            return
+        try:
+            parts = await in_thread(self, self.read, app_of(self).workspace, record)
+        except MementoError as error:
+            app_of(self).show_status(str(error), problem=True)
+            return
+        if asked != self._asked:
+            return
+        now = clock.now()
+        drawn = [line for part in parts for line in part.draw(width, now)]
+        self.update(Content("\n").join(drawn[:lines]))
+        self.display = bool(drawn)
+
+    def read_again(self) -> None:
+        """Read and draw it again: time has passed, or something was written that leaves the record as it is."""
+        if self._told is not None:
+            record, width, lines = self._told
+            self._fill(record, width, lines)
+
+
+class StoryScroll(ScrollFrame, Generic[RecordT]):
+    """The text of a record, which scrolls, and below it what else is known, where there is room."""
+
+    def __init__(self, text: Static, story: RecordStory[RecordT]) -> None:
+        super().__init__(classes="side-scroll", can_focus=False)
+        self._text, self._story = text, story
+        self._record: RecordT | None = None
+
+    def compose(self) -> Iterator[Static]:
+        """Lay out the text, and what stands below it."""
+        yield self._text
+        yield self._story
+
+    def tell(self, record: RecordT | None) -> None:
+        """Tell of the record that the text is about."""
+        if record is not None and record == self._record:
+            self._story.read_again()
+        self._record = record
+        self.call_after_refresh(self._fit)
+
+    def on_resize(self) -> None:
+        """Tell more of the record where there is room now."""
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        height = self.size.height - self._text.outer_size.height
+        self._story.show(self._record, width=self.scrollable_content_region.width, height=height)
+
+
+def _wrapped(text: str, width: int, most: int) -> Iterator[str]:
+    """Yield a text, safe to show, in at most so many lines; the last one shows where more was left out."""
+    plain = shown(" ".join(text.split()))[: width * (most + 1)]
+    lines = ["".join(piece for piece, _ in line) for line in wrap_runs([(plain, False)], width)]
+    yield from lines[: most - 1]
+    if rest := "".join(lines[most - 1 :]):
+        yield cells(rest, width).rstrip()
