@@ -16,7 +16,7 @@ from memento_tui.model import Memory, Relation, WorkingItem
 from memento_tui.model.memory_fields import FIELDS
 from memento_tui.storage.journal import HUB_CHANNEL
 
-__all__ = ["MemoryLink", "links_of", "restore_version", "verifier_of"]
+__all__ = ["MemoryLink", "links_of", "restore_version", "with_verifiers"]
 
 if TYPE_CHECKING:
     from memento_tui.api.workspace import Workspace
@@ -55,7 +55,20 @@ class MemoryLink(msgspec.Struct, frozen=True):
         return self.end_kind == "memory" and self.state not in ("purged", "gone")
 
 
-def verifier_of(workspace: Workspace, memory: Memory) -> str:
+def with_verifiers(workspace: Workspace, memories: Sequence[Memory]) -> list[Memory]:
+    """Return memories as a person or a program is told of them: ``verified_by`` names another member of the hub.
+
+    A memory itself says "person" on every machine of the hub, whoever of them that was.
+    """
+    verified = [memory.id for memory in memories if memory.verified_at is not None]
+    from_hub = workspace._store.writes.from_hub("memory", verified) if verified else set()
+    return [
+        msgspec.structs.replace(memory, verified_by=_verifier(workspace, memory)) if memory.id in from_hub else memory
+        for memory in memories
+    ]
+
+
+def _verifier(workspace: Workspace, memory: Memory) -> str:
     """Return who verified a memory: the member of the hub where it was one elsewhere, else as it says itself.
 
     That is the author of the oldest of the versions up to this one that have its date of verification without a break.

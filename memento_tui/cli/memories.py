@@ -36,7 +36,7 @@ from memento_tui.model.memory import RELATION_TYPES
 from memento_tui.model.validation import to_plain
 from memento_tui.text.labels import OtherSide, bracketed, caution_labels, condition_labels, source_in_words
 
-__all__ = ["commands", "contradicting", "memory_rows", "open_past"]
+__all__ = ["as_told", "commands", "contradicting", "memory_rows", "open_past"]
 
 if TYPE_CHECKING:
     from memento_tui.api import ChangeOutcome, Workspace
@@ -113,6 +113,15 @@ def _status_word(memory: Memory, now: datetime) -> str:
     if memory.status == "active" and memory.valid_from is not None and memory.valid_from > now:
         return "future"
     return "pinned" if memory.pinned else memory.status
+
+
+def as_told(workspace: Workspace, memories: Sequence[Memory]) -> Sequence[Memory]:
+    """Return memories as a person or a program is told of them: who verified each is named."""
+    if all(memory.verified_at is None for memory in memories):
+        return memories
+    from memento_tui.api.memory_details import with_verifiers  # noqa: PLC0415 - seldom needed, and slow to import
+
+    return with_verifiers(workspace, memories)
 
 
 def contradicting(workspace: Workspace, ids: Sequence[str]) -> dict[str, list[str]]:
@@ -194,9 +203,10 @@ def list_memories(filter: tuple[str, ...], after: str | None, limit: int, at: st
             page = workspace.list(query, after=after, limit=limit)
             against = contradicting(workspace, [memory.id for memory in page.items])
         members = workspace.activity.members("memory", [memory.id for memory in page.items])
+        told = as_told(workspace, page.items)
     emit(
         lambda: {
-            "items": [{**to_plain(memory), "contradicts": against.get(memory.id, [])} for memory in page.items],
+            "items": [{**to_plain(memory), "contradicts": against.get(memory.id, [])} for memory in told],
             "next": page.next,
         },
         lambda: (
@@ -224,41 +234,37 @@ def list_memories(filter: tuple[str, ...], after: str | None, limit: int, at: st
 @past_moment
 def show(id: str, *, raw: bool, life: bool, at: str | None) -> None:  # noqa: A002 - its name in the help
     """Show the memory whose id is or begins with ID."""
-    from memento_tui.api.memory_details import verifier_of  # noqa: PLC0415 - most calls do without
-
     if at is not None:
         if life:
             raise click.UsageError("--life is about the present; leave out --at.")
         with open_workspace() as workspace, open_past(workspace, at) as past:
             memory = past.get(id)
             against = past.contradicting([memory.id]).get(memory.id, ())
-            verifier = verifier_of(workspace, memory)
-            _emit_memory(memory, verifier, past.related(memory.id), against, raw=raw)
+            (memory,) = as_told(workspace, [memory])
+            _emit_memory(memory, past.related(memory.id), against, raw=raw)
         return
     with open_workspace() as workspace:
-        memory = workspace.get(id)
+        (memory,) = as_told(workspace, [workspace.get(id)])
         relations = workspace.related(memory.id)
         against = contradicting(workspace, [memory.id]).get(memory.id, [])
-        verifier = verifier_of(workspace, memory)
         decay = workspace.config.maintenance.decay
         provenance = workspace.provenance([memory.id])[memory.id] if life else None
     if provenance is not None:
         _show_life(memory, decay, provenance)
         return
-    _emit_memory(memory, verifier, relations, against, raw=raw)
+    _emit_memory(memory, relations, against, raw=raw)
 
 
 def _emit_memory(
-    memory: Memory, verifier: str, relations: Sequence[tuple[str, str, str]], against: Sequence[str], *, raw: bool
+    memory: Memory, relations: Sequence[tuple[str, str, str]], against: Sequence[str], *, raw: bool
 ) -> None:
-    """Print a memory; ``verifier`` is who verified it, as a person is told."""
     if raw and not current_session().as_json:
         write((safe(memory.content, multiline=True) if sys.stdout.isatty() else memory.content) + "\n")
         return
     links = [{"type": type_, "direction": direction, "id": end} for type_, direction, end in relations]
     emit(
-        {**to_plain(memory), "verified_by": verifier, "relations": links, "contradicts": against},
-        lambda: _memory_text(memory, verifier, relations, against),
+        {**to_plain(memory), "relations": links, "contradicts": against},
+        lambda: _memory_text(memory, relations, against),
     )
 
 
@@ -280,12 +286,9 @@ def _show_life(memory: Memory, decay: DecayPreset, provenance: Provenance) -> No
 _FIELDS_SHOWN_APART = {"content", "title", "source", "shown_count", "used_count", "version"}
 
 
-def _memory_text(
-    memory: Memory, verifier: str, relations: Sequence[tuple[str, str, str]], against: Sequence[str]
-) -> str:
+def _memory_text(memory: Memory, relations: Sequence[tuple[str, str, str]], against: Sequence[str]) -> str:
     plain = {name: getattr(memory, name) for name in Memory.__struct_fields__ if name not in _FIELDS_SHOWN_APART}
     plain |= {part: getattr(memory.source, part) for part in memory.source.__struct_fields__}
-    plain["verified_by"] = verifier
     plain["pinned"] = memory.pinned or None
     plain["injection_score"] = memory.injection_score or None
     plain["used"] = f"{memory.used_count} times, shown {memory.shown_count} times" if memory.shown_count else None
@@ -328,7 +331,8 @@ def edit(id: str, base_version: int | None, **options: Any) -> None:  # noqa: A0
             outcome = workspace.update(memory.id, base_version=base_version, **changes)
         else:
             outcome = _edit_in_editor(workspace, memory, base_version or memory.version)
-    emit({**to_plain(outcome.memory), "outcome": outcome.status}, lambda: safe(_edit_outcome_text(outcome, memory)))
+        (told,) = as_told(workspace, [outcome.memory])
+    emit({**to_plain(told), "outcome": outcome.status}, lambda: safe(_edit_outcome_text(outcome, memory)))
 
 
 def _edit_outcome_text(outcome: ChangeOutcome, before: Memory) -> str:

@@ -9,7 +9,7 @@ import click
 
 from memento_tui import clock
 from memento_tui.cli.command import command, group, open_workspace
-from memento_tui.cli.memories import contradicting, open_past
+from memento_tui.cli.memories import as_told, contradicting, open_past
 from memento_tui.cli.options import past_moment
 from memento_tui.cli.output import bold, emit, note, safe, table
 from memento_tui.meaning import INSTALL_HINT, NOT_INSTALLED, is_installed
@@ -22,6 +22,7 @@ __all__ = ["commands"]
 if TYPE_CHECKING:
     from memento_tui.api.past import PastHit
     from memento_tui.api.search import SearchAnswer, SearchHit
+    from memento_tui.model import Memory
 
 
 _SEMANTIC_STATES = {
@@ -70,12 +71,14 @@ def search(
         answer = workspace.search(" ".join(query), mode=mode, limit=limit, wait=wait)
         ids = [hit.id for hit in answer.results]
         against = contradicting(workspace, ids)
+        told = as_told(workspace, [hit.memory for hit in answer.results])
         meaning_counts = mode != "keyword" and workspace.config.engine.enabled and parse(" ".join(query)).words
     for sentence in (answer.notice, *answer.problems, _lack_of_meaning(answer) if meaning_counts else ""):
         if sentence:
             note(sentence)
     emit(
-        lambda: _answer_object(answer, against, explain=explain), lambda: _answer_text(answer, against, explain=explain)
+        lambda: _answer_object(answer, told, against, explain=explain),
+        lambda: _answer_text(answer, against, explain=explain),
     )
 
 
@@ -90,6 +93,7 @@ def _search_past(query: str, limit: int, at: str) -> None:
     with open_workspace() as workspace, open_past(workspace, at) as past:
         answer = past.search(query, limit=limit)
         against = past.contradicting([hit.memory.id for hit in answer.hits])
+        told = as_told(workspace, [hit.memory for hit in answer.hits])
         entry = past.entry
     for sentence in answer.problems:
         note(sentence)
@@ -99,10 +103,10 @@ def _search_past(query: str, limit: int, at: str) -> None:
             "score": hit.score,
             "snippet": hit.passage.text,
             "marks": hit.passage.marks,
-            **to_plain(hit.memory),
+            **to_plain(memory),
             "contradicts": against.get(hit.memory.id, []),
         }
-        for hit in answer.hits
+        for hit, memory in zip(answer.hits, told, strict=True)
     ]
     emit(
         {"results": results, "total": answer.total, "entry": entry.seq, "at": entry.at, "problems": answer.problems},
@@ -121,10 +125,14 @@ def _past_hit_text(hit: PastHit, against: Sequence[str]) -> str:
     return "\n".join([*lines, f"       {_marked_snippet(hit.passage.text, hit.passage.marks)}"])
 
 
-def _answer_object(answer: SearchAnswer, against: Mapping[str, Sequence[str]], *, explain: bool) -> dict[str, Any]:
+def _answer_object(
+    answer: SearchAnswer, told: Sequence[Memory], against: Mapping[str, Sequence[str]], *, explain: bool
+) -> dict[str, Any]:
+    """Return an answer as JSON; ``told`` are its memories as a program is told of them."""
     return {
         "results": [
-            _hit_object(hit, explain=explain) | {"contradicts": against.get(hit.id, [])} for hit in answer.results
+            _hit_object(hit, memory, explain=explain) | {"contradicts": against.get(hit.id, [])}
+            for hit, memory in zip(answer.results, told, strict=True)
         ],
         "total": answer.total,
         "semantic": answer.semantic,
@@ -133,7 +141,7 @@ def _answer_object(answer: SearchAnswer, against: Mapping[str, Sequence[str]], *
     }
 
 
-def _hit_object(hit: SearchHit, *, explain: bool) -> dict[str, Any]:
+def _hit_object(hit: SearchHit, memory: Memory, *, explain: bool) -> dict[str, Any]:
     match = {
         "id": hit.id,
         "relevance": round(hit.relevance, 4),
@@ -142,7 +150,7 @@ def _hit_object(hit: SearchHit, *, explain: bool) -> dict[str, Any]:
         "marks": hit.marks,
     }
     reasons = {"explain": hit.explain()} if explain else {}
-    return match | to_plain(hit.memory) | reasons
+    return match | to_plain(memory) | reasons
 
 
 def _answer_text(answer: SearchAnswer, against: Mapping[str, Sequence[str]], *, explain: bool) -> str:

@@ -174,6 +174,17 @@ class WriteHistoryQueries:
         with self._database.reading() as connection:
             return dict(connection.execute(query, (record, msgspec.json.encode(list(ids)).decode(), HUB_CHANNEL)))
 
+    def from_hub(self, record: str, ids: Sequence[str]) -> set[str]:
+        """Return those of the records of a kind of which any version came from the hub."""
+        query = (
+            "SELECT DISTINCT change.record_id"
+            " FROM stored_change AS change INDEXED BY change_record JOIN entry ON entry.seq = change.seq"
+            " WHERE change.record = ? AND change.record_id IN (SELECT value FROM json_each(?)) AND entry.channel = ?"
+        )
+        with self._database.reading() as connection:
+            ids_as_json = msgspec.json.encode(list(ids)).decode()
+            return {found for (found,) in connection.execute(query, (record, ids_as_json, HUB_CHANNEL))}
+
     def writers(self, record: str, ids: Sequence[str]) -> dict[str, str]:
         """Return the session or agent that wrote each record of a kind last; one that a person changed has none."""
         with self._database.reading() as connection:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memento_tui.api.memory_details import verifier_of
+from memento_tui.api.memory_details import with_verifiers
 from tests.hub.conftest import MakeMachine
 from tests.hub.machines import SITE, Machine, in_step
 from tests.journeys.cli_shell import Console
@@ -60,15 +60,25 @@ def test_who_verified_a_memory_is_named_where_it_was_another_member(machine: Mak
     in_step(laptop, desktop)
     desktop.workspace.update(made.id, tags=["ops"])
     in_step(laptop, desktop)
-    assert [verifier_of(one.workspace, one.workspace.get(made.id)) for one in (laptop, desktop)] == ["person", "laptop"]
+    assert [_verifier(one, made.id) for one in (laptop, desktop)] == ["person", "laptop"]
     verified = desktop.workspace.activity.position()[0]
     console = Console(desktop.folder)
     for words in ((), ("--at", f"entry {verified}")):
         assert re.search(rb"verified.by +laptop", console.run("show", made.id, *words).stdout)
         assert console.json("show", made.id, *words)["verified_by"] == "laptop"
+        assert [one["verified_by"] for one in console.json("list", *words)["items"]] == ["laptop"]
+        assert [
+            one["verified_by"] for one in console.json("search", "deploy", "--mode", "keyword", *words)["results"]
+        ] == ["laptop"]
+    assert console.json("edit", made.id, "--tag", "site")["verified_by"] == "laptop"
     desktop.workspace.verify(made.id)
     assert re.search(rb"verified.by +laptop", console.run("show", made.id, "--at", f"entry {verified}").stdout)
-    assert verifier_of(desktop.workspace, desktop.workspace.get(made.id)) == "person"
+    assert _verifier(desktop, made.id) == "person"
+    assert [one["verified_by"] for one in console.json("list")["items"]] == ["person"]
+
+
+def _verifier(one: Machine, memory_id: str) -> str:
+    return with_verifiers(one.workspace, [one.workspace.get(memory_id)])[0].verified_by
 
 
 def _memories(one: Machine) -> list[Any]:
