@@ -283,7 +283,8 @@ def main() -> None:
     arguments = parser.parse_args()
     readings = Readings(arguments.folder / "judgements.jsonl") if arguments.folder else READINGS
     with (
-        tempfile.TemporaryDirectory(prefix="memento-queue-") as scratch,
+        # The indexer that an import starts may still be writing there.
+        tempfile.TemporaryDirectory(prefix="memento-queue-", ignore_cleanup_errors=True) as scratch,
         # Which of several versions are paired depends on their ids: each run is to be of the same ones.
         patch("memento_tui.model.validation.os.urandom", random.Random(_SEED).randbytes),
     ):

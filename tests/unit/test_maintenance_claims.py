@@ -9,7 +9,7 @@ import pytest
 
 from memento_tui.maintenance.consolidation.same_matter import MatterGroup, groups_of_one_matter
 from memento_tui.maintenance.contradictions.claims import is_event, speak_of_one_subject
-from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, compare_memories
+from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, compare_memories, differences
 from memento_tui.maintenance.duplicates import is_near_duplicate, memory_likeness, merged_content
 from memento_tui.model import Memory
 from memento_tui.text.statements import missing_statements, statements
@@ -89,10 +89,21 @@ def test_a_rule_and_its_opposite_and_a_change_contradict_each_other(older: str, 
         ("Shard 3 holds 12 tables.", "Shard 4 holds 14 tables."),
         ("The shard 3 is full.", "The shard 4 is not full."),
         ("Run `pytest tests/unit` before a merge.", "Run `pytest tests/tui` before a merge of the app."),
+        ("Tier 2 loads the body of a report, about 9K rows for each.", "**Tier 1** (Head): ~200 rows for each"),
+        ("Loading on demand cuts each report from ~70K to ~800 rows.", "**Tier 1** (Head): ~200 rows for each report"),
+        ("The store loads its reports in a 3-tier system.", "**Tier 1** (Head): about 200 rows, always loaded"),
     ],
 )
 def test_two_events_two_things_and_agreeing_denials_do_not_contradict_each_other(older: str, newer: str) -> None:
     assert not raises(older, newer)
+
+
+def test_a_change_that_both_report_in_the_same_words_is_no_update_of_one_by_the_other() -> None:
+    said = "the old client has been removed, the new one is the only client and stays"
+    sides = note(f"{said}."), note(f"{said} as a dependency.", created_at=NOW + timedelta(days=21))
+    assert [one.family for one in differences(*sides, 0.85)] == []
+    changed = note("the old client is back", created_at=NOW + timedelta(days=21))
+    assert "update" in [one.family for one in differences(sides[0], changed, 0.85)]
 
 
 _TABLE = "| Backend | Speed |\n|---|---|\n| ChromaDB | 15ms read |\n| SQLite | {speed} read |"
@@ -206,6 +217,13 @@ def test_a_memory_that_says_what_two_others_say_stands_for_them_in_its_own_words
     (group,) = matter(*texts)
     assert (group.best.id, group.content) == ("m2", texts[-1])
     assert [source.id for source in group.sources] == ["m0", "m1", "m2"]
+
+
+def test_what_the_newest_version_of_a_note_dropped_is_not_brought_back() -> None:
+    texts = ("Deploys need the VPN.", "Deploys need the VPN. Deploys run on Mondays.", "Deploys need the VPN.")
+    assert matter(*texts, title="Deploys") == []
+    (group,) = matter(*texts)
+    assert group.best.id == "m1"
 
 
 def test_what_changed_is_told_in_the_order_of_time() -> None:

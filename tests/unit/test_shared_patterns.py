@@ -69,6 +69,7 @@ def test_it_is_proposed_once_whatever_became_of_it(workspace: Workspace) -> None
         {"kind": "observation"},
         {"text": "# CLAUDE.md\n\nThis file provides guidance to Claude Code when it works with this repository."},
         {"text": "Checked the schedule of the backup job, all passed."},
+        {"text": "@AGENTS.md", "title": "CLAUDE.md", "kind": "instruction"},
         {"text": "Released version 1.2.0 of the program to all of its users on the first of May."},
     ],
 )

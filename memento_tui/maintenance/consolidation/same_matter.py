@@ -103,12 +103,19 @@ def _may_join(best: Memory, other: Memory) -> bool:
 def _replaced_by(best: Memory, other: Memory) -> list[Replaced] | None:
     """Return the statements of a memory that the best source replaces, or None where it lacks one altogether."""
     missing = missing_statements(other.content, best.content)
-    if missing and other.created_at >= best.created_at:
+    is_newer = other.created_at >= best.created_at
+    if missing and is_newer:
         return None
+    if is_newer and _have_one_title(best, other) and missing_statements(best.content, other.content):
+        return None  # a later version of the note dropped what the best source would bring back
     if not all(_has_successor(one, best, other) for one in missing):
         return None
     until = f"{best.created_at:%Y-%m-%d}"
     return [Replaced(one.text, until) for one in missing]
+
+
+def _have_one_title(one: Memory, other: Memory) -> bool:
+    return bool(one.title) and one.title.casefold() == other.title.casefold()
 
 
 def _has_successor(statement: TextStatement, best: Memory, other: Memory) -> bool:

@@ -15,6 +15,7 @@ from memento_tui.model.inference import with_trust_of
 from memento_tui.policy.gate import fingerprint_of
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.text.logs import is_log
+from memento_tui.text.tokens import read_sentences
 
 __all__ = ["SHARED_PATTERN", "project_of", "propose_shared_patterns"]
 
@@ -28,6 +29,8 @@ _TEACHING_KINDS = frozenset(
 )
 _LONGEST_LESSON = 1_000
 """Characters: what is longer is a document of its project."""
+_FEWEST_WORDS = 3
+"""Words with a weight: fewer, such as the name of a file that stands for another one, say nothing by themselves."""
 _SAME_SOURCES = 0.5
 """The share of common sources from which a pattern was proposed before, though a project has joined since."""
 _CERTAINTY = 3
@@ -76,6 +79,7 @@ def _teaches(context: MaintenanceContext, memory: Memory) -> bool:
         and not is_event(memory)
         and not is_log(memory.content, memory.title)
         and not _ABOUT_ITSELF.search(memory.content)
+        and sum(len(sentence.weights) for sentence in read_sentences(memory.content)) >= _FEWEST_WORDS
     )
 
 

@@ -205,9 +205,14 @@ class SentencePair(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def has_two_labels(self) -> bool:
-        """Whether the sentences begin with different labels: two rows of a table, two fields of a form."""
+        """Whether the sentences begin with different labels: two rows of a table, two fields of a form.
+
+        A label with a number, as of *Level 1 (head): 100 rows*, names a thing that the other sentence has to name too.
+        """
         labels = [[token.stem for token in _label(side.sentence.tokens)] for side in (self.first, self.second)]
-        return all(labels) and labels[0] != labels[1]
+        if all(labels):
+            return labels[0] != labels[1]
+        return not (_names_label(self.second, self.first) and _names_label(self.first, self.second))
 
     @property
     def has_two_subjects(self) -> bool:
@@ -253,6 +258,13 @@ class SentencePair(msgspec.Struct, frozen=True, gc=False):
         one, other = self.first.sentence.weights, self.second.sentence.weights
         total = max(sum(one.values()), sum(other.values()))
         return shared_weight(one, other) / total if total else 0.0
+
+
+def _names_label(side: SentenceInContext, other: SentenceInContext) -> bool:
+    """Tell whether a sentence holds the label of the other one, as far as that has a number."""
+    label = _label(other.sentence.tokens)
+    end = next((at + 1 for at, token in enumerate(label) if token.number), 0)
+    return {token.stem for token in label[:end]} <= {token.stem for token in side.sentence.tokens}
 
 
 def _numbered_subject(tokens: Clause) -> tuple[str, str]:

@@ -352,9 +352,12 @@ _SPANNED = 3
 
 
 def reported_updates(pair: SentencePair) -> Iterator[Difference]:
-    """Yield a difference where a sentence reports the present state of the other one's subject."""
+    """Yield a difference where a sentence reports the present state of the other one's subject, which reports another.
+
+    Where both say in the same words that something was removed, neither tells of a change since the other.
+    """
     cues = [_cue_tokens(side) for side in (pair.first, pair.second)]
-    if not any(cues) or pair.first.sentence.weights.keys() == pair.second.sentence.weights.keys():
+    if [token.low for token in cues[0]] == [token.low for token in cues[1]] or pair.first.sentence.weights.keys() == pair.second.sentence.weights.keys():
         return
     shared = shared_weight(pair.first.context, pair.second.context)
     if shared < _LEAST_SHARED:
