@@ -24,6 +24,7 @@ __all__ = [
     "ENDED_STATUSES",
     "MAX_KIND_LENGTH",
     "MAX_NAME_LENGTH",
+    "MEMORY_BANK",
     "ExportRecord",
     "ExportReport",
     "Format",
@@ -54,7 +55,7 @@ MAX_NAME_LENGTH = 100
 ENDED_STATUSES = ("deleted", "rejected")
 """The statuses of memories that have no place in the files of other programs."""
 
-_MEMORY_BANK = "memory-bank"
+MEMORY_BANK = "memory-bank"
 """The folder of a project in which an agent that follows Cline's prompt keeps its notes."""
 
 RecordName = Literal["memory", "skip", "item", "crystal", "relation"]
@@ -279,7 +280,7 @@ def project_of_hidden(folder: Path) -> str:
 
     A hidden folder of the home directory belongs to no project.
     """
-    if folder.name == _MEMORY_BANK:
+    if folder.name == MEMORY_BANK:
         return folder.parent.name
     hidden = folder.parent if folder.name == "memories" else folder
     in_project = hidden.name.startswith(".") and hidden.parent != Path.home().resolve()

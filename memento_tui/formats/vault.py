@@ -14,6 +14,7 @@ import msgspec
 from memento_tui.errors import InvalidInput
 from memento_tui.formats import markdown
 from memento_tui.formats.base import (
+    MEMORY_BANK,
     ExportRecord,
     ExportReport,
     Format,
@@ -229,7 +230,11 @@ def _namespace(note: Note, vault: tuple[str, ...], name: str) -> str:
         return namespace_from_parts(given.split("/"))
     if names := _project(property_text(note.properties.get("project")).strip()):
         return namespace_from_parts(["projects", *names])
-    return namespace_from_parts([*vault, *PurePosixPath(name).parts[:-1]])
+    folders = PurePosixPath(name).parts[:-1]
+    if MEMORY_BANK in folders:  # these are of the project that it lies in, wherever the rest of the folder is told
+        at = folders.index(MEMORY_BANK)
+        return namespace_from_parts(["projects", vault[-1], *folders[:at], *folders[at + 1 :]])
+    return namespace_from_parts([*vault, *folders])
 
 
 def _project(given: str) -> list[str]:

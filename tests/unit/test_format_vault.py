@@ -284,9 +284,21 @@ def test_the_memories_in_a_hidden_folder_of_a_project_are_those_of_the_project(t
     assert read(tmp_path / "site" / ".serena" / "memories").only.fields["namespace"] == "projects/site"
 
 
-def test_the_notes_of_a_memory_bank_are_those_of_the_project_that_it_lies_in(tmp_path: Path) -> None:
-    put(tmp_path, "site/memory-bank/progress.md", "x")
-    assert read(tmp_path / "site" / "memory-bank").only.fields["namespace"] == "projects/site"
+@pytest.mark.parametrize(
+    ("named", "note", "expected"),
+    [
+        ("site/memory-bank", "progress.md", "projects/site"),
+        ("site/memory-bank", "plan/one.md", "projects/site/plan"),
+        ("site", "memory-bank/plan/one.md", "projects/site/plan"),
+        ("site", "web/memory-bank/progress.md", "projects/site/web"),
+        ("site", "docs/progress.md", "site/docs"),
+    ],
+)
+def test_the_notes_of_a_memory_bank_are_those_of_the_project_that_it_lies_in(
+    tmp_path: Path, named: str, note: str, expected: str
+) -> None:
+    put(tmp_path, f"{named}/{note}", "x")
+    assert read(tmp_path / named).only.fields["namespace"] == expected
 
 
 def test_a_hidden_vault_in_the_home_directory_has_its_own_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
