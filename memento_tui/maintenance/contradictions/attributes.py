@@ -357,7 +357,8 @@ def reported_updates(pair: SentencePair) -> Iterator[Difference]:
     Where both say in the same words that something was removed, neither tells of a change since the other.
     """
     cues = [_cue_tokens(side) for side in (pair.first, pair.second)]
-    if [token.low for token in cues[0]] == [token.low for token in cues[1]] or pair.first.sentence.weights.keys() == pair.second.sentence.weights.keys():
+    said = [[token.low for token in side] for side in cues]
+    if said[0] == said[1] or pair.first.sentence.weights.keys() == pair.second.sentence.weights.keys():
         return
     shared = shared_weight(pair.first.context, pair.second.context)
     if shared < _LEAST_SHARED:
