@@ -21,6 +21,7 @@ from memento_tui.storage.activity import ActivityRow, AgentTotals, ChangedRecord
 from memento_tui.storage.journal import Author, Change, Entry
 from memento_tui.storage.ledgers import ExposureFilter, ExposureRow, SessionTotals
 from memento_tui.storage.memory_events import MemoryEvent
+from memento_tui.storage.pages import cut_page
 from memento_tui.storage.store import Store
 
 __all__ = ["ActivityLog", "ActivityQuery", "JournalAction", "parse_activity"]
@@ -368,8 +369,8 @@ class ActivityLog:
         last = -1 if after is None else self._store.exposures.position(criteria, after)
         if last is None:
             raise InvalidInput(f"{after!r:.60} is not a cursor.", "Use the `next` of the page before.")
-        rows = self._store.exposures.page(criteria, last + 1, limit)
-        return rows, rows[-1].id if len(rows) == limit else None
+        rows, goes_on = cut_page(self._store.exposures.page(criteria, last + 1, limit + 1), limit)
+        return rows, rows[-1].id if goes_on else None
 
     def sessions(self, query: ActivityQuery, limit: int = 50) -> list[SessionTotals]:
         """Return the totals of each session's exposures, the one last served first."""

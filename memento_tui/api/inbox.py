@@ -15,6 +15,7 @@ from memento_tui.api.review import ContradictionQueue, ContradictionWithSides, P
 from memento_tui.errors import AmbiguousId, InvalidInput, MementoError, NotAllowed, NotFound
 from memento_tui.model import Contradiction
 from memento_tui.model.review import INBOX_KINDS, RESOLUTIONS
+from memento_tui.storage.pages import cut_page
 from memento_tui.storage.review import InboxRow
 from memento_tui.storage.store import Store
 
@@ -349,10 +350,12 @@ class Inbox:
             raise InvalidInput(f"A page holds at least one item; not {limit}.", "Give a limit of 1 or more.")
         view = self.view(kind)
         if after is None:
-            found = view.page(0, limit)
+            read = view.page(0, limit + 1)
         else:
-            found = [InboxItem(row) for row in self._store.inbox.after(clock.now(), kind, *_split_name(after), limit)]
-        return found, found[-1].id if len(found) == limit else None
+            rows = self._store.inbox.after(clock.now(), kind, *_split_name(after), limit + 1)
+            read = [InboxItem(row) for row in rows]
+        found, goes_on = cut_page(read, limit)
+        return found, found[-1].id if goes_on else None
 
     def get(self, name: str) -> PendingProposal | ContradictionWithSides:
         """Return one of them in full, with the records that it is about. Raises `NotFound` or `AmbiguousId`."""

@@ -107,8 +107,9 @@ def list_activity(workspace: Workspace, query: str, after: str | None, limit: in
     """Print one page of the journal."""
     from memento_tui.api.activity import parse_activity  # noqa: PLC0415 - help is shown without it
 
-    rows = workspace.activity.page(parse_activity(query), before=_parse_cursor(after), limit=limit)
-    following = str(rows[-1].entry.seq) if len(rows) == limit and rows[-1].entry.seq > 1 else None
+    read = workspace.activity.page(parse_activity(query), before=_parse_cursor(after), limit=limit + 1)
+    rows = read[:limit]
+    following = str(rows[-1].entry.seq) if len(read) > limit else None
     emit(
         lambda: {"items": [_row_object(workspace, row) for row in rows], "next": following},
         lambda: _journal_table(rows, following, filtered=bool(query)),

@@ -23,6 +23,7 @@ from memento_tui.cli.options import paging
 from memento_tui.cli.output import (
     EXIT_INTERRUPTED,
     bold,
+    count_of,
     emit,
     format_time,
     next_page_note,
@@ -394,7 +395,10 @@ def make_backup(keep: int) -> None:
 
 
 def _contents_text(one: Backup) -> str:
-    return f"{one.memories:,} memories, {one.head:,} journal entries, {one.size / 1_000_000:,.1f} MB"
+    return (
+        f"{count_of(one.memories, 'memory', 'memories')}, {count_of(one.head, 'journal entry', 'journal entries')},"
+        f" {one.size / 1_000_000:,.1f} MB"
+    )
 
 
 @backup.command(

@@ -17,6 +17,7 @@ from memento_tui.storage.backup import Progress, journal_problem, page_problem
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database, raise_if_stopped, stoppable
 from memento_tui.storage.journal import verify_chain
+from memento_tui.storage.pages import cut_page
 from memento_tui.storage.replay import RowFault, put_rows_back, row_faults, tags_differ
 
 __all__ = ["AuditQueries", "AuditRules"]
@@ -121,8 +122,8 @@ class AuditQueries:
         """
         read = self._copies if code == "copies" else self._selected
         with self._database.reading() as connection, stoppable(connection, stop):
-            rows = read(connection, code, rules, after, limit)
-        return [row[0] for row in rows], str(rows[-1][1]) if len(rows) == limit else None
+            rows, goes_on = cut_page(read(connection, code, rules, after, limit + 1), limit)
+        return [row[0] for row in rows], str(rows[-1][1]) if goes_on else None
 
     @staticmethod
     def _selected(connection: Connection, code: str, rules: AuditRules, after: str | None, limit: int) -> list[Row]:

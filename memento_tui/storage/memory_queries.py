@@ -15,6 +15,7 @@ from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
 from memento_tui.storage.filters import filter_sql
+from memento_tui.storage.pages import cut_page
 from memento_tui.storage.statements import SELECT_EARLIER_IN_SESSION, SELECT_SUCCESSORS
 from memento_tui.storage.tables import select_records, table_of
 from memento_tui.text.novelty import CHARACTERS_COMPARED, Novelty
@@ -239,11 +240,11 @@ class MemoryQueries:
         """
         if limit < 1:
             raise InvalidInput(f"A page holds at least one memory; not {limit}.", "Give a limit of 1 or more.")
-        tail, parameters = _ordered_sql(tree, after, limit, 0, oldest_first=False)
+        tail, parameters = _ordered_sql(tree, after, limit + 1, 0, oldest_first=False)
         with self._database.reading() as connection:
-            rows = connection.execute(_SELECT_NUMBERED + tail, parameters).fetchall()
+            rows, goes_on = cut_page(connection.execute(_SELECT_NUMBERED + tail, parameters).fetchall(), limit)
             following = None
-            if len(rows) == limit:
+            if goes_on:
                 last = rows[-1]
                 following = f"{last[_TABLE.columns.index('updated_at')]}~{last[len(last) - 1]}"
             return Page([_TABLE.record_of(row) for row in rows], following)
@@ -255,10 +256,10 @@ class MemoryQueries:
 
         ``skip`` leaves out that many rows after the cursor, for a jump; its cost grows with the distance from there.
         """
-        tail, parameters = _ordered_sql(tree, after, limit, skip, oldest_first=oldest_first)
+        tail, parameters = _ordered_sql(tree, after, limit + 1, skip, oldest_first=oldest_first)
         with self._database.reading() as connection:
-            rows = connection.execute(_SELECT_SUMMARY + tail, parameters).fetchall()
-        following = f"{rows[-1][11]}~{rows[-1][14]}" if rows and len(rows) == limit else None
+            rows, goes_on = cut_page(connection.execute(_SELECT_SUMMARY + tail, parameters).fetchall(), limit)
+        following = f"{rows[-1][11]}~{rows[-1][14]}" if goes_on else None
         return Page([_summary_of_row(row) for row in rows], following)
 
     def slice(self, tree: Filter, *, order: MemoryOrder, ascending: bool, limit: int, skip: int) -> Sequence[Memory]:

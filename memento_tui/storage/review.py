@@ -14,6 +14,7 @@ from memento_tui.model.review import INBOX_KINDS, OPEN_PROPOSAL_STATES
 from memento_tui.moments import format_moment
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
+from memento_tui.storage.pages import cut_page
 from memento_tui.storage.statements import SELECT_KEPT_BOTH
 from memento_tui.storage.tables import select_records
 
@@ -57,8 +58,9 @@ class ContradictionQueries:
         if after is not None:
             where += f" AND {beyond}"
             parameters.append(after)
-        found = self._select(f"{where} ORDER BY {order} LIMIT ?", [*parameters, limit])
-        return found, found[-1].id if len(found) == limit else None
+        found = self._select(f"{where} ORDER BY {order} LIMIT ?", [*parameters, limit + 1])
+        found, goes_on = cut_page(found, limit)
+        return found, found[-1].id if goes_on else None
 
     def count(self, *, at: datetime) -> int:
         """Return how many wait for a person at a moment."""
@@ -117,8 +119,9 @@ class ProposalQueries:
             where += " AND number > (SELECT number FROM proposal WHERE id = ?)"
             parameters.append(after)
         with self._database.reading() as connection:
-            found = select_records(connection, Proposal, f"{where} ORDER BY number LIMIT ?", [*parameters, limit])
-        return found, found[-1].id if len(found) == limit else None
+            found = select_records(connection, Proposal, f"{where} ORDER BY number LIMIT ?", [*parameters, limit + 1])
+        found, goes_on = cut_page(found, limit)
+        return found, found[-1].id if goes_on else None
 
     def count(self, states: Sequence[str], *, at: datetime) -> int:
         """Return how many proposals `page` would return in all."""
@@ -159,8 +162,9 @@ class ProposalQueries:
             parameters.append(after)
         where += f" ORDER BY {moment} DESC, number DESC LIMIT ?"
         with self._database.reading() as connection:
-            found = select_records(connection, Proposal, where, [*parameters, limit])
-        return found, found[-1].id if len(found) == limit else None
+            found = select_records(connection, Proposal, where, [*parameters, limit + 1])
+        found, goes_on = cut_page(found, limit)
+        return found, found[-1].id if goes_on else None
 
     def same(self, fingerprint: str) -> Proposal | None:
         """Return the newest proposal that waits, or was rejected, and would do the same; ``None`` if there is none."""
