@@ -12,6 +12,7 @@ from memento_tui.tui.app import MementoApp
 from memento_tui.tui.screens import settings
 from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen
 from memento_tui.tui.screens.settings import SettingsScreen
+from memento_tui.tui.widgets.column_header import ColumnHeader
 from tests.files import contents
 from tests.tui.app_driver import Driver, opened
 
@@ -35,6 +36,18 @@ async def go_to(driver: Driver, name: str) -> None:
 
 def said(driver: Driver) -> str:
     return driver.text(".setting-said")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 42)])
+@pytest.mark.usefixtures("workspace")
+async def test_each_column_has_its_name_above_it(data_dir: Path, size: tuple[int, int]) -> None:
+    async with opened(data_dir, size) as driver:
+        await open_settings(driver)
+        header, rows = screen(driver).query_one(ColumnHeader), screen(driver).rows
+        await driver.until(lambda: rows.current is not None and header.region.height == 1, "the settings are shown")
+        row = rows.render_line(0).text
+        for name, value in (("setting", "review.preset"), ("value", "guarded"), ("comes from", "config.toml")):
+            assert str(header.render()).index(name) == row.index(value), name
 
 
 @pytest.mark.usefixtures("workspace")

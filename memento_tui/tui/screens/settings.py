@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -20,6 +20,7 @@ from memento_tui.tui.external_editor import run_in_terminal
 from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen, Dialog, DialogButtons, DialogChoice
 from memento_tui.tui.section import app_of
 from memento_tui.tui.views.view import FixedRows, ViewList
+from memento_tui.tui.widgets.column_header import ColumnHeader
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = ["SettingsScreen", "change_settings"]
@@ -56,11 +57,13 @@ class SettingsScreen(Dialog[bool]):
         self._said = Static(classes="setting-said")
         self.rows: ViewList[SettingState] = ViewList(_setting_line)
         """The settings."""
+        self._header = ColumnHeader(self.rows, _header_pieces, lambda _: False, lambda _: None)
 
     def compose(self) -> ComposeResult:
         """Show the list, what the one under the cursor means, and the keys."""
         with Vertical(classes="dialog wide-dialog"):
             yield Static(Content("Settings  ") + literal(str(self._file.path), "$text-muted"), classes="dialog-title")
+            yield self._header
             yield self.rows
             yield self._about
             yield self._said
@@ -197,10 +200,20 @@ def _shown(value: str, setting: Setting) -> str:
     return value or "empty"
 
 
-def _setting_line(row: SettingState, width: int) -> list[Line]:
+def _widths(width: int) -> tuple[int, int, int]:
+    """Return the cells of the name, the value and the source of a setting in a row."""
     name = min(max(width // 3, 28), 34)
     source = min(max(width // 4, 15), 24)
-    value = max(width - name - source - 2, 0)
+    return name, max(width - name - source - 2, 0), source
+
+
+def _header_pieces(width: int) -> Iterator[tuple[str, str]]:
+    for words, room in zip(("setting", "value", "comes from"), _widths(width), strict=True):
+        yield "", f"{cells(words, room)} "
+
+
+def _setting_line(row: SettingState, width: int) -> list[Line]:
+    name, value, source = _widths(width)
     style = "muted" if row.source == "default" or row.source.startswith("preset") else "strong"
     return [
         [
