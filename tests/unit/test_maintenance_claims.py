@@ -222,6 +222,12 @@ def test_a_memory_that_says_what_two_others_say_stands_for_them_in_its_own_words
 def test_what_the_newest_version_of_a_note_dropped_is_not_brought_back() -> None:
     texts = ("Deploys need the VPN.", "Deploys need the VPN. Deploys run on Mondays.", "Deploys need the VPN.")
     assert matter(*texts, title="Deploys") == []
+    titles = ("Work / Deploys", "Work / Deploys", "Our work / Deploys")
+    memories = [
+        note(text, id=f"m{at}", title=title, created_at=NOW + timedelta(days=at))
+        for at, (text, title) in enumerate(zip(texts, titles, strict=True))
+    ]
+    assert groups_of_one_matter(memories, near(*memories)) == []
     (group,) = matter(*texts)
     assert group.best.id == "m1"
 

@@ -115,7 +115,9 @@ def _replaced_by(best: Memory, other: Memory) -> list[Replaced] | None:
 
 
 def _have_one_title(one: Memory, other: Memory) -> bool:
-    return bool(one.title) and one.title.casefold() == other.title.casefold()
+    """Tell whether two memories have the same title, of a section of a file its own heading: those above it change."""
+    headings = [memory.title.casefold().rpartition(" / ")[2] for memory in (one, other)]
+    return headings[0] != "" and headings[0] == headings[1]
 
 
 def _has_successor(statement: TextStatement, best: Memory, other: Memory) -> bool:
