@@ -61,9 +61,21 @@ def legible(variables: Mapping[str, str]) -> dict[str, str]:
     if len(grounds) == len(_GROUNDS):
         made["text-muted"] = made["text-disabled"] = _quiet_on(grounds)
         made |= _legible_pairs(made, grounds[0])
+    if _is_shade_of(made.get("text-warning", ""), made.get("text-error", "")):
+        made["text-warning"] = _WAITING_BESIDE_RED
     for name, source in MEANINGS.items():
         made[name] = made[source] if source in made else _legible_on(source, grounds)
     return made
+
+
+_WAITING_BESIDE_RED = "ansi_magenta"
+"""The terminal's own colour of what waits in a theme that has none but red for it: yellow is no text on white."""
+
+
+def _is_shade_of(one: str, other: str) -> bool:
+    """Tell whether two are the same of the terminal's own colours, however bright."""
+    plain = one.replace("bright_", "")
+    return plain.startswith("ansi_") and plain == other.replace("bright_", "")
 
 
 _PAIRS = (

@@ -81,3 +81,14 @@ def test_contrast_is_that_of_the_web_guidelines() -> None:
     assert contrast(Color(0, 0, 0), Color(255, 255, 255)) == pytest.approx(21)
     assert contrast(Color(255, 255, 255), Color(255, 255, 255)) == pytest.approx(1)
     assert contrast(Color.parse("#767676"), Color(255, 255, 255)) == pytest.approx(4.54, abs=0.01)
+
+
+@pytest.mark.parametrize("name", sorted(BUILTIN_THEMES))
+def test_what_waits_has_another_colour_than_a_risk(name: str) -> None:
+    colours = legible(BUILTIN_THEMES[name].to_color_system().generate())
+    risk, waiting = Color.parse(colours["risk"]), Color.parse(colours["waiting"])
+    if name.startswith("ansi"):
+        assert colours["risk"].replace("bright_", "") != colours["waiting"].replace("bright_", "")
+    else:
+        apart = abs(risk.hsl.h - waiting.hsl.h)
+        assert min(apart, 1 - apart) > 15 / 360, "degrees of hue"
