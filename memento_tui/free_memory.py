@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ctypes
 
 __all__ = ["release"]
 
@@ -14,6 +17,8 @@ def _c_library() -> ctypes.CDLL | None:
     """Return the C library, where it has a call that gives memory back: that of most Linux systems."""
     if not sys.platform.startswith("linux"):
         return None
+    import ctypes  # noqa: PLC0415 - no first frame waits for it
+
     library = ctypes.CDLL(None)
     return library if hasattr(library, "malloc_trim") else None
 
