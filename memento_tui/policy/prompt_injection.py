@@ -20,7 +20,16 @@ import msgspec
 from memento_tui.policy.prompt_injection_languages import language_rules
 from memento_tui.policy.prompt_injection_needs import stored_needs
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, InjectionRule
-from memento_tui.policy.text_views import TextView, encoded_blocks, fold, kinds_table, unescape
+from memento_tui.policy.text_views import (
+    MIN_ENCODED_DIGITS,
+    TextView,
+    count_digits,
+    encoded_blocks,
+    fold,
+    kinds_table,
+    may_begin_block,
+    unescape,
+)
 from memento_tui.text.literals import Literals
 from memento_tui.text.lookalikes import LATIN_LOOKALIKES
 from memento_tui.text.match_starts import find_matches
@@ -93,31 +102,57 @@ class _Half(NamedTuple):
     held: frozenset[str]
     """The literals that it holds, of those that the rules need."""
     is_disguised: bool
+    has_run: bool
+    """Whether it holds what an encoded block begins with."""
+    digits: int
+    begins_single: bool
+    """Whether it begins with one letter by itself, and ``ends_single`` whether it ends with one."""
+    ends_single: bool
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _read_half(text: str) -> _Half:
     folded = fold_text(text).text
     is_disguised = bool(_disguised_spans(folded)) or any(True for _ in _hidden_text(text))
-    return _Half(folded, _rules().sought.held_in(folded), is_disguised)
+    return _Half(
+        folded,
+        _rules().sought.held_in(folded),
+        is_disguised,
+        may_begin_block(text),
+        count_digits(text),
+        _BEGINS_SINGLE.match(folded) is not None,
+        _ENDS_SINGLE.search(folded[-_SEAM_CHARACTERS:]) is not None,
+    )
 
 
 _SEAM_CHARACTERS = 100
+_BEGINS_SINGLE = re.compile(r"(?:[^a-z0-9\n]|\n(?!\n)){0,4}[a-z0-9@$](?![a-z0-9])")
+_ENDS_SINGLE = re.compile(r"(?<![a-z0-9])[a-z0-9@$](?:[^a-z0-9\n]|\n(?!\n)){0,4}\Z")
 
 
 def _may_be_suspicious(first: str, second: str) -> bool:
+    """Tell whether the join of two texts may be suspicious by what neither of them has alone.
+
+    What each holds is known. Across the space between them may stand literals, letters that are spaced out, a tag, a
+    long gap, encoded numbers, and matches of rules.
+    """
     one, other = _read_half(first), _read_half(second)
-    read = f"{one.folded} {other.folded}"
-    seam = read[max(0, len(one.folded) - _SEAM_CHARACTERS) : len(one.folded) + _SEAM_CHARACTERS]
-    if one.is_disguised or other.is_disguised or _disguised_spans(seam):
-        return True
-    if any(sign in read for sign in (*_ROT13_SIGNS, *_BACKWARD_SIGNS)):
+    if one.is_disguised or other.is_disguised or _is_disguised_across(one, other):
         return True
     known = _rules()
-    rules = known.candidates(one.held | other.held | known.sought.held_in(seam))
-    if any(rule.pattern.search(read) is not None for rule in rules):
+    held = one.held | other.held | known.sought.held_across(one.folded, other.folded)
+    if not held.isdisjoint(_OTHER_READINGS) or known.finds_any(f"{one.folded} {other.folded}", held):
         return True
-    return any(True for _ in encoded_blocks(f"{first} {second}"))
+    may_be_encoded = one.has_run or other.has_run or one.digits + other.digits >= MIN_ENCODED_DIGITS
+    return may_be_encoded and any(True for _ in encoded_blocks(f"{first} {second}"))
+
+
+def _is_disguised_across(one: _Half, other: _Half) -> bool:
+    ends = (one.folded[-1:], other.folded[:1])
+    spaced = one.ends_single and other.begins_single
+    if not (spaced or "<" in one.folded or any(end.isspace() for end in ends)):
+        return False
+    return bool(_disguised_spans(f"{one.folded[-_SEAM_CHARACTERS:]} {other.folded[:_SEAM_CHARACTERS]}"))
 
 
 def _worst_passage(found: list[_Evidence]) -> tuple[float, list[_Evidence]]:
@@ -223,7 +258,14 @@ class _Rules:
 
     def matches(self, text: str) -> Iterator[tuple[InjectionRule, re.Match[str]]]:
         """Yield what the rules find in a folded text, each rule at most so many times."""
-        tried = [self._rules[number] for number in self._filter.candidates(self.sought.held_in(text))]
+        return self._matches(text, self.sought.held_in(text))
+
+    def finds_any(self, text: str, held: frozenset[str]) -> bool:
+        """Tell whether some rule finds something in a folded text that holds these literals."""
+        return any(True for _ in self._matches(text, held))
+
+    def _matches(self, text: str, held: frozenset[str]) -> Iterator[tuple[InjectionRule, re.Match[str]]]:
+        tried = [self._rules[number] for number in self._filter.candidates(held)]
         places = self._starting.places_in(text) if tried else {}
         for rule, starts in tried:
             for match in islice(find_matches(rule.pattern, starts, text, places), _MAX_MATCHES):
@@ -393,6 +435,8 @@ def _part_words(word: str) -> str:
 _BACKWARD_SIGNS = frozenset(
     word[::-1] for word in ("ignore", "previous", "instruction", "disregard", "password", "system prompt")
 )
+_OTHER_READINGS = _ROT13_SIGNS | _BACKWARD_SIGNS
+"""What gives a text away that is meant to be read otherwise."""
 
 
 def _backwards(plain: TextView) -> Iterator[_Evidence]:

@@ -20,11 +20,14 @@ from functools import lru_cache
 import msgspec
 
 __all__ = [
+    "MIN_ENCODED_DIGITS",
     "EncodedBlock",
     "TextView",
+    "count_digits",
     "encoded_blocks",
     "has_split_words",
     "kinds_table",
+    "may_begin_block",
     "unescape",
     "without_breaks",
     "without_invisible",
@@ -280,7 +283,7 @@ _ANY_NUMBERS = re.compile(r"(?:\d[0-9a-fA-F]\d?[\s,:;-]{1,3}(?:0x|\\x)?){8}|[01]
 _HEX_DIGITS = re.compile(r"(?:[0-9A-Fa-f]{2})+", re.ASCII)
 _BASE32_DIGITS = re.compile(r"[A-Z2-7]+|[a-z2-7]+", re.ASCII)
 _MIN_BLOCK_CHARACTERS = 24
-_MIN_DIGITS = 12
+MIN_ENCODED_DIGITS = 12
 """Digits that twelve bytes written as numbers have at least."""
 _MAX_BLOCK_CHARACTERS = 65_536
 """Characters of one block that are read; an attack wants its orders found early."""
@@ -310,6 +313,16 @@ _BINARY_KINDS = kinds_table(("x", "01"))
 _BYTE = b"x" * 8
 
 
+def may_begin_block(text: str) -> bool:
+    """Tell whether a text holds the characters that every block of `encoded_blocks` but numbers begins with."""
+    return _RUN in text.encode("ascii", "replace").translate(_BLOCK_KINDS)
+
+
+def count_digits(text: str) -> int:
+    """Return how many digits a text holds."""
+    return sum(map(text.count, "0123456789"))
+
+
 def encoded_blocks(text: str) -> Iterator[EncodedBlock]:
     """Yield the readable texts that base64, base32, hexadecimal or lists of numbers in a text encode."""
     plain = text.encode("ascii", "replace")
@@ -321,7 +334,7 @@ def encoded_blocks(text: str) -> Iterator[EncodedBlock]:
         if "\n" in block:
             for line in _BLOCK_LINE.finditer(block):
                 yield from _readable(match.start() + line.start(), match.start() + line.end(), line[0])
-    if sum(map(text.count, "0123456789")) < _MIN_DIGITS:
+    if count_digits(text) < MIN_ENCODED_DIGITS:
         return
     if not _may_hold_numbers(plain) or _ANY_NUMBERS.search(text) is None:
         return

@@ -17,6 +17,7 @@ class Literals:
         self._known: set[str] = set()
         self._automaton: ahocorasick.Automaton | None = None
         self._last: tuple[str, frozenset[str]] = ("", frozenset())
+        self._longest_known: int | None = None
 
     def add(self, *literals: str) -> frozenset[str]:
         """Let literals be looked for, and return them as a set; none may be empty."""
@@ -24,6 +25,7 @@ class Literals:
         self._known |= added
         self._automaton = None
         self._last = ("", frozenset())
+        self._longest_known = None
         return added
 
     def held_in(self, text: str) -> frozenset[str]:
@@ -36,6 +38,20 @@ class Literals:
             held = frozenset([literal for _end, literal in (self._automaton or self._made()).iter(text)])
             self._last = (text, held)
         return held
+
+    def held_across(self, first: str, second: str) -> frozenset[str]:
+        """Return the literals that stand where one text meets another, with a space between; some of each beside them.
+
+        At least one literal must have been added.
+        """
+        longest = self._longest()
+        seam = f"{first[-longest:]} {second[:longest]}"
+        return frozenset([literal for _end, literal in (self._automaton or self._made()).iter(seam)])
+
+    def _longest(self) -> int:
+        if self._longest_known is None:
+            self._longest_known = max(map(len, self._known))
+        return self._longest_known
 
     def places_in(self, text: str) -> dict[str, list[int]]:
         """Return where each literal begins that stands in a text. At least one literal must have been added."""
