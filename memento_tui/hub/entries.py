@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -18,6 +18,7 @@ __all__ = [
     "SENT_EVIDENCE",
     "HubChange",
     "HubEntry",
+    "Number",
     "SentChange",
     "as_sent",
     "chain_hash",
@@ -38,12 +39,16 @@ GENESIS = b"\x00" * 32
 """The hash before the first entry."""
 
 
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+"""The number of an entry or of a version, which PostgreSQL and SQLite keep in 8 bytes."""
+
+
 class HubChange(msgspec.Struct, frozen=True):
     """A record as one entry left it: its JSON, ``None`` where it was removed or purged."""
 
     record: str
     record_id: str
-    version: int
+    version: Number
     removed: bool
     image: str | None
     nonce: bytes | None
@@ -53,7 +58,7 @@ class HubChange(msgspec.Struct, frozen=True):
 class HubEntry(msgspec.Struct, frozen=True):
     """One entry of the hub's journal, in the order in which its columns are read."""
 
-    seq: int
+    seq: Number
     id: str
     member: str
     role: str

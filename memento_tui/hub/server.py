@@ -7,22 +7,38 @@ from __future__ import annotations
 
 import hashlib
 import importlib.resources
+import os
+import socket
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, Literal, LiteralString, NamedTuple, Self
+from typing import Any, Literal, LiteralString, NamedTuple, Self, TypeVar
 
 import msgspec
 
 from memento_tui.agreements import Destination, require_agreement
 from memento_tui.errors import Conflict, InvalidInput, MementoError, NotAllowed, NotFound
 from memento_tui.hub.address import check_connection, connection_options, keyring_name
-from memento_tui.hub.entries import GENESIS, HubChange, HubEntry
+from memento_tui.hub.entries import GENESIS, HubChange, HubEntry, Number
 from memento_tui.model.validation import new_id
 from memento_tui.system_keyring import HUB_SERVICE, find_secret
 from memento_tui.text.agent_names import is_machine_name
 
-__all__ = ["ROLES", "HubBusy", "HubMember", "HubServer", "HubUnreachable", "HubWorkspace", "Role", "Standing"]
+__all__ = [
+    "ROLES",
+    "HubBusy",
+    "HubMalformed",
+    "HubMember",
+    "HubServer",
+    "HubUnreachable",
+    "HubWorkspace",
+    "Role",
+    "Standing",
+]
+
+T = TypeVar("T")
+StructT = TypeVar("StructT", bound=msgspec.Struct)
 
 Role = Literal["reader", "agent", "reviewer", "owner"]
 ROLES: dict[str, str] = {
@@ -34,19 +50,27 @@ ROLES: dict[str, str] = {
 """The rights of each role of a login, in words."""
 
 _ENTRIES: LiteralString = (
-    "SELECT seq, id, member, role, format, origin, at, actor, agent, session, channel, action, note, content,"
+    "SELECT seq, id, member, role, format, origin, at, actor, agent, session, channel, action,"
+    " CASE WHEN octet_length(note) <= 33554432 THEN note ELSE '' END, content,"
     " signature, previous_hash, hash, note_nonce, note_digest"
     " FROM memento.entry WHERE workspace = %s AND seq > %s ORDER BY seq LIMIT %s"
 )
 _LAST_CHANGES: LiteralString = (
-    "SELECT DISTINCT ON (record, record_id) record, record_id, version, removed, image, nonce, digest"
+    "SELECT DISTINCT ON (record, record_id) record, record_id, version, removed,"
+    " CASE WHEN octet_length(image) <= 33554432 THEN image END, nonce, digest"
     " FROM memento.change WHERE workspace = %s AND seq <= %s ORDER BY record, record_id, version DESC"
 )
 _CHANGES: LiteralString = (
-    "SELECT seq, record, record_id, version, removed, image, nonce, digest FROM memento.change"
-    " WHERE workspace = %s AND seq > %s AND seq <= %s ORDER BY seq, ordinal"
+    "SELECT seq, record, record_id, version, removed, CASE WHEN octet_length(image) <= 33554432 THEN image END, nonce,"
+    " digest FROM memento.change WHERE workspace = %s AND seq > %s AND seq <= %s ORDER BY seq, ordinal"
 )
+"""No text of more than 32 MiB is asked for: no record comes near it, and what somebody filled would take memory."""
 
+_ANSWER_SECONDS = 60.0
+"""Seconds for which an answer is waited for; a connection that the network cut is noticed sooner."""
+
+_LONG_ANSWER_SECONDS = 600.0
+"""The same for what reads or changes a whole hub."""
 
 _MAX_DIGITS = 19
 """Digits of the number of an entry, which PostgreSQL keeps in 8 bytes."""
@@ -56,6 +80,13 @@ class HubUnreachable(MementoError):
     """The hub's database does not answer; everything else goes on without it."""
 
     code = "hub_unreachable"
+    exit_code = 7
+
+
+class HubMalformed(MementoError):
+    """What answers at the hub's address does not answer as a hub does."""
+
+    code = "hub_malformed"
     exit_code = 7
 
 
@@ -130,12 +161,43 @@ class HubServer:
         self._connection.close()
 
     @contextmanager
+    def _asking(self, seconds: float | None = None) -> Iterator[None]:
+        """Ask something of the server in the block, for so long at most. Its errors become sentences."""
+        seconds = seconds or _ANSWER_SECONDS
+        is_cut = threading.Event()
+
+        def cut_off() -> None:
+            is_cut.set()
+            # libpq waits for an answer as long as the line stands. It may be closed just now.
+            with suppress(OSError, self._psycopg.Error):
+                line = socket.socket(fileno=os.dup(self._connection.pgconn.socket))
+                with line:
+                    line.shutdown(socket.SHUT_RDWR)
+
+        timer = threading.Timer(seconds, cut_off)
+        timer.daemon = True
+        timer.start()
+        try:
+            with _translated(self._psycopg):
+                yield
+        except MementoError as error:
+            if is_cut.is_set():
+                raise _unreachable(f"no answer came in {seconds:g} seconds") from error
+            raise
+        finally:
+            timer.cancel()
+
+    @contextmanager
     def _transaction(self) -> Iterator[Any]:
-        with _translated(self._psycopg), self._connection.transaction(), self._connection.cursor() as cursor:
+        with (
+            self._asking(_LONG_ANSWER_SECONDS),
+            self._connection.transaction(),
+            self._connection.cursor() as cursor,
+        ):
             yield cursor
 
-    def _rows(self, query: LiteralString, *parameters: object) -> list[tuple[Any, ...]]:
-        with _translated(self._psycopg):
+    def _rows(self, query: LiteralString, *parameters: object, seconds: float | None = None) -> list[tuple[Any, ...]]:
+        with self._asking(seconds):
             return self._connection.execute(query, parameters).fetchall()
 
     # The schema
@@ -154,7 +216,7 @@ class HubServer:
             cursor.execute("CREATE SCHEMA IF NOT EXISTS memento")
             cursor.execute("CREATE TABLE IF NOT EXISTS memento.migration (number integer PRIMARY KEY)")
             cursor.execute("SELECT coalesce(max(number), 0) FROM memento.migration")
-            found = int(cursor.fetchone()[0])
+            found = _shaped(cursor.fetchone(), tuple[int])[0]
             steps = _migrations()
             if found > steps[-1][0]:
                 raise InvalidInput(
@@ -168,7 +230,7 @@ class HubServer:
 
     def bring_up_to_date(self) -> None:
         """Bring the schema of a hub to the present version. Raises `NotAllowed` where this login may not."""
-        found = self._rows("SELECT coalesce(max(number), 0) FROM memento.migration")[0][0]
+        ((found,),) = _shaped(self._rows("SELECT coalesce(max(number), 0) FROM memento.migration"), tuple[tuple[int]])
         newest = _migrations()[-1][0]
         if found >= newest:
             return
@@ -239,7 +301,8 @@ class HubServer:
             rows = self._rows("SELECT id, name, memento.my_role(id) FROM memento.workspace ORDER BY name")
         except NotFound as error:
             raise NotFound("There is no hub in this database.", "Begin one: memento hub init URL.") from error
-        return [HubWorkspace(*row) for row in rows if row[2]]
+        named = _shaped(rows, list[tuple[str, str, str | None]])
+        return [HubWorkspace(one, name, role) for one, name, role in named if role]
 
     def join(self, workspace: str, member: str, name: str, public_key: bytes) -> None:
         """Make this machine a member."""
@@ -267,7 +330,8 @@ class HubServer:
             workspace,
         )
         return [
-            HubMember(row[0], _listed_name(*row[:2]), row[2], row[3], bytes(row[4]), row[5], row[6]) for row in rows
+            HubMember(row[0], _listed_name(row[0], row[1]), *row[2:])
+            for row in _shaped(rows, list[tuple[str, str, str, str, bytes, str, str]])
         ]
 
     # The journal
@@ -277,7 +341,7 @@ class HubServer:
         rows = self._rows("SELECT seq, hash FROM memento.head WHERE workspace = %s", workspace)
         if not rows:
             raise NotAllowed(*_NO_PART)
-        return int(rows[0][0]), bytes(rows[0][1])
+        return _shaped(rows[0], tuple[Number, bytes])
 
     def standing(self, workspace: str, seq: int) -> Standing:
         """Return the end of a workspace's journal, the hash of its entry ``seq``, and the role of this login, at once.
@@ -291,12 +355,12 @@ class HubServer:
         rows = self._rows(query, seq, workspace)
         if not rows:
             raise NotAllowed(*_NO_PART)
-        return Standing(int(rows[0][0]), None if rows[0][1] is None else bytes(rows[0][1]), rows[0][2])
+        return Standing(*_shaped(rows[0], tuple[Number, bytes | None, str]))
 
     def hash_at(self, workspace: str, seq: int) -> bytes | None:
         """Return the hash of one entry, or ``None`` where there is none of that number."""
         rows = self._rows("SELECT hash FROM memento.entry WHERE workspace = %s AND seq = %s", workspace, seq)
-        return bytes(rows[0][0]) if rows else None
+        return _shaped(rows[0], tuple[bytes])[0] if rows else None
 
     def append(self, workspace: str, member: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, int]:
         """Append entries, all or none; return the number of each by its id. One that is there already stays.
@@ -308,7 +372,8 @@ class HubServer:
 
         """
         text = msgspec.json.encode(entries).decode()
-        return dict(self._rows("SELECT * FROM memento.append(%s, %s, %s::jsonb)", workspace, member, text))
+        rows = self._rows("SELECT * FROM memento.append(%s, %s, %s::jsonb)", workspace, member, text)
+        return dict(_shaped(rows, list[tuple[str, Number]]))
 
     def purge(self, workspace: str, member: str, record: str, record_id: str) -> None:
         """Remove the text of every version of a record from the hub's journal; the digests stay."""
@@ -343,7 +408,8 @@ class HubServer:
         The lock is an advisory one of the connection: the server lets go of it when a machine dies.
         """
         name = f"memento {work} {workspace}"
-        if not self._rows("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", name)[0][0]:
+        taken = self._rows("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", name)
+        if not _shaped(taken, tuple[tuple[bool]])[0][0]:
             yield False
             return
         try:
@@ -355,22 +421,49 @@ class HubServer:
 
     def purged(self, workspace: str) -> set[tuple[str, str]]:
         """Return the kind and id of each record that was purged; no member may append a text of it again."""
-        return set(self._rows("SELECT record, record_id FROM memento.purged WHERE workspace = %s", workspace))
+        rows = self._rows("SELECT record, record_id FROM memento.purged WHERE workspace = %s", workspace)
+        return set(_shaped(rows, list[tuple[str, str]]))
 
     def changes_until(self, workspace: str, seq: int) -> Iterator[HubChange]:
         """Yield the last change of each record up to entry ``seq``."""
-        for row in self._rows(_LAST_CHANGES, workspace, seq):
-            yield HubChange(*row)
+        for row in self._rows(_LAST_CHANGES, workspace, seq, seconds=_LONG_ANSWER_SECONDS):
+            yield _struct_of(HubChange, row)
 
     def entries_after(self, workspace: str, seq: int, limit: int) -> list[HubEntry]:
         """Return at most ``limit`` entries after number ``seq`` with their changes, oldest first."""
-        rows = self._rows(_ENTRIES, workspace, seq, limit)
-        if not rows:
+        found = [_struct_of(HubEntry, row) for row in self._rows(_ENTRIES, workspace, seq, limit)]
+        if not found:
             return []
         changes: dict[int, list[HubChange]] = {}
-        for number, *values in self._rows(_CHANGES, workspace, seq, rows[-1][0]):
-            changes.setdefault(number, []).append(HubChange(*values))
-        return [msgspec.structs.replace(HubEntry(*row), changes=tuple(changes.get(row[0], ()))) for row in rows]
+        for number, *values in self._rows(_CHANGES, workspace, seq, found[-1].seq, seconds=_LONG_ANSWER_SECONDS):
+            changes.setdefault(number, []).append(_struct_of(HubChange, values))
+        return [msgspec.structs.replace(one, changes=tuple(changes.get(one.seq, ()))) for one in found]
+
+
+def _shaped(answer: object, shape: type[T]) -> T:
+    """Return what a hub answered. Raises `HubMalformed` where it has another form than a hub's."""
+    try:
+        return msgspec.convert(answer, shape)
+    except msgspec.ValidationError as error:
+        raise _malformed(error) from error
+
+
+def _struct_of(kind: type[StructT], row: Sequence[object]) -> StructT:
+    """Return a row as what it is of; the columns are the first fields. Raises `HubMalformed`."""
+    return _shaped(dict(zip(kind.__struct_fields__, row, strict=False)), kind)
+
+
+def _malformed(error: Exception) -> HubMalformed:
+    return HubMalformed(
+        f"What answers at the hub's address does not answer as a hub does: {str(error)[:200]}.",
+        "Ask whoever keeps it. Nothing was taken in; this machine has everything.",
+    )
+
+
+def _unreachable(why: str) -> HubUnreachable:
+    return HubUnreachable(
+        f"The hub does not answer: {why}.", "Nothing is lost: it is tried again, and all else goes on."
+    )
 
 
 def _number_in(payload: str) -> int:
@@ -391,6 +484,8 @@ def _translated(psycopg: Any) -> Iterator[None]:  # noqa: ANN401 - the module
         yield
     except psycopg.Error as error:
         raise _explain(psycopg, error) from error
+    except (ValueError, OverflowError) as error:  # a value that is not of the type that its column has
+        raise _malformed(error) from error
 
 
 def _connect(psycopg: Any, options: dict[str, str]) -> Any:  # noqa: ANN401 - the module, and its connection
@@ -438,9 +533,7 @@ def _explain(psycopg: Any, error: Any) -> MementoError:  # noqa: ANN401 - the mo
     if "password" in text and isinstance(error, psycopg.OperationalError):
         return NotAllowed(f"The hub does not let you in: {text}.", _LOGIN_HINT)
     if isinstance(error, psycopg.OperationalError):
-        return HubUnreachable(
-            f"The hub does not answer: {text}.", "Nothing is lost: it is tried again, and all else goes on."
-        )
+        return _unreachable(text)
     return MementoError(f"The hub failed: {text}.", "`memento hub status` may say more.")
 
 

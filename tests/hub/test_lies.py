@@ -1,0 +1,141 @@
+"""A hub that lies, hangs or is none: a sentence, nothing taken in, and what was written here is sent once it can be."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+
+import psycopg
+import pytest
+
+from memento_tui.errors import MementoError
+from memento_tui.hub import server
+from memento_tui.hub.server import HubMalformed, HubServer, HubUnreachable
+from tests.hub.conftest import MakeMachine
+from tests.hub.liar import Liar, error, message
+from tests.hub.machines import Machine, in_step
+
+
+def change(address: str, *statements: str) -> None:
+    """Change rows as whoever administers the database may; the triggers that hinder others are off."""
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(b"SET session_replication_role = replica")
+        for statement in statements:
+            connection.execute(statement.encode())
+
+
+LIES = {
+    "an entry comes twice": (
+        "CREATE TEMP TABLE twice AS SELECT * FROM memento.entry",
+        "UPDATE twice SET seq = seq + (SELECT seq FROM memento.head), id = id || 'x'",
+        "INSERT INTO memento.entry SELECT * FROM twice",
+        "UPDATE memento.head SET seq = (SELECT max(seq) FROM memento.entry)",
+    ),
+    "the digest of the signed content is another": ("UPDATE memento.entry SET content = sha256('x')",),
+    "the chain is another": (
+        "UPDATE memento.entry SET hash = sha256('x')",
+        "UPDATE memento.head SET hash = sha256('x')",
+    ),
+    "the journal is said to be longer than it is": ("UPDATE memento.head SET seq = 9223372036854775807",),
+    "the journal is said to end before its beginning": ("UPDATE memento.head SET seq = -5",),
+    "it is in the name of another member": (
+        "UPDATE memento.entry SET member = (SELECT id FROM memento.member WHERE name = 'desktop')",
+    ),
+    "a text of 100 MB": ("UPDATE memento.change SET image = repeat('x', 100000000)",),
+    "a note of 100 MB": ("UPDATE memento.entry SET note = repeat('x', 100000000)",),
+    "a number of another type": ("ALTER TABLE memento.head ALTER COLUMN seq TYPE text USING 'abc'",),
+    "a digest of another type": (
+        "ALTER TABLE memento.entry DROP CONSTRAINT entry_content_check",
+        "ALTER TABLE memento.entry ALTER COLUMN content TYPE text USING 'abc'",
+    ),
+    "the form of a schema to come": ("INSERT INTO memento.migration VALUES (999999)",),
+    "the form of an entry to come": ("UPDATE memento.entry SET format = 99",),
+    "no schema": ("DROP SCHEMA memento CASCADE",),
+}
+"""What whoever administers the database changes, after the first machine wrote and before the second one pulls."""
+
+
+_LEAVE_WHAT_IS_TRUE = (
+    "an entry comes twice",
+    "the journal is said to be longer than it is",
+    "a note of 100 MB",
+    "the form of a schema to come",
+)
+"""Lies before or beside which an entry stands as its member signed it."""
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_hub_that_was_changed_by_sql_is_believed_in_nothing(lie: str, machine: MakeMachine, address: str) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    in_step(laptop, desktop)
+    theirs = laptop.remember("The staging host is stage2.")
+    laptop.workspace.verify(theirs.id)
+    laptop.sync()
+    own = desktop.remember("Written here.")
+    change(address, *LIES[lie])
+    try:
+        told = " ".join(desktop.sync().notes)
+    except MementoError as refused:
+        told = refused.message
+    held = desktop.texts()
+    assert held.pop(own.id) == "Written here."
+    if lie in _LEAVE_WHAT_IS_TRUE:
+        assert held in ({}, {theirs.id: theirs.content})
+    else:
+        assert 0 < len(told) < 2_000
+        assert held == {}
+
+
+ANSWERS: dict[str, tuple[Callable[[socket.socket], object], type[MementoError]]] = {
+    "noise": (lambda line: line.sendall(os.urandom(4_096)), MementoError),
+    "an error with orders for the terminal": (
+        lambda line: line.sendall(error(b"\x1b]0;owned\x07\x1b[2J" + b"x" * 5_000)),
+        MementoError,
+    ),
+    "a good end without an answer": (
+        lambda line: line.sendall(message(b"C", b"SELECT 1\0") + message(b"Z", b"I")),
+        MementoError,
+    ),
+    "the end of the line": (lambda line: line.shutdown(socket.SHUT_RDWR), HubUnreachable),
+    "a message that is said to have 2 GB": (
+        lambda line: line.sendall(b"D\x7f\xff\xff\xff" + b"x" * 64),
+        MementoError,
+    ),
+    "nothing at all": (lambda _line: None, HubUnreachable),
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_what_is_no_hub_is_left_with_a_sentence_and_in_time(answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_ANSWER_SECONDS", 0.5)
+    said, expected = ANSWERS[answer]
+    with Liar(said) as liar, HubServer(liar.address, typed_by_person=True) as hub:
+        with pytest.raises(expected) as refused:
+            hub.head("home")
+        assert refused.value.hint
+        assert len(refused.value.message) < 400
+
+
+def test_a_hub_that_hangs_keeps_nothing_that_was_written_here(
+    machine: MakeMachine, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    in_step(laptop, desktop)
+    made = laptop.remember("Written while it hung.")
+    monkeypatch.setattr(server, "_ANSWER_SECONDS", 0.5)
+    with psycopg.connect(address) as holding:
+        holding.execute(b"LOCK TABLE memento.head IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(HubUnreachable, match=r"no answer came in 0\.5 seconds"):
+            laptop.sync()
+    monkeypatch.setattr(server, "_ANSWER_SECONDS", 60.0)
+    in_step(laptop, desktop)
+    assert desktop.texts() == {made.id: "Written while it hung."}
+
+
+def test_a_value_of_another_type_is_named_and_taken_for_none(machine: MakeMachine, address: str) -> None:
+    laptop: Machine = machine("laptop")
+    laptop.sync()
+    change(address, *LIES["a number of another type"])
+    with pytest.raises(HubMalformed, match=r"does not answer as a hub does.*Expected `int`, got `str`"):
+        laptop.sync()
