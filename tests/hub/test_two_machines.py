@@ -375,9 +375,9 @@ class CountingServer(HubServer):
 
     asked = 0
 
-    def _rows(self, *arguments: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - as they are
+    def _rows(self, *arguments: Any, **options: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - as they are
         type(self).asked += 1
-        return super()._rows(*arguments)
+        return super()._rows(*arguments, **options)
 
 
 def test_a_machine_that_takes_one_entry_in_asks_the_hub_few_things_and_then_only_whether_it_moved(
