@@ -7,7 +7,6 @@ import platform
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -136,6 +135,8 @@ def _versions() -> str:
 
 
 def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - it needs all of email
+
     try:
         return f"{package} {version(package)}"
     except PackageNotFoundError:

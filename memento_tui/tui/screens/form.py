@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import msgspec
@@ -18,27 +17,13 @@ from memento_tui.api.drafts import UnsavedTextFile
 from memento_tui.errors import MementoError
 from memento_tui.tui.display import literal
 from memento_tui.tui.screens.dialogs import Dialog, DialogButton, DialogButtons
+from memento_tui.tui.screens.form_field import Field
 from memento_tui.tui.widgets.long_lines import LongLineTextArea
 
-__all__ = ["Field", "FormScreen"]
+__all__ = ["FormScreen"]
 
 _KEEP_SECONDS = 0.4
 """Seconds between two writes of the typed values to disk."""
-
-
-@dataclass(frozen=True)
-class Field:
-    """One field. ``hint`` is shown while it is empty; a ``multiline`` field may hold line feeds.
-
-    What is typed into a field takes the place of a value that is only ``proposed``, and is added to any other.
-    """
-
-    name: str
-    label: str
-    value: str = ""
-    hint: str = ""
-    multiline: bool = False
-    proposed: bool = False
 
 
 class FormScreen(Dialog[bool]):

@@ -75,7 +75,8 @@ class ExposureActions:
         row = self._section.rows.current
         if row is None:
             return
-        from memento_tui.tui.screens.form import Field, FormScreen  # noqa: PLC0415 - when it is first asked for
+        from memento_tui.tui.screens.form import FormScreen  # noqa: PLC0415 - when it is first asked for
+        from memento_tui.tui.screens.form_field import Field  # noqa: PLC0415 - as above
 
         headline = row.memory.headline if isinstance(row, ExposureRow) and row.memory is not None else ""
         fields = [

@@ -21,7 +21,6 @@ from memento_tui.tui.display import cells, shown
 from memento_tui.tui.edit_conflict import other_writer_name
 from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.screens.dialogs import AskLine
-from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.section import in_worker
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.record_spec import RecordRepository, RecordSpec
@@ -300,6 +299,8 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
             made.extend([written] if written else [])
 
         title, fields = Content(f"A new {self.SPEC.noun}"), self.SPEC.new_form_fields(self.new_texts())
+        from memento_tui.tui.screens.form import FormScreen  # noqa: PLC0415 - its text areas are slow to load
+
         form = FormScreen(title, fields, save, unsaved=self._unsaved(None), typed=typed)
         if await self.app.push_screen_wait(form) and made:
             self.guard.moved_by_person()
@@ -320,6 +321,8 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
                     writer.write(lambda base: self.update(base.id, base.version, changes))
             except InvalidField as error:
                 raise InvalidInput(self.SPEC.format_error(error)) from error
+
+        from memento_tui.tui.screens.form import FormScreen  # noqa: PLC0415 - its text areas are slow to load
 
         form = FormScreen(self.heading("Edit", seen), fields, save, unsaved=self._unsaved(seen), typed=typed)
         if await self.app.push_screen_wait(form):
