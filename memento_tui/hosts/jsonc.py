@@ -18,12 +18,12 @@ __all__ = ["append_value", "parse_jsonc", "prune_empty_containers", "put_value",
 _MAX_DEPTH = 100
 """Levels of nesting. Settings have ten at most; Python's own stack ends at about a thousand."""
 
-_GAP = re.compile(r"(?:[ \t\r\n]++|//[^\r\n]*+|/\*.*?\*/)*+", re.DOTALL)
-_STRING = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+"')
+_GAP = re.compile(r"(?>(?:[ \t\r\n]++|//[^\r\n]*+|/\*.*?\*/)*)", re.DOTALL)
+_STRING = re.compile(r'"[^"\\\x00-\x1f]*+(?>(?:\\.[^"\\\x00-\x1f]*+)*)"')
 _SCALAR = re.compile(r"-?\d[\d.eE+-]*+|true|false|null")
 _COMMENT = re.compile(r"//[^\r\n]*+|/\*.*?\*/", re.DOTALL)
 _BLANK_LINE = re.compile(r"[ \t]*+\r?\n")
-_REST_OF_LINE = re.compile(r"[ \t]*+(?:/\*(?:(?!\*/)[^\r\n])*+\*/[ \t]*+)*+(?://[^\r\n]*+)?")
+_REST_OF_LINE = re.compile(r"[ \t]*+(?>(?:/\*(?>(?:(?!\*/)[^\r\n])*)\*/[ \t]*+)*)(?://[^\r\n]*+)?")
 """Comments behind a value on its line, which belong to that value."""
 
 Key = str | int

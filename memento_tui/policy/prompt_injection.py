@@ -353,7 +353,7 @@ def _opened(view: TextView) -> TextView:
 
 
 _SPACED_LETTERS = re.compile(
-    r"(?<![a-z0-9])[a-z0-9@$](?![a-z0-9])(?:(?:[^\w\n]|_|\n(?!\n)){1,4}[a-z0-9@$](?![a-z0-9])){5,}+"
+    r"(?<![a-z0-9])[a-z0-9@$](?![a-z0-9])(?>(?:(?:[^\w\n]|_|\n(?!\n)){1,4}[a-z0-9@$](?![a-z0-9])){5,})"
 )
 _LETTER_KINDS = kinds_table(("a", string.ascii_lowercase + string.digits))
 _MIN_SPACED_SIGNS = 4

@@ -82,7 +82,7 @@ TOKEN_RULES: tuple[TokenRule, ...] = (
     TokenRule(
         "GitLab token",
         tuple(f"gl{name}-" for name in "pat dt ft soat rt cbt imt ptt agent oas ffct".split()),  # noqa: SIM905 - shorter
-        r"(?<![\w-])gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent|oas|ffct)-[\w-]{18,}+(?:\.[\w-]+)*+",
+        r"(?<![\w-])gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent|oas|ffct)-[\w-]{18,}+(?>(?:\.[\w-]+)*)",
     ),
     TokenRule("Anthropic key", ("sk-ant-",), r"(?<![\w-])sk-ant-[\w-]{20,}+"),
     TokenRule(
@@ -95,10 +95,10 @@ TOKEN_RULES: tuple[TokenRule, ...] = (
     TokenRule(
         "Slack token",
         ("xox", "xapp-"),
-        r"(?<![\w-])(?:xox[a-z](?:\.xox[a-z])?|xapp)-(?=[\w.-]{0,60}\d)[\w-]{15,}+(?:\.[\w-]+)*+",
+        r"(?<![\w-])(?:xox[a-z](?:\.xox[a-z])?|xapp)-(?=[\w.-]{0,60}\d)[\w-]{15,}+(?>(?:\.[\w-]+)*)",
     ),
     _begins("Google key", "AIza", rf"{_WEB}{{30,}}+"),
-    _begins("Google token", "ya29. GOCSPX- AQ.Ab8", rf"{_WEB}{{20,}}+(?:\.[\w-]+)*+"),
+    _begins("Google token", "ya29. GOCSPX- AQ.Ab8", rf"{_WEB}{{20,}}+(?>(?:\.[\w-]+)*)"),
     _begins("npm token", "npm_", rf"{_ALNUM}{{30,}}+"),
     TokenRule("PyPI token", ("pypi-",), r"(?<![\w-])pypi-[\w-]{40,}+"),
     _begins("Hugging Face token", "hf_ api_org_", rf"{_ALNUM}{{25,}}+"),
@@ -315,7 +315,7 @@ TOKEN_RULES: tuple[TokenRule, ...] = (
         " mercury_production_ klarna_live_api_ hbp_ xaat- xapt- essu_ rootly_ snyk_uat. snyk_sat. sktsec_ depot_ nbp_"
         " bb_live_ sm_aat_ sm_pat_ sm_sat_ ico- secret-live- sk_car_ esecret_ ory_at_ ory_pat_ ory_st_ cfut_ cfat_"
         " cfk_",
-        rf"(?:[A-Za-z0-9]{{1,16}}[_.-])?{_ALNUM}{{20,}}+(?:[_.-]{_ALNUM}++)*+",
+        rf"(?:[A-Za-z0-9]{{1,16}}[_.-])?{_ALNUM}{{20,}}+(?>(?:[_.-]{_ALNUM}++)*)",
         judged=True,
     ),
     TokenRule(

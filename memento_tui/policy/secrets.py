@@ -33,14 +33,14 @@ _KEY_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOC
 _KEY_END = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PUTTY_KEY = re.compile(r"Private-Lines: \d{1,4}")
 _KEY_BODY = re.compile(
-    r"""(?x) (?: (?: \\[nrt] | [\s>|"'+,#*`-] )*+
-        (?: (?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]{0,200} | [A-Za-z0-9+/=]{16,}+ ) )*+
+    r"""(?x) (?>(?: (?>(?: \\[nrt] | [\s>|"'+,#*`-] )*)
+        (?: (?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]{0,200} | [A-Za-z0-9+/=]{16,}+ ) )*)
     (?: (?:\\[nr]|\s){1,4} [A-Za-z0-9+/]{0,15} ={1,2}[A-Za-z0-9+/]{0,4} )?""",
     re.ASCII,
 )
 """The shape of a key's text: headers and long runs of base64, with line breaks written as ``\\n`` too."""
 _ENCODED_KEY = re.compile(
-    r"(?:LS0tLS1CRUdJTi[A-Za-z0-9+/]{20,}+(?:(?:\\n|[\s>|\"'+\\]){1,12}[A-Za-z0-9+/]{16,}+)*+(?:\s{1,4}[A-Za-z0-9+/]{0,15}={1,2})?={0,2}"
+    r"(?:LS0tLS1CRUdJTi[A-Za-z0-9+/]{20,}+(?>(?:(?:\\n|[\s>|\"'+\\]){1,12}[A-Za-z0-9+/]{16,}+)*)(?:\s{1,4}[A-Za-z0-9+/]{0,15}={1,2})?={0,2}"
     r"|2d2d2d2d2d42454749[0-9a-f]{40,}+)",
     re.ASCII,
 )

@@ -268,14 +268,14 @@ _BLOCK = re.compile(
 )
 """A run of digits of base64, base32 or hexadecimal, wrapped over lines or not."""
 _NUMBERS = re.compile(
-    r"(?:\b[01]{8}\b[\s,]{0,3}){8,}+|(?:(?:\b0x|\\x)?[0-9a-fA-F]{2}[\s,:-]{1,3}){12,}+(?:0x|\\x)?[0-9a-fA-F]{0,2}"
-    r"|(?:\b(?:3[2-9]|[4-9]\d|1[01]\d|12[0-6])\b[\s,;]{1,3}){12,}+(?:\d{2,3}\b)?",
+    r"(?>(?:\b[01]{8}\b[\s,]{0,3}){8,})|(?>(?:(?:\b0x|\\x)?[0-9a-fA-F]{2}[\s,:-]{1,3}){12,})(?:0x|\\x)?[0-9a-fA-F]{0,2}"
+    r"|(?>(?:\b(?:3[2-9]|[4-9]\d|1[01]\d|12[0-6])\b[\s,;]{1,3}){12,})(?:\d{2,3}\b)?",
     re.ASCII,
 )
 """Bytes written as numbers: binary, hexadecimal or decimal."""
 _WORDS_IN_A_ROW = re.compile(
-    r"(?:[A-Z]?[a-z]++|[A-Z]++|[0-9]{1,4}+)(?:[/_+-]{1,2}+(?:[A-Z]?[a-z]++|[A-Z]++|[0-9]{1,8}+))++[/_-]*+"
-    r"|[a-z]++|(?:[A-Z]?[a-z]++){1,8}+",
+    r"(?:[A-Z]?[a-z]++|[A-Z]++|[0-9]{1,4}+)(?>(?:[/_+-]{1,2}+(?:[A-Z]?[a-z]++|[A-Z]++|[0-9]{1,8}+))+)[/_-]*+"
+    r"|[a-z]++|(?>(?:[A-Z]?[a-z]++){1,8})",
     re.ASCII,
 )
 """A path, or words that are joined: no encoding writes them so."""

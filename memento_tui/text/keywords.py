@@ -61,7 +61,7 @@ _FOREIGN_FILLER_WORDS = frozenset(
 )
 """Filler words of German, French and Spanish: mostly words of grammar."""
 
-_JOINED_PLAIN_WORDS = re.compile(r"[A-Za-z]?[a-z]+(?:-[a-z]+)*+(?:/[a-z]+)?")
+_JOINED_PLAIN_WORDS = re.compile(r"[A-Za-z]?[a-z]+(?>(?:-[a-z]+)*)(?:/[a-z]+)?")
 """Plain words joined by marks: ``step-by-step``, ``and/or``. They are no names."""
 _AMOUNT = re.compile(r"\d+(?:[.,:]\d+)?")
 _ISSUE = re.compile(r"#\d+")

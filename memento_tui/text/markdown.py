@@ -27,7 +27,7 @@ _LONGEST_FRONT_MATTER = 200
 """Lines among which the end of the front matter is searched."""
 
 _TICKS = re.compile(r"`+")
-_FENCE = re.compile(r"[ \t]*(?:>[ \t]*|[-*+][ \t]+|\d{1,9}[.)][ \t]+)*+(`{3,}+(?![^`\n]*`)|~{3,})")
+_FENCE = re.compile(r"[ \t]*(?>(?:>[ \t]*|[-*+][ \t]+|\d{1,9}[.)][ \t]+)*)(`{3,}+(?![^`\n]*`)|~{3,})")
 _CLOSING_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})\s*")
 _LINE_BREAKS = dict.fromkeys(map(ord, "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
 """Every character at which `str.splitlines` ends a line."""

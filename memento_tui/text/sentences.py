@@ -27,7 +27,7 @@ _WRAPPED_WIDTH = 60
 
 _CLOSERS = r"""["'”’»›)\]}*_~`」』）】》〉］｝]"""
 # The second group needs no white space behind it; a full-width stop between digits is a decimal point.
-_SENTENCE_END = re.compile(rf"(?:([.!?…‥؟۔।॥።။។։]++)|((?:[。！？｡]|．(?!\d))++)){_CLOSERS}*+")
+_SENTENCE_END = re.compile(rf"(?:([.!?…‥؟۔।॥።။។։]++)|((?>(?:[。！？｡]|．(?!\d))+))){_CLOSERS}*+")
 _OPENING_MARKS = re.compile(r"""\s*+["'“‘«‹(\[{*_~「『（【¿¡]*+""")
 _QUOTED = re.compile(
     r"""

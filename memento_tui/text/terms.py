@@ -41,7 +41,7 @@ STOP_WORDS = frozenset(
 _COMPOUND = re.compile(
     r"""
       # Both begin where a word begins: tried at every letter they would take quadratic time on a long one.
-      (?<![^\W_]) /?+[^\W_]++ (?: [-_./:@\#+]++ [^\W_]++ )++  # /v2/users  Navier-Stokes  CVE-2024-1234  snake_case
+      (?<![^\W_]) /?+[^\W_]++ (?>(?: [-_./:@\#+]++ [^\W_]++ )+)  # /v2/users  Navier-Stokes  CVE-2024-1234  snake_case
     | (?<![^\W_]) [^\W_]* (?: [a-z][A-Z] | [A-Z]{2}[a-z] ) [^\W_]*  # relLangURL  HTTPServer
     """,
     re.VERBOSE,

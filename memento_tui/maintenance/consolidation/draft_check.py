@@ -61,12 +61,12 @@ _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]{3,}")
 _WIDE_NUMERAL = re.compile(r"[〇零二三四五六七八九十百千万億亿两]+")
 _NUMERALS = {numeral: str(number) for numeral, number in CJK_NUMERALS.items()}
 _MARKS_BEFORE_WORDS, _MARKS_BEHIND_WORDS = "\"'“”‘’«»‹›([{<*_#`$€£¥+~≈", ".,;:!?\"'“”‘’«»‹›)]}>*_`…%"
-_NUMBER = re.compile(r"\d++(?:[.,:]\d++)*+")
-_QUANTITY = re.compile(r"[vV]?(\d++(?:[.,:]\d++)*+)(?:st|nd|rd|th|x|[a-zA-Zµ]{1,3})?")
-_HYPHENED = re.compile(r"(\d++(?:[.,:]\d++)*+)-(?:second|minute|hour|day|week|month|year)s?")
+_NUMBER = re.compile(r"\d++(?>(?:[.,:]\d++)*)")
+_QUANTITY = re.compile(r"[vV]?(\d++(?>(?:[.,:]\d++)*))(?:st|nd|rd|th|x|[a-zA-Zµ]{1,3})?")
+_HYPHENED = re.compile(r"(\d++(?>(?:[.,:]\d++)*))-(?:second|minute|hour|day|week|month|year)s?")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 # Tried within a long number too, this one would take forever.
-_MEASURE = re.compile(r"(?<![\d.,:])(\d++(?:[.,:]\d++)*+)[\s-]?(%|[^\W\d_]++)")
+_MEASURE = re.compile(r"(?<![\d.,:])(\d++(?>(?:[.,:]\d++)*))[\s-]?(%|[^\W\d_]++)")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _IDENTIFIER = re.compile(r"[\d_@\\=/]|\.\w|::|\(|^-|[a-z][A-Z]")
 

@@ -55,7 +55,7 @@ _MAX_SENTENCES = 50
 _MAX_QUOTE = 400
 """Characters of a passage that is quoted."""
 
-_NAME = r"[a-z]{2,10}://[^\s\"'<>)\]]++|[^\W_]++(?:/[\w.@~-]++)++"
+_NAME = r"[a-z]{2,10}://[^\s\"'<>)\]]++|[^\W_]++(?>(?:/[\w.@~-]++)+)"
 """A web address or path, which is one word: that two texts name the same page or file says nothing."""
 
 _ASCII_WORD = re.compile(rf"{_NAME}|[a-z0-9]+", re.ASCII)
