@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
+from memento_tui.api.result_choice import choose_results, without_told_sources
 from memento_tui.config import Config
 from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, filters_on, valid_at, with_default_statuses
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE
-from memento_tui.search.decay import DecayFactor, decay_factor, rank_below_successors
-from memento_tui.search.fair_share import fair_results
+from memento_tui.search.decay import DecayFactor, decay_factor
 from memento_tui.search.query_language import Query, parse
 from memento_tui.search.ranking import FUSED_CANDIDATES
-from memento_tui.search.scoring import Match, diversify, fuse
+from memento_tui.search.scoring import Match, fuse
 from memento_tui.storage.journal import Author
+from memento_tui.storage.memory_queries import WeighedMemory
 from memento_tui.storage.store import Store
 
 __all__ = ["SavedSearch", "SavedSearches", "SearchAnswer", "SearchEngine", "SearchHit", "recallable_filter"]
@@ -43,9 +44,6 @@ _ENGINE_LOCK_SECONDS = 10.0
 """How long an engine that ends is waited for before its files are written."""
 
 _log = logging.getLogger(__name__)
-
-_SHARED_CANDIDATES = 5
-"""How many times as many memories as results are looked at to share the results among those who wrote them."""
 
 
 class SearchHit(msgspec.Struct, frozen=True, dict=True):
@@ -158,6 +156,23 @@ def recallable_filter(tree: Filter, now: datetime) -> Filter:
     if not filters_on(tree, "sensitivity") and not filters_on(tree, "id"):
         parts.append(Not(OneOf("sensitivity", ("restricted",))))
     return AllOf(tuple(parts))
+
+
+class _StoredCandidates:
+    """The candidates of a search as the database has them."""
+
+    def __init__(self, store: Store, tree: Filter) -> None:
+        self._store = store
+        self._tree = tree
+
+    def weighed(self, ids: Sequence[str]) -> Mapping[str, WeighedMemory]:
+        return self._store.memories.weighed(ids, self._tree)
+
+    def successors(self, ids: Sequence[str]) -> Mapping[str, Collection[str]]:
+        return self._store.memories.successors(ids)
+
+    def writers(self, ids: Sequence[str]) -> Mapping[str, str]:
+        return self._store.writes.writers("memory", ids)
 
 
 class SearchEngine:
@@ -303,32 +318,23 @@ class SearchEngine:
     def _ranked(
         self, query: Query, tree: Filter, found: dict[str, Match], limit: int, now: datetime
     ) -> list[SearchHit]:
-        # The database has the last word: an index may lag behind a deletion or an expiry.
-        memories = self._store.memories.get_many(list(found), tree)
-        successors = self._store.memories.successors(list(memories))
-        if not filters_on(query.filter, "status"):
-            memories = _without_told_sources(memories, successors)
         preset = self._config.maintenance.decay
-        lives = {
-            name: decay_factor(memory, now, preset=preset, superseded=name in successors)
-            for name, memory in memories.items()
-        }
-        scores = {name: found[name].score * life.factor for name, life in lives.items()}
-        hits = []
-        kinds = {name: memory.kind for name, memory in memories.items()}
-        ordered = rank_below_successors(scores, successors)
-        chosen = diversify(ordered, kinds, limit)
-        if self._shares and len(ordered) > len(chosen):
-            near = list(dict.fromkeys((*ordered[: _SHARED_CANDIDATES * limit], *chosen)))
-            chosen = fair_results(chosen, near, self._limited_writers([memories[name] for name, _ in near]))
-        for name, score in chosen:
-            life = lives[name] if score == scores[name] else lives[name].lowered(score / scores[name])
-            hits.append(self._hit(query, memories[name], score, found[name], life))
-        return hits
 
-    def _limited_writers(self, memories: Sequence[Memory]) -> dict[str, str]:
-        """Return the sessions that wrote some memories, without those that a person stands behind."""
-        return self._store.writes.writers("memory", [memory.id for memory in memories if memory.stability == "draft"])
+        def life(memory: WeighedMemory, superseded: bool) -> DecayFactor:  # noqa: FBT001 - as `choose_results` calls it
+            return decay_factor(memory, now, preset=preset, superseded=superseded)
+
+        # The database has the last word: an index may lag behind a deletion or an expiry.
+        with self._store.memories.one_state():
+            chosen = choose_results(
+                {name: match.score for name, match in found.items()},
+                _StoredCandidates(self._store, tree),
+                life,
+                limit,
+                tells_sources=bool(filters_on(query.filter, "status")),
+                shares=self._shares,
+            )
+            memories = self._store.memories.get_many([one.id for one in chosen])
+        return [self._hit(query, memories[one.id], one.score, found[one.id], one.life) for one in chosen]
 
     @staticmethod
     def _hit(query: Query, memory: Memory, score: float, match: Match, life: DecayFactor) -> SearchHit:
@@ -353,7 +359,7 @@ class SearchEngine:
             found = {memory.id: memory for memory in page.items}
             successors = self._store.memories.successors([m.id for m in page.items if m.status == "consolidated"])
             told = self._store.memories.get_many([name for names in successors.values() for name in names], tree)
-            left = _without_told_sources({**told, **found}, successors)
+            left = without_told_sources({**told, **found}, successors)
             listed += [memory for name, memory in found.items() if name in left]
             after = page.next
             if after is None:
@@ -365,17 +371,6 @@ _SAVED_SEARCHES_SETTING = "saved_searches"
 _MAX_NAME_CHARACTERS, _MAX_QUERY_CHARACTERS = 40, 1_000
 """Characters."""
 _MAX_SAVED_SEARCHES = 100
-
-
-def _without_told_sources(
-    memories: Mapping[str, Memory], successors: Mapping[str, Collection[str]]
-) -> dict[str, Memory]:
-    """Return the memories without the consolidated ones whose summary is among them: it says the same."""
-    return {
-        name: memory
-        for name, memory in memories.items()
-        if memory.status != "consolidated" or memories.keys().isdisjoint(successors.get(name, ()))
-    }
 
 
 class SavedSearch(msgspec.Struct, frozen=True):

@@ -216,6 +216,12 @@ def _decay_by_certainty(days: float, certainty: int) -> float:
     return 1.0 if half_life is None else _exponential_decay(days, half_life)
 
 
+_AGEING, _CERTAINTY, _STABILITY, _CONFIDENCE = map(
+    FACTOR_WEIGHTS.__getitem__, ("ageing", "certainty", "stability", "confidence")
+)
+_SUM_OF_WEIGHTS = sum(FACTOR_WEIGHTS.values())
+
+
 class DecayFactor(NamedTuple):
     """The life factor and its parts, each 0 to 1."""
 
@@ -252,8 +258,8 @@ def decay_factor(
     certainty = (memory.certainty - 1) / 4
     stability = STABILITY_SHARES[memory.stability]
     confidence = memory.confidence
-    values = {"ageing": aged.share, "certainty": certainty, "stability": stability, "confidence": confidence}
-    share = sum(FACTOR_WEIGHTS[name] * value for name, value in values.items()) / sum(FACTOR_WEIGHTS.values())
+    share = _AGEING * aged.share + _CERTAINTY * certainty + _STABILITY * stability + _CONFIDENCE * confidence
+    share /= _SUM_OF_WEIGHTS
     factor = LOWEST_FACTOR + (HIGHEST_FACTOR - LOWEST_FACTOR) * share
     superseded = superseded or memory.status in ("superseded", "consolidated")
     factor *= SUPERSEDED_FACTOR if superseded else 1.0

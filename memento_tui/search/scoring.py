@@ -35,6 +35,7 @@ __all__ = [
     "fuse",
     "highest_score",
     "idf",
+    "largest_share_of_kind",
     "perfect_score",
     "saturated",
 ]
@@ -160,6 +161,11 @@ def _match(
     return Match(score, keyword if rank else None, semantic, rank, meaning_rank, shown, words)
 
 
+def largest_share_of_kind(limit: int) -> int:
+    """Return how many of ``limit`` results one kind may fill while others answer nearly as well."""
+    return limit if limit < FEWEST_RESULTS_TO_DIVERSIFY else int(LARGEST_SHARE_OF_A_KIND * limit)
+
+
 def diversify(ordered: Sequence[tuple[str, float]], kinds: Mapping[str, str], limit: int) -> list[tuple[str, float]]:
     """Return the ``limit`` best of ids with scores, best first, none of the kinds with more than 60 % of them.
 
@@ -167,9 +173,9 @@ def diversify(ordered: Sequence[tuple[str, float]], kinds: Mapping[str, str], li
     where there are none, they stay. The order among those that are returned does not change.
     """
     chosen = list(ordered[:limit])
-    if limit < FEWEST_RESULTS_TO_DIVERSIFY or len(ordered) <= limit:
+    quota = largest_share_of_kind(limit)
+    if quota == limit or len(ordered) <= limit:
         return chosen
-    quota = int(LARGEST_SHARE_OF_A_KIND * limit)
     counts = Counter(kinds[name] for name, _ in chosen)
     waiting = [entry for entry in ordered[limit:] if counts[kinds[entry[0]]] < quota]
     for place in range(limit - 1, -1, -1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Generic, Literal, NamedTuple, TypeVar
 
@@ -28,6 +29,7 @@ __all__ = [
     "SessionContext",
     "Timeline",
     "TimelineEntry",
+    "WeighedMemory",
     "resolve_id",
     "summaries_by_id",
     "tag_counts",
@@ -78,6 +80,24 @@ class Page(msgspec.Struct, Generic[RowT], frozen=True):
     next: str | None
 
 
+class WeighedMemory(NamedTuple):
+    """What the rank of a memory depends on, beside its match: see `memento_tui.search.decay.DecayingMemory`."""
+
+    id: str
+    kind: str
+    certainty: int
+    confidence: float
+    surprise: float | None
+    tier: str
+    stability: str
+    status: str
+    created_at: datetime
+    updated_at: datetime
+    verified_at: datetime | None
+    used_count: int
+    last_used_at: datetime | None
+
+
 class SessionContext(NamedTuple):
     """The texts that a session wrote just before one of its memories."""
 
@@ -95,6 +115,11 @@ _SELECT_SUMMARY = (
     " source_type, status, pinned, updated_at, expires_at, version, number, created_at,"
     " coalesce((SELECT used FROM usage WHERE record = 'memory' AND record_id = memory.id), 0),"
     " coalesce(json_extract(source, '$.agent'), '') FROM memory"
+)
+_WITH_USE = " LEFT JOIN usage ON usage.record = 'memory' AND usage.record_id = memory.id"
+_SELECT_WEIGHED = (
+    "SELECT memory.id, kind, certainty, confidence, surprise, tier, stability, status, created_at, updated_at,"
+    f" verified_at, coalesce(usage.used, 0), usage.last_used_at FROM memory{_WITH_USE}"
 )
 _decode_tags = msgspec.json.Decoder(tuple[str, ...]).decode
 
@@ -118,6 +143,18 @@ def _summary_of_row(row: Row) -> MemorySummary:
         created_at=datetime.fromisoformat(row[15]),
         used_count=row[16],
         agent=row[17],
+    )
+
+
+def _weighed_of_row(row: Row) -> WeighedMemory:
+    *plain, created_at, updated_at, verified_at, used_count, last_used_at = row
+    return WeighedMemory(
+        *plain,
+        datetime.fromisoformat(created_at),
+        datetime.fromisoformat(updated_at),
+        None if verified_at is None else datetime.fromisoformat(verified_at),
+        used_count,
+        None if last_used_at is None else datetime.fromisoformat(last_used_at),
     )
 
 
@@ -194,7 +231,6 @@ _ORDER_COLUMNS: Mapping[MemoryOrder, str] = {
     "last_used": "coalesce(usage.last_used_at, '')",
 }
 _TABLE = table_of(Memory)
-_WITH_USE = " LEFT JOIN usage ON usage.record = 'memory' AND usage.record_id = memory.id"
 _SELECT_NUMBERED = _TABLE.select.replace(" FROM memory", ", memory.number FROM memory", 1)
 _IS_LIVE = "status NOT IN ('deleted', 'rejected', 'archived')"
 
@@ -376,6 +412,23 @@ class MemoryQueries:
         with self._database.reading() as connection:
             made = [_TABLE.record_of(row) for row in connection.execute(query, (listed, *parameters))]
         return {memory.id: memory for memory in made}
+
+    @contextmanager
+    def one_state(self) -> Iterator[None]:
+        """See one state of the database in all that this thread reads within the block."""
+        with self._database.reading():
+            yield
+
+    def weighed(self, ids: Sequence[str], tree: Filter) -> dict[str, WeighedMemory]:
+        """Return what the ranks of the memories of these ids depend on that exist and that the filter selects, by id.
+
+        No texts are read and no records made, which is most of the time of `get_many`.
+        """
+        sql, parameters = filter_sql(tree)
+        listed = msgspec.json.encode(list(ids)).decode()
+        query = f"{_SELECT_WEIGHED} WHERE memory.id IN (SELECT value FROM json_each(?)) AND {sql}"
+        with self._database.reading() as connection:
+            return {row[0]: _weighed_of_row(row) for row in connection.execute(query, (listed, *parameters))}
 
     def summaries_by_id(self, ids: Sequence[str]) -> list[MemorySummary]:
         """Return the list rows of these ids in the order given, without those that do not exist."""
