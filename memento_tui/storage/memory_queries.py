@@ -147,14 +147,20 @@ def _summary_of_row(row: Row) -> MemorySummary:
 
 
 def _weighed_of_row(row: Row) -> WeighedMemory:
-    *plain, created_at, updated_at, verified_at, used_count, last_used_at = row
     return WeighedMemory(
-        *plain,
-        datetime.fromisoformat(created_at),
-        datetime.fromisoformat(updated_at),
-        None if verified_at is None else datetime.fromisoformat(verified_at),
-        used_count,
-        None if last_used_at is None else datetime.fromisoformat(last_used_at),
+        id=row[0],
+        kind=row[1],
+        certainty=row[2],
+        confidence=row[3],
+        surprise=row[4],
+        tier=row[5],
+        stability=row[6],
+        status=row[7],
+        created_at=datetime.fromisoformat(row[8]),
+        updated_at=datetime.fromisoformat(row[9]),
+        verified_at=None if row[10] is None else datetime.fromisoformat(row[10]),
+        used_count=row[11],
+        last_used_at=None if row[12] is None else datetime.fromisoformat(row[12]),
     )
 
 
