@@ -96,8 +96,8 @@ A filter that leaves nearly all (99 %) is still computed for every row.
 At 1,000,000 after that, with the candidates read as far as they may come among the results (40 queries, a store filled
 anew, a load of 16 to 21): a hybrid search 153 ms against 100 of its bare parts, 1.53 times (2.0 before; asked 1.3:
 missed). A search by words 11.5 ms, p99 34, against 1.2 and 1.8 of Tantivy's candidates: 9.5 and 19 times (21 and 15
-before; asked 1.5: missed). The engine's checks at its start 30 s as before, its memory 1,023 MiB. The table below is from
-before both changes.
+before; asked 1.5: missed). The engine's checks at its start 30 s as before, its memory 1,023 MiB. The table below is
+from before both changes.
 
 An engine checks its data when it starts, 30 s of processor time at 1,000,000, and answers meanwhile; that is not
 counted in "hybrid". The last entries' rows and vectors are checked, and an entry of these stores holds thousands. Its
