@@ -174,11 +174,15 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
 
+MAX_CONFIG_BYTES = 65_536
+"""Bytes of a ``config.toml`` at most: every setting with its meaning beside it takes a tenth of that."""
+
+
 def load_config(path: Path) -> Config:
     """Read ``config.toml``; a missing file is an empty one.
 
     Raises:
-        InvalidInput: it is not TOML, or holds a setting or value that does not exist.
+        InvalidInput: it is not TOML, too long, or holds a setting or value that does not exist.
         DataDirectoryError: it cannot be read.
 
     """
@@ -191,7 +195,13 @@ def read_config_text(path: Path) -> str:
     A byte order mark, which some editors of Windows begin a file with, is no part of it.
     """
     try:
-        return read_regular(path).decode("utf-8-sig")  # its line ends stay as they are where it is changed
+        content = read_regular(path)
+        if len(content) > MAX_CONFIG_BYTES:
+            raise InvalidInput(
+                f"{path} has {len(content):,} bytes; the limit is {MAX_CONFIG_BYTES:,}.",
+                "Take out what is no setting of yours.",
+            )
+        return content.decode("utf-8-sig")  # its line ends stay as they are where it is changed
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:

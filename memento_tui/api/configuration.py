@@ -15,7 +15,7 @@ import msgspec
 from memento_tui import config
 from memento_tui.agreements import Destination, agree_by_typing, destinations, refusals
 from memento_tui.api.hub_session import membership_of
-from memento_tui.config import Config, config_of, load_config, read_config_text
+from memento_tui.config import MAX_CONFIG_BYTES, Config, config_of, load_config, read_config_text
 from memento_tui.errors import DataDirectoryError, InvalidInput, NotFound, ReadOnlyMode
 from memento_tui.paths import DataPaths
 from memento_tui.policy.policy import POLICY_RULES, preset_rules, rules_in_force
@@ -274,6 +274,8 @@ class SettingsFile:
         section, key = _present_place(before, setting)
         after = with_value(before, section, key, toml_value(value))
         rules_in_force(_check_says(after, self.path, _with(_raw(before), section, key, value)).review)
+        if len(after.encode()) > MAX_CONFIG_BYTES:
+            raise InvalidInput(f"{self.path} would have more than {MAX_CONFIG_BYTES:,} bytes.", "Take something out.")
         return after
 
     def _write(self, text: str) -> None:

@@ -26,6 +26,9 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,19}")
 _NOT_HIDDEN_SCOPES = ("search", "command", "editor")
 """Scopes in which keys type: an own key may be the same as one there."""
 
+_LOCATED_PROBLEMS = 20
+"""Problems whose line in the file is looked for, which reads it from its beginning; a person mends them one by one."""
+
 _MAX_SECTIONS = 9
 """Own sections at most: each is counted whenever something is written."""
 
@@ -139,7 +142,9 @@ class _Reader:
             raise InvalidInput("run is empty")
 
     def _report(self, section: str, key: str, sentence: str) -> None:
-        line = (line_of(self._text, section, key) if key else None) or line_of_section(self._text, section)
+        line = None
+        if len(self.problems) < _LOCATED_PROBLEMS:
+            line = (line_of(self._text, section, key) if key else None) or line_of_section(self._text, section)
         place = f"config.toml, line {line}" if line else "config.toml"
         self.problems.append(f"{place}: {sentence.rstrip('.')}.")
 

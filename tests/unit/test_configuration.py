@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memento_tui.api.configuration import SettingsFile, all_settings
-from memento_tui.config import load_config
+from memento_tui.config import MAX_CONFIG_BYTES, load_config
 from memento_tui.errors import InvalidInput, NotFound, ReadOnlyMode
 from memento_tui.hooks.settings import engine_is_enabled, read_settings
 from memento_tui.paths import DataPaths
@@ -38,6 +38,18 @@ def file(tmp_path: Path) -> SettingsFile:
 
 def text(file: SettingsFile) -> str:
     return file.path.read_text()
+
+
+def test_a_file_of_any_length_is_answered_with_a_sentence_and_none_is_made(file: SettingsFile) -> None:
+    room = MAX_CONFIG_BYTES - len(WRITTEN)
+    file.path.write_text(f"{WRITTEN}{'#' * (room - 1)}\n")
+    with pytest.raises(InvalidInput, match="would have more than 65,536 bytes"):
+        file.set("app.theme", "nord")
+    assert len(file.content()) == MAX_CONFIG_BYTES
+    assert not load_config(file.path).engine.enabled
+    file.path.write_text(f"{WRITTEN}{'#' * room}\n")
+    with pytest.raises(InvalidInput, match="has 65,537 bytes; the limit is 65,536"):
+        load_config(file.path)
 
 
 def test_every_setting_has_a_meaning_and_a_source(file: SettingsFile) -> None:

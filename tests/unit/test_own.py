@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memento_tui.config import load_config
+from memento_tui.tui import own as own_module
 from memento_tui.tui.commands import KeyMap
 from memento_tui.tui.own import OwnEntries, own_entries
 from tests.unit.cli_program import Program
@@ -16,6 +17,25 @@ def read(tmp_path: Path, text: str) -> OwnEntries:
     path = tmp_path / "config.toml"
     path.write_text(text)
     return own_entries(load_config(path), text, KeyMap({}))
+
+
+def test_only_the_first_of_many_mistakes_have_their_line_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    line_of_section = own_module.line_of_section
+
+    def counted(text: str, section: str) -> int | None:
+        looked.append(section)
+        return line_of_section(text, section)
+
+    monkeypatch.setattr(own_module, "line_of_section", counted)
+    own = read(tmp_path, "".join(f'[sections.s{number}]\nquery = "x"\n' for number in range(1_000)))
+    assert len(own.sections) == 9
+    assert len(own.problems) == 991
+    assert own.problems[0].startswith("config.toml, line 19: [sections.s9]: there are 9")
+    assert own.problems[-1] == "config.toml: [sections.s999]: there are 9 own sections at most."
+    assert len(looked) == 20
 
 
 def test_a_section_and_a_command_are_read_with_their_keys(tmp_path: Path) -> None:
