@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memento_tui.config import load_config
-from memento_tui.tui import own as own_module
+from memento_tui.text.toml_lines import line_of_section
 from memento_tui.tui.commands import KeyMap
 from memento_tui.tui.own import OwnEntries, own_entries
 from tests.unit.cli_program import Program
@@ -23,13 +23,12 @@ def test_only_the_first_of_many_mistakes_have_their_line_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[str] = []
-    line_of_section = own_module.line_of_section
 
     def counted(text: str, section: str) -> int | None:
         looked.append(section)
         return line_of_section(text, section)
 
-    monkeypatch.setattr(own_module, "line_of_section", counted)
+    monkeypatch.setattr("memento_tui.tui.own.line_of_section", counted)
     own = read(tmp_path, "".join(f'[sections.s{number}]\nquery = "x"\n' for number in range(1_000)))
     assert len(own.sections) == 9
     assert len(own.problems) == 991
