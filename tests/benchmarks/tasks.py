@@ -198,13 +198,17 @@ def _scroll_a_long_text(hand: Hand) -> None:
     hand.sees("line 14 of the longest text")
 
 
+def _expiring(workspace: Workspace, within: str) -> int:
+    return len(workspace.list(f"expires:<{within}").items)
+
+
 def _change_what_governs(hand: Hand) -> None:
     hand.press("2")
     hand.sees("fact")
     hand.press("Space", "Space", ":")
     hand.type("expires 30d")
     hand.press("Enter", "y")
-    hand.holds(lambda workspace: len(workspace.list("expires:<31d").items) == 2)
+    hand.holds(lambda workspace: _expiring(workspace, "31d") == _expiring(workspace, "29d") + 2)
 
 
 def _decide_by_risk(hand: Hand) -> None:
