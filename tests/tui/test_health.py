@@ -80,6 +80,17 @@ async def reach(driver: Driver, row_id: str) -> None:
     await until(driver, lambda: (row := section(driver).rows.current) is not None and row.id == row_id)
 
 
+async def test_a_place_that_nobody_agreed_to_has_a_row_that_says_how_to_agree(folder: Path) -> None:
+    with (folder / "config.toml").open("a") as config:
+        config.write('[language_model]\nurl = "https://models.example.org/v1"\nmodel = "m"\n')
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await until(driver, lambda: states(driver).get("check:what is sent") == "bad")
+        assert "memories to https://models.example.org/v1; nothing is sent" in values(driver)["check:what is sent"]
+        await reach(driver, "check:what is sent")
+        await until(driver, lambda: "memento settings agree" in side(driver))
+
+
 async def test_every_row_is_there_at_once_and_is_filled_in(folder: Path) -> None:
     fill(folder)
     async with opened(folder, start="health") as driver:

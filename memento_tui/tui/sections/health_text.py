@@ -46,6 +46,7 @@ CHECKS = {
     "permissions": "Permissions",
     "encryption": "Encryption",
     "settings": "Settings",
+    "what is sent": "What is sent",
     "drafts": "Drafts",
     "versions": "Versions",
 }
@@ -54,7 +55,7 @@ CHECKS = {
 CHECKS_ON_REQUEST = ("journal", "pages")
 """The checks that read the whole database, and so are made on request."""
 
-_OPTIONAL = ("drafts",)
+_OPTIONAL = ("what is sent", "drafts")
 _CHECKS_WITH_DETAIL = ("semantic index", "contents", "disk", "encryption", "drafts", "versions")
 
 _GROUP_WIDTH, _GLYPH_WIDTH, _TITLE_WIDTH = 10, 3, 25
@@ -177,6 +178,8 @@ _CHECK_TEXTS = {
     "encryption": "Whether the database and its backups can be read by whoever has the disk. The commands encrypt and"
     " decrypt change that, unlock and lock give the key to your programs and take it back.",
     "settings": "Whether what config.toml names is there: models, and the endpoint that writes drafts.",
+    "what is sent": "What config.toml, and the hub in the database, send off this machine; nothing goes where you have"
+    " not agreed to it. The commands settings agree and settings withdraw change that.",
     "drafts": "What was being edited and not saved.",
     "versions": "For a report of a fault.",
 }
