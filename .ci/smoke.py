@@ -79,6 +79,10 @@ def main() -> None:
     found = command(program, data, "search", "hello", "--mode", "keyword")
     if [hit["id"] for hit in found["results"]] != [added["id"]]:  # type: ignore[attr-defined] # JSON from the program
         sys.exit(f"what was added was not found: {found}")
+    key = "ghp_" + "a1B2c3D4e5" * 4
+    cleaned = command(program, data, "add", f"The deploy token is {key}, and the port is 8443.")
+    if key in str(cleaned["content"]) or "8443" not in str(cleaned["content"]):
+        sys.exit(f"the secret was not removed, or more than it: {cleaned}")
     hook(program, data)
     plugin(program, data)
     open_app(program, data)
