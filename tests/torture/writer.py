@@ -29,7 +29,7 @@ class Writer:
 
     def text(self, number: int) -> str:
         """Return a text that nobody else writes."""
-        words = " ".join(self.random.choices(("port", "deploy", "otter", "night", "build", "river"), k=8))
+        words = " ".join(self.random.choices(("meadow", "winter", "otter", "morning", "paper", "bread"), k=8))
         return f"{self.name} wrote number {number}: {words}."
 
     def pause(self) -> None:
