@@ -22,8 +22,10 @@ __all__ = ["CandidateReader", "ChosenResult", "choose_results", "without_told_so
 _HIGHEST_FACTOR = HIGHEST_FACTOR * (1 + 1e-9)
 """The bound of the life factor, and room for rounding."""
 
-_READ_AT_FIRST = 2
-"""How many times as many candidates as results are read before it is known how good the results are."""
+_READ_AT_FIRST, _LEAST_READ_AT_FIRST = 2, 50
+"""How many times as many candidates as results are read before it is known how good the results are, and how many at
+least: one statement for so many costs less than two for some of them.
+"""
 
 _SHARED_CANDIDATES = 5
 """How many times as many memories as results are looked at to share the results among those who wrote them."""
@@ -75,7 +77,7 @@ def choose_results(
     """
     choice = _Choice(matches, reader, life, tells_sources=tells_sources)
     names = sorted(matches, key=lambda name: -matches[name])
-    done = _READ_AT_FIRST * limit
+    done = max(_READ_AT_FIRST * limit, _LEAST_READ_AT_FIRST)
     choice.read(names[:done])
     while True:
         if any(not matches.keys().isdisjoint(others) for others in choice.successors.values()):

@@ -13,7 +13,7 @@ from memento_tui.search.scoring import diversify
 from memento_tui.storage.memory_queries import WeighedMemory
 from tests.made import NOW
 
-NAMES = [f"n{number}" for number in range(60)]
+NAMES = [f"n{number}" for number in range(160)]
 
 
 @dataclass
@@ -76,7 +76,7 @@ def chosen_of_all(given_: Candidates, limit: int, *, tells_sources: bool, shares
 @st.composite
 def candidates(draw: st.DrawFn) -> Candidates:
     """Draw candidates of few kinds and writers, many of them equally good, some replaced by others."""
-    names = NAMES[: draw(st.integers(0, len(NAMES)))]
+    names = NAMES[: draw(st.integers(0, 80))]
     shares = st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.7, 0.72, 0.9, 1.0]) | st.floats(0, 1)
     seldom = draw(st.sampled_from([0, 1, 8]))
 
@@ -124,20 +124,20 @@ def many(matches: Mapping[str, float], kinds: str = "ab") -> Candidates:
 
 
 def test_what_cannot_come_among_the_results_is_not_read() -> None:
-    drawn = many({name: 0.9 if place < 12 else 0.3 for place, name in enumerate(NAMES)})
-    assert [name for name, _ in drawn.choose(5)] == sorted(NAMES[:12])[:5]
-    assert drawn.was_read == set(NAMES[:12])
+    drawn = many({name: 0.9 if place < 70 else 0.3 for place, name in enumerate(NAMES)})
+    assert [name for name, _ in drawn.choose(5)] == sorted(NAMES[:70])[:5]
+    assert drawn.was_read == set(NAMES[:70])
 
 
 def test_another_kind_is_looked_for_as_far_as_it_could_take_a_place() -> None:
-    drawn = many({name: 0.9 - 0.02 * place for place, name in enumerate(NAMES[:40])}, kinds="a")
-    drawn.rows["n10"] = row("n10", kind="b")
-    assert "n10" in dict(drawn.choose(5))
-    assert not {"n39", "n38", "n37"} & drawn.was_read
+    drawn = many({name: 0.9 - 0.004 * place for place, name in enumerate(NAMES)}, kinds="a")
+    drawn.rows["n60"] = row("n60", kind="b")
+    assert "n60" in dict(drawn.choose(5))
+    assert not set(NAMES[130:]) & drawn.was_read
 
 
 def test_where_one_candidate_replaces_another_all_are_read() -> None:
-    drawn = many({name: 0.9 if place < 12 else 0.3 for place, name in enumerate(NAMES)})
-    drawn.links["n0"] = ("n59",)
+    drawn = many({name: 0.9 if place < 70 else 0.3 for place, name in enumerate(NAMES)})
+    drawn.links["n0"] = ("n159",)
     drawn.choose(5)
     assert drawn.was_read == set(NAMES)
