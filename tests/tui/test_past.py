@@ -11,10 +11,13 @@ from textual.pilot import Pilot
 
 import memento_tui
 from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.model import Memory
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.screens.past import PastScreen
 from memento_tui.tui.views.memory_story import MemoryStory
+from memento_tui.tui.views.record_story import StoryPart
 from tests.clocks import START
 from tests.made import edit, without_engine
 from tests.tui.app_driver import Driver, opened
@@ -84,7 +87,12 @@ async def test_nothing_of_the_present_stands_below_a_memory_of_the_past(
     async with opened(lived, (220, 60)) as driver:
         await driver.until(lambda: driver.app.screen.query_one(MemoryStory).display, "the present tells what happened")
         told: list[str] = []
-        monkeypatch.setattr("memento_tui.tui.views.memory_story._read", lambda _workspace, name: told.append(name))
+
+        def read(_story: MemoryStory, _workspace: Workspace, memory: Memory) -> list[StoryPart]:
+            told.append(memory.id)
+            return []
+
+        monkeypatch.setattr(MemoryStory, "read", read)
         screen = await _go_back(driver, "entry 1")
         await driver.press("]")
         await _reached(driver, 2)

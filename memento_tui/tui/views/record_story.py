@@ -81,7 +81,7 @@ class StoryPart(NamedTuple):
         yield literal(self.title, "bold")
         for line in self.lines:
             if isinstance(line, str):
-                yield from (Content.styled(text, "dim") for text in _wrapped(line, width, _MOST_LINES_OF_PROSE))
+                yield from (Content.styled(row, "dim") for row in _wrapped(line, width, _MOST_LINES_OF_PROSE))
             else:
                 yield from line.draw(width, now)
         yield Content("")
