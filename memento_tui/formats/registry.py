@@ -48,6 +48,12 @@ FORMATS: Mapping[str, Format] = {
 }
 """In the order in which they are listed."""
 
+_BUILD_FILES = (
+    *("Cargo.toml", "CMakeLists.txt", "Gemfile", "Makefile", "Package.swift", "build.gradle", "build.gradle.kts"),
+    *("composer.json", "deno.json", "go.mod", "mix.exs", "package.json", "pom.xml", "pyproject.toml", "setup.py"),
+)
+"""What a folder is built by that is a project of code."""
+
 _FIRST_DETECTED = ("claude", "vault")
 """The formats by whose names of files a path is known first: each of them may hold files of the others."""
 
@@ -74,7 +80,7 @@ def detect_format(path: Path) -> str:
 
     """
     check_readable(path)
-    name = _detect_place(path) or _detect_by_files(path) or _detect_hidden(path)
+    name = _detect_place(path) or _detect_project(path) or _detect_by_files(path) or _detect_hidden(path)
     if name is None:
         raise InvalidInput(
             f"{path} holds nothing that memento can read.",
@@ -90,6 +96,8 @@ def formats_beside(path: Path, chosen: str) -> list[str]:
     names = [
         name for name, one in FORMATS.items() if name != chosen and one.is_place is not None and one.is_place(path)
     ]
+    if chosen == "agents-file" and _detect_by_files(path) == "vault":
+        names.append("vault")
     if not {"agents-file", "agents-block"}.isdisjoint([chosen, *names]):
         return names
     # A folder of notes takes every Markdown file, but looks into no hidden folder.
@@ -101,6 +109,12 @@ def _detect_place(path: Path) -> str | None:
     """Return the format that is known by the names of files and folders alone."""
     names = dict.fromkeys((*_FIRST_DETECTED, *FORMATS))
     return next((name for name in names if (known := FORMATS[name].is_place) is not None and known(path)), None)
+
+
+def _detect_project(path: Path) -> str | None:
+    """Return the format of instructions for a project of code that has some: its documents are not anybody's notes."""
+    is_project = path.is_dir() and any((path / name).is_file() for name in _BUILD_FILES)
+    return "agents-file" if is_project and agents_file.is_in(path) else None
 
 
 def _detect_by_files(path: Path) -> str | None:

@@ -14,7 +14,7 @@ from memento_tui.formats import agents_file
 from memento_tui.formats.agents_file import BLOCK_BEGIN, BLOCK_END, parse_sections
 from memento_tui.formats.discovery import find_sources
 from memento_tui.formats.import_export import run_export, run_import
-from memento_tui.formats.registry import detect_format
+from memento_tui.formats.registry import detect_format, formats_beside
 from memento_tui.model import Memory
 from tests.made import note
 from tests.unit.format_reading import reading
@@ -83,6 +83,22 @@ def test_a_project_whose_instructions_lie_in_a_hidden_folder_is_imported_by_itse
     workspace.update(found["Style"].id, content="## Style\nFour spaces.")
     assert run_export(workspace, tmp_path / "site", format_name="agents-file").files == 1
     assert "Four spaces." in path.read_text()
+
+
+def test_of_a_project_of_code_the_instructions_are_imported_and_its_documents_are_named_beside_them(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    project = tmp_path / "site"
+    (project / "docs").mkdir(parents=True)
+    for name, text in {"CLAUDE.md": FILE, "README.md": "# Site\n", "docs/guide.md": "# Guide\n"}.items():
+        (project / name).write_text(text, newline="")
+    assert detect_format(project) == "vault"  # as far as its files tell, somebody's notes
+    (project / "package.json").write_text("{}")
+    assert detect_format(project) == "agents-file"
+    assert formats_beside(project, "agents-file") == ["vault"]
+    found = imported(workspace, project)
+    assert {memory.namespace for memory in found.values()} == {"projects/site"}
+    assert "Guide" not in found
 
 
 def test_a_link_in_a_hidden_folder_is_not_followed(tmp_path: Path) -> None:
