@@ -4,8 +4,9 @@ Importing sentence-transformers and loading a model bring scikit-learn and SciPy
 the marks that functions carry which might be compiled, and its tensors over several machines. So meanwhile the first
 are placeholders that load the real ones when they are called, the marks leave functions as they are, and torch says
 that it knows no other machine. Importing torch brings what computes shapes without numbers, with a package for algebra:
-that is left out, and imported after all for a model that cannot be loaded without it. Afterwards all is as it was:
-whoever imports the real packages gets them.
+that is left out, and imported after all for a model that cannot be loaded without it. Afterwards whoever imports the
+real packages gets them, and whoever imports more of torch gets its shapes first; who needs nothing more of it and
+computes with shapes alone (tensors on the device `meta`) imports `torch._meta_registrations`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from threading import RLock
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -55,10 +57,11 @@ def _leave_as_it_is(function: T | None = None, *_: object, **__: object) -> T | 
 
 
 class _LeavesOut(MetaPathFinder, Loader):
-    """Finds a placeholder for every module of some packages."""
+    """Finds a placeholder for every module of some packages, until they are let in; ``restore`` is called then."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], restore: Callable[[], None]) -> None:
         self._names = names
+        self.restore = restore
 
     def find_spec(
         self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None
@@ -77,7 +80,9 @@ class _LeavesOut(MetaPathFinder, Loader):
 class _ShapesFirst(MetaPathFinder, Loader):
     """Lets whoever imports more of torch import its shapes first: much is built on them, and in one order alone."""
 
-    _waits = True
+    def __init__(self) -> None:
+        self._waits = True
+        self._former: ModuleSpec | None = None
 
     def find_spec(
         self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None
@@ -90,22 +95,21 @@ class _ShapesFirst(MetaPathFinder, Loader):
         module = sys.modules.get(fullname)
         if module is None:
             return None
-        # It was imported on the way. Its former description would load it a second time.
-        spec = module.__spec__ = ModuleSpec(fullname, self)
-        spec.submodule_search_locations = getattr(module, "__path__", None)
-        return spec
+        # It was imported on the way, and its own description would load it a second time.
+        self._former, module.__spec__ = module.__spec__, ModuleSpec(fullname, self)
+        return module.__spec__
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return sys.modules[spec.name]
 
     def exec_module(self, module: ModuleType) -> None:
-        pass
+        module.__spec__ = self._former
 
 
 @contextmanager
-def _without(*names: str) -> Iterator[None]:
+def _without(*names: str, restore: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Leave these packages out of what is imported meanwhile."""
-    sys.meta_path.insert(0, _LeavesOut(names))
+    sys.meta_path.insert(0, _LeavesOut(names, restore))
     try:
         yield
     finally:
@@ -114,7 +118,9 @@ def _without(*names: str) -> Iterator[None]:
 
 def _let_in() -> None:
     """Leave nothing out any more: the next import of a placeholder's module is that of the real one."""
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _LeavesOut)]
+    for finder in [finder for finder in sys.meta_path if isinstance(finder, _LeavesOut)]:
+        sys.meta_path.remove(finder)
+        finder.restore()
     for name, module in list(sys.modules.items()):
         if isinstance(module, _Placeholder):
             del sys.modules[name]
@@ -136,11 +142,16 @@ _knows_other_machines = torch.distributed.is_available
 def _alone() -> Iterator[None]:
     """Leave out of what is imported meanwhile the packages that embedding never uses."""
     torch.distributed.is_available = lambda: False
-    try:
-        with _without(*_LEFT_OUT):
-            yield
-    finally:
-        torch.distributed.is_available = _knows_other_machines
+    with _without(*_LEFT_OUT, restore=_know_other_machines):
+        yield
+
+
+def _know_other_machines() -> None:
+    torch.distributed.is_available = _knows_other_machines
+
+
+_loading = RLock()
+"""Held while something is loaded: what is left out is so for all threads."""
 
 
 def loaded(load: Callable[[], T]) -> T:
@@ -148,11 +159,12 @@ def loaded(load: Callable[[], T]) -> T:
 
     Models are built of shapes first. One that needs more of these than torch itself knows is loaded again with all.
     """
-    with _alone(), suppress(NotImplementedError):
-        return load()
-    import_module(_SHAPES)
-    with _alone():
-        return load()
+    with _loading:
+        with _alone(), suppress(NotImplementedError):
+            return load()
+        import_module(_SHAPES)
+        with _alone():
+            return load()
 
 
 with _alone():

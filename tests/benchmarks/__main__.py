@@ -159,16 +159,19 @@ _BENCHMARKS: dict[str, Callable[[_Stores], Iterator[Row | Figure]]] = {
 _SLOW = ("import", "app-1000000", "hour")
 
 
-def _measured() -> str:
-    """Return the day, the commit ("+" if the program has changed since), and the machine's load."""
-    commit = _git("rev-parse", "--short", "HEAD")
+def _state() -> str:
+    """Return the day and the commit ("+" if the program has changed since), "no commit" where there is no Git."""
+    commit = _git("rev-parse", "--short", "HEAD") or "no commit"
     changed = "+" if _git("status", "--porcelain", "--", "memento_tui") else ""
-    return f"{clock.now():%Y-%m-%d}, {commit}{changed}, load {os.getloadavg()[0]:.0f}"
+    return f"{clock.now():%Y-%m-%d}, {commit}{changed}"
 
 
 def _git(*words: str) -> str:
     command = ["git", "-C", str(_RESULTS.parents[2]), *words]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603 - our own
+    try:
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603 - our own
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -184,12 +187,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     names = options.only or [name for name in _BENCHMARKS if not (options.quick and name in _SLOW)]
     # An installed program starts from bytecode; a checkout may not have any yet.
     compileall.compile_dir(_RESULTS.parents[2] / "memento_tui", quiet=1)
+    state = _state()
     with tempfile.TemporaryDirectory(prefix="memento-bench-") as scratch:
         os.environ["XDG_STATE_HOME"] = scratch  # the app notes there what it opens
         stores = _Stores(Path(scratch))
         for name in names:
             for found in _BENCHMARKS[name](stores):
-                cells = [*found.cells, _measured()]
+                cells = [*found.cells, f"{state}, load {os.getloadavg()[0]:.0f}"]
                 print(" | ".join(cells), flush=True)
                 if not options.quick:
                     put_row(_RESULTS, found.head, cells)
