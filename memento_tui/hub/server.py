@@ -405,7 +405,9 @@ class HubServer:
     def alone(self, workspace: str, work: str) -> Iterator[bool]:
         """Yield whether this machine is the only one that does some work of a workspace, until the block ends.
 
-        The lock is an advisory one of the connection: the server lets go of it when a machine dies.
+        The lock is an advisory one of the connection: the server lets go of it once it notices that the connection
+        ended, soon after a program dies, and by its own keepalive where a machine lost its power or network. A
+        connection that is lost in the block says nothing: what was done is done, and another machine may begin.
         """
         name = f"memento {work} {workspace}"
         taken = self._rows("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", name)
@@ -415,7 +417,9 @@ class HubServer:
         try:
             yield True
         finally:
-            self._rows("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", name)
+            # With the connection the lock is gone too. An error would hide what came of the work, or why it failed.
+            with suppress(HubUnreachable):
+                self._rows("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", name)
 
     # Purged records
 

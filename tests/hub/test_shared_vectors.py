@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import psycopg
 import pytest
 
 from memento_tui.agreements import Destination, agree_to
@@ -16,11 +17,11 @@ from memento_tui.api import Workspace
 from memento_tui.embedding.engine_state import EngineState, ModelLock
 from memento_tui.embedding.index_updater import IndexUpdater
 from memento_tui.embedding.lance import lancedb
-from memento_tui.embedding.shared_vectors import Compaction, SharedVectors, VectorExchange
+from memento_tui.embedding.shared_vectors import Compaction, SharedVectors, VectorExchange, compact_shared_vectors
 from memento_tui.embedding.vector_index import VectorIndex
-from memento_tui.errors import NotAllowed
+from memento_tui.errors import DataDirectoryError, NotAllowed
 from memento_tui.hub import vectors
-from memento_tui.hub.server import HubServer, HubUnreachable
+from memento_tui.hub.server import HubServer
 from tests.hub.conftest import MakeMachine
 from tests.hub.machines import SITE, Machine, in_step
 from tests.journeys.cli_shell import Console
@@ -206,15 +207,56 @@ def test_one_machine_compacts_at_a_time_and_the_others_read_on(machine: MakeMach
 
 def test_the_lock_of_a_machine_that_died_is_free(machine: MakeMachine, address: str) -> None:
     machine("laptop")
-    dead = HubServer(address)
-    lock = dead.alone("w", "vectors")
-    assert lock.__enter__()
-    dead.close()
-    with HubServer(address) as other, other.alone("w", "vectors") as is_alone, other.alone("w", "other") as too:
-        assert is_alone
-        assert too
-    with pytest.raises(HubUnreachable):
-        lock.__exit__(None, None, None)
+    with HubServer(address) as dead, dead.alone("w", "vectors") as was_alone:
+        assert was_alone
+        dead.close()
+        # The server notices the end of a connection in a process of its own: this waits until it let go of the lock.
+        with psycopg.connect(address, autocommit=True, options="-c lock_timeout=60s") as waiting:
+            waiting.execute("SELECT pg_advisory_xact_lock(hashtextextended('memento vectors w', 0))")
+        with HubServer(address) as other, other.alone("w", "vectors") as is_alone, other.alone("w", "other") as too:
+            assert is_alone
+            assert too
+
+
+def end_whoever_holds_a_lock(address: str) -> None:
+    """Cut the connections that hold a lock of `HubServer.alone` in a hub's database."""
+    with psycopg.connect(address, autocommit=True) as administrator:
+        ended = administrator.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        ).fetchall()
+    assert ended == [(True,)]
+
+
+def test_a_compaction_that_is_done_says_so_though_the_hub_was_lost_meanwhile(
+    machine: MakeMachine, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop = machine("laptop")
+    engine = Engine(laptop)
+    for number in range(2):
+        laptop.remember(f"Fact {number}.")
+        engine.run()
+
+    def lose_the_hub(storage: str, workspace: str) -> Compaction:
+        end_whoever_holds_a_lock(address)
+        return compact_shared_vectors(storage, workspace)
+
+    monkeypatch.setattr("memento_tui.embedding.shared_vectors.compact_shared_vectors", lose_the_hub)
+    assert compacted(laptop) == Compaction(files_before=2, files=1, vectors=2)
+
+
+def test_a_compaction_that_fails_says_why_though_the_hub_was_lost_meanwhile(
+    machine: MakeMachine, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop = machine("laptop")
+
+    def lose_both(_storage: str, _workspace: str) -> Compaction:
+        end_whoever_holds_a_lock(address)
+        raise OSError("no such bucket")
+
+    monkeypatch.setattr("memento_tui.embedding.shared_vectors.compact_shared_vectors", lose_both)
+    with pytest.raises(DataDirectoryError, match="cannot be compacted: no such bucket"):
+        compacted(laptop)
 
 
 def test_who_shares_no_vectors_or_is_in_no_hub_is_told_how(machine: MakeMachine, tmp_path: Path) -> None:
