@@ -105,7 +105,7 @@ class IndexUpdater:
         self._stopping = stopping
         self._counted = index.state.seq
         self._pending = 0
-        self._commits = 0
+        self._commits = 0 if index.is_optimized() else 1  # an engine that was killed left what it had not joined
         self._made: list[tuple[Memory, Text, Vectors]] = []
         """The vectors that other machines are to be given."""
         self._newly_embedded: deque[str] = deque(maxlen=_MOST_NEWLY_EMBEDDED)

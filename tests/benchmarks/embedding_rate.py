@@ -30,7 +30,9 @@ def rates(count: int) -> tuple[float, float]:
     """Return the texts that are embedded in a second of the processor: by the engine's way, and by the bare model."""
     embedder = Embedder(get_model_path())
     changed = [_Changed(make_memory(fields), {}) for fields in islice(memories(count), count)]
-    nothing = cast("Any", SimpleNamespace(state=SimpleNamespace(seq=0, entry=""), journal=_NoJournal()))
+    nothing = cast(
+        "Any", SimpleNamespace(state=SimpleNamespace(seq=0, entry=""), journal=_NoJournal(), is_optimized=bool)
+    )
     updater = IndexUpdater(nothing, nothing, embedder, ModelLock(), EngineState(), threading.Event())
     ours, bare = [], []
     for _ in range(_TURNS):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -13,6 +14,7 @@ from memento_tui.api import Workspace
 from memento_tui.embedding.engine_state import EngineState, ModelLock
 from memento_tui.embedding.index_updater import IndexUpdater
 from memento_tui.embedding.vector_index import VectorIndex
+from tests.journeys.engine_house import until
 from tests.made import edit
 
 if TYPE_CHECKING:
@@ -57,6 +59,28 @@ def test_the_index_of_meaning_is_begun_again_though_as_many_entries_were_written
         pass
     assert _ids(index) == {first.id, third.id}
     assert index.state.seq == workspace._store.journal.head()
+
+
+def test_a_new_engine_joins_the_files_that_a_killed_one_left(workspace: Workspace, tmp_path: Path) -> None:
+    def begun() -> IndexUpdater:
+        index = VectorIndex(tmp_path / "semantic", WIDTH, workspace._store.settings.identity(), "model")
+        embedder = cast("Embedder", FakeEmbedder())
+        return IndexUpdater(workspace._store, index, embedder, ModelLock(), EngineState(), threading.Event())
+
+    killed = begun()
+    for text in ("One.", "Two."):
+        workspace.remember(text)
+        assert killed.step()
+    updater = begun()
+    assert not updater.step()
+    assert updater.has_commits()
+
+    def is_joined() -> bool:
+        updater._index.optimize(keep=timedelta(milliseconds=50))
+        return updater._index.is_optimized()
+
+    until(is_joined, "the old versions are gone")
+    assert not begun().has_commits()
 
 
 def test_what_a_session_wrote_before_a_memory_is_in_the_vector_for_queries_until_it_is_purged(
