@@ -10,6 +10,7 @@ from pathlib import Path
 from time import perf_counter
 
 __all__ = [
+    "BY_HAND",
     "Figure",
     "Row",
     "as_markdown",
@@ -129,11 +130,18 @@ def put_row(results: Path, head: Sequence[str], cells: Sequence[str]) -> None:
     results.write_text("\n".join(lines) + "\n")
 
 
+BY_HAND = "<!-- By hand from here on; a run keeps it. -->"
+"""Stands in a section of a file of results above what people wrote about it."""
+
+
 def write_section(results: Path, heading: str, text: str) -> None:
-    """Write one section of a file of results anew, at its end if it is new there; the rest stays."""
+    """Write one section of a file of results anew, at its end if it is new there; the rest stays.
+
+    Of the section itself stays what people wrote below the line `BY_HAND`.
+    """
     first, *parts = results.read_text().split("\n## ")
     written = f"{heading}\n\n{text.strip()}\n"
-    kept = [written if part.partition("\n")[0] == heading else part for part in parts]
-    if written not in kept:
-        kept.append(written)
-    results.write_text("\n## ".join([first.rstrip("\n") + "\n", *(part.rstrip("\n") + "\n" for part in kept)]))
+    number = next((n for n, part in enumerate(parts) if part.partition("\n")[0] == heading), len(parts))
+    _made, line, by_hand = parts[number].partition(BY_HAND) if number < len(parts) else ("", "", "")
+    parts[number : number + 1] = [f"{written}\n{line}{by_hand}" if line else written]
+    results.write_text("\n## ".join([first.rstrip("\n") + "\n", *(part.rstrip("\n") + "\n" for part in parts)]))

@@ -31,8 +31,8 @@ _HEADING = "Twenty-one tasks"
 _HOW = """\
 Made by `python -m tests.benchmarks.tasks`: each task of a report on an earlier state, its nine defects, eleven wishes
 and the inbox, done in a real terminal (tmux, 140x42) on the sample, a key every fifth of a second, so that most of the
-seconds are the hand's; on two shared cores at a load of 15 to 20. Before is what the report found; it gives no keys and
-seconds, for most could not be done.
+seconds are the hand's; on two shared cores at a load of {load:.0f}. Before is what the report found; it gives no keys
+and seconds, for most could not be done.
 """
 
 _PAUSE_SECONDS = 0.2
@@ -410,7 +410,8 @@ def main() -> None:
             rows.append(_do(task, folder / f"{number}"))
             sys.stdout.write(f"{rows[-1]}\n")
     if len(chosen) == len(TASKS):
-        write_section(_RESULTS, _HEADING, f"{_HOW}\n" + "\n".join(rows))
+        how = _HOW.format(load=os.getloadavg()[0])
+        write_section(_RESULTS, _HEADING, f"{how}\n" + "\n".join(rows))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.table import Figure, Row, put_row
+from tests.benchmarks.table import BY_HAND, Figure, Row, put_row, write_section
 
 _BEFORE = """# Results
 
@@ -56,3 +56,12 @@ def test_a_row_whose_table_the_file_does_not_have_is_refused_and_nothing_is_writ
 def test_a_row_says_its_unit_and_whether_its_target_was_met() -> None:
     assert Row("a key", "20 ms", "15 ms", 5.0, 16.7, unit="ms").cells[3:] == ["5.00 ms", "<= 16.7 ms", "yes"]
     assert Row("writes", "1/s", "4/s", 0.25, 0.5, higher_is_better=True).cells[3:] == ["0.25", ">= 0.5", "**no**"]
+
+
+def test_a_section_is_written_anew_and_what_people_wrote_below_the_line_stays(tmp_path: Path) -> None:
+    path = tmp_path / "RESULTS.md"
+    path.write_text(f"# Results\n\n## Keys\n\nOld.\n\n{BY_HAND}\n\nA thought.\n\n## Last\n\nKept.\n")
+    write_section(path, "Keys", "New.")
+    write_section(path, "Later", "Also.")
+    expected = f"# Results\n\n## Keys\n\nNew.\n\n{BY_HAND}\n\nA thought.\n\n## Last\n\nKept.\n\n## Later\n\nAlso.\n"
+    assert path.read_text() == expected
