@@ -74,6 +74,13 @@ def test_two_titles_with_a_word_each_of_their_own_name_two_things() -> None:
         ("Our queue runs on Postgres.", "The queue was switched to Redis."),
         ("The backup takes 10 minutes.", "The backup takes 40 minutes."),
         ("Port 8080 is used by the proxy.", "Port 9090 is used by the proxy."),
+        ("The request timeout is 30 seconds.", "2026-11-20: the request timeout is 60 seconds."),
+        ("The request timeout is 30 seconds.", "Since v2.4: the request timeout is 60 seconds."),
+        ("The request timeout is 30 seconds.", "Decision 14: the request timeout is 60 seconds."),
+        ("The retry limit of the importer is 3.", "Update 2: the retry limit of the importer is 5."),
+        ("The backend is deployed on Heroku.", "Nov 12: the backend is deployed on Fly."),
+        ("The API server listens on port 8080.", "Port 9090: the API server listens there."),
+        ("The production database runs on Postgres 15.", "Postgres 16: the production database runs on it."),
     ],
 )
 def test_a_rule_and_its_opposite_and_a_change_contradict_each_other(older: str, newer: str) -> None:
@@ -92,6 +99,8 @@ def test_a_rule_and_its_opposite_and_a_change_contradict_each_other(older: str, 
         ("Tier 2 loads the body of a report, about 9K rows for each.", "**Tier 1** (Head): ~200 rows for each"),
         ("Loading on demand cuts each report from ~70K to ~800 rows.", "**Tier 1** (Head): ~200 rows for each report"),
         ("The store loads its reports in a 3-tier system.", "**Tier 1** (Head): about 200 rows, always loaded"),
+        ("Tier 2 loads the body of a report, 900 rows.", "Tier 1: loads the body of a report, 200 rows."),
+        ("The Tier 1: loads the body of a report, 200 rows.", "Tier 2 loads the body of a report, 900 rows."),
     ],
 )
 def test_two_events_two_things_and_agreeing_denials_do_not_contradict_each_other(older: str, newer: str) -> None:
@@ -104,6 +113,13 @@ def test_a_change_that_both_report_in_the_same_words_is_no_update_of_one_by_the_
     assert [one.family for one in differences(*sides, 0.85)] == []
     changed = note("the old client is back", created_at=NOW + timedelta(days=21))
     assert "update" in [one.family for one in differences(sides[0], changed, 0.85)]
+
+
+@pytest.mark.parametrize("end", [", but it is back since Monday", " and later restored"])
+def test_a_removal_that_was_taken_back_contradicts_the_removal(end: str) -> None:
+    said = "The login form was removed from the landing page"
+    assert raises(f"{said}.", f"{said}{end}.", 0.85)
+    assert not raises(f"{said}{end}.", f"{said}{end}.", 0.85)
 
 
 _TABLE = "| Backend | Speed |\n|---|---|\n| ChromaDB | 15ms read |\n| SQLite | {speed} read |"
@@ -230,6 +246,20 @@ def test_what_the_newest_version_of_a_note_dropped_is_not_brought_back() -> None
     assert groups_of_one_matter(memories, near(*memories)) == []
     (group,) = matter(*texts)
     assert group.best.id == "m1"
+
+
+def test_a_newer_version_that_dropped_lines_and_added_one_keeps_older_ones_from_being_consolidated() -> None:
+    vpn, token, days = "Deploys need the VPN.", "Ask Anna for a token.", "Deploys run on Mondays."
+    texts = (vpn, f"{vpn} {token}", f"{vpn} {token} {days}", f"{vpn} The pipeline posts into the ops channel.")
+    assert matter(*texts, title="Deploys") == []
+    (group,) = matter(*texts[:3], f"{texts[2]} The pipeline posts into the ops channel.", title="Deploys")
+    assert group.best.id == "m3"
+    memories = [
+        note(text, id=f"m{at}", title="Deploys", created_at=NOW + timedelta(days=at), namespace=f"projects/{project}")
+        for at, (text, project) in enumerate(zip(texts, ("site", "site", "site", "app"), strict=True))
+    ]
+    (group,) = groups_of_one_matter(memories, near(*memories))
+    assert group.best.id == "m2"
 
 
 def test_what_changed_is_told_in_the_order_of_time() -> None:

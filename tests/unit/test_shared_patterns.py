@@ -70,12 +70,29 @@ def test_it_is_proposed_once_whatever_became_of_it(workspace: Workspace) -> None
         {"text": "# CLAUDE.md\n\nThis file provides guidance to Claude Code when it works with this repository."},
         {"text": "Checked the schedule of the backup job, all passed."},
         {"text": "@AGENTS.md", "title": "CLAUDE.md", "kind": "instruction"},
+        {"text": "See @docs/AGENTS.md and CONTRIBUTING.md", "kind": "instruction"},
         {"text": "Released version 1.2.0 of the program to all of its users on the first of May."},
     ],
 )
 def test_what_is_no_open_lesson_of_a_project_stays_where_it_is(workspace: Workspace, fields: dict[str, str]) -> None:
     taught(workspace, "bakery", "library", **fields)
     assert proposed(workspace) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Never force-push.",
+        "Use pnpm.",
+        "提交前必须运行所有测试并通知发布负责人。",
+        "本番環境へのデプロイの前に必ずデータベースのバックアップを取得する。",
+        "常に型ヒントを書く。",
+    ],
+)
+def test_a_short_rule_and_one_in_a_script_without_spaces_are_lessons(workspace: Workspace, text: str) -> None:
+    taught(workspace, "bakery", "library", text=text, kind="instruction")
+    (proposal,) = proposed(workspace)
+    assert workspace.get(proposal.target_id).content.startswith(text)
 
 
 def test_what_holds_everywhere_already_is_not_proposed_again(workspace: Workspace) -> None:

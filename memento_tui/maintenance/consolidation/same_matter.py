@@ -92,6 +92,9 @@ def groups_of_one_matter(memories: Iterable[Memory], neighbours: Neighbours) -> 
 
 
 def _star(best: Memory, others: Sequence[Memory]) -> tuple[Memory, list[tuple[Memory, list[Replaced]]]]:
+    """Return the best source with each memory it stands for; none where a later version dropped what it would bring."""
+    if any(_dropped_by(best, other) for other in others):
+        return best, []
     found = [(other, _replaced_by(best, other)) for other in others if _may_join(best, other)]
     return best, [(other, replaced) for other, replaced in found if replaced is not None]
 
@@ -100,14 +103,21 @@ def _may_join(best: Memory, other: Memory) -> bool:
     return grouping_scope(best) == grouping_scope(other) and speak_of_one_subject(best, other)
 
 
+def _dropped_by(best: Memory, other: Memory) -> bool:
+    """Tell whether a memory is a later version of the best source's note, without one of its statements."""
+    return (
+        other.created_at >= best.created_at
+        and grouping_scope(best) == grouping_scope(other)
+        and _have_one_title(best, other)
+        and bool(missing_statements(best.content, other.content))
+    )
+
+
 def _replaced_by(best: Memory, other: Memory) -> list[Replaced] | None:
     """Return the statements of a memory that the best source replaces, or None where it lacks one altogether."""
     missing = missing_statements(other.content, best.content)
-    is_newer = other.created_at >= best.created_at
-    if missing and is_newer:
+    if missing and other.created_at >= best.created_at:
         return None
-    if is_newer and _have_one_title(best, other) and missing_statements(best.content, other.content):
-        return None  # a later version of the note dropped what the best source would bring back
     if not all(_has_successor(one, best, other) for one in missing):
         return None
     until = f"{best.created_at:%Y-%m-%d}"

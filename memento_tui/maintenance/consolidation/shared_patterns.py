@@ -16,6 +16,7 @@ from memento_tui.policy.gate import fingerprint_of
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.text.logs import is_log
 from memento_tui.text.tokens import read_sentences
+from memento_tui.text.unspaced import UNSPACED_CHARACTERS
 
 __all__ = ["SHARED_PATTERN", "project_of", "propose_shared_patterns"]
 
@@ -29,8 +30,11 @@ _TEACHING_KINDS = frozenset(
 )
 _LONGEST_LESSON = 1_000
 """Characters: what is longer is a document of its project."""
-_FEWEST_WORDS = 3
-"""Words with a weight: fewer, such as the name of a file that stands for another one, say nothing by themselves."""
+_FEWEST_WORDS, _FEWEST_CHARACTERS = 2, 6
+"""Words with a weight beside names of files, or characters of a script without spaces, that a lesson has at least."""
+_NAME_OF_A_TEXT = re.compile(r"@?[\w./-]+\.(?:md|mdc|txt)")
+"""The name of a file that is to be read instead."""
+_UNSPACED = re.compile(f"[{UNSPACED_CHARACTERS}]")
 _SAME_SOURCES = 0.5
 """The share of common sources from which a pattern was proposed before, though a project has joined since."""
 _CERTAINTY = 3
@@ -79,7 +83,16 @@ def _teaches(context: MaintenanceContext, memory: Memory) -> bool:
         and not is_event(memory)
         and not is_log(memory.content, memory.title)
         and not _ABOUT_ITSELF.search(memory.content)
-        and sum(len(sentence.weights) for sentence in read_sentences(memory.content)) >= _FEWEST_WORDS
+        and _says_something(memory.content)
+    )
+
+
+def _says_something(text: str) -> bool:
+    """Tell whether a text says something by itself, and does not only name another text."""
+    words = {word for sentence in read_sentences(text) for word in sentence.weights}
+    return (
+        sum(not _NAME_OF_A_TEXT.fullmatch(word) for word in words) >= _FEWEST_WORDS
+        or len(_UNSPACED.findall(text)) >= _FEWEST_CHARACTERS
     )
 
 

@@ -45,6 +45,9 @@ _THE = frozenset({"the", "this", "that", "our", "my"})
 _CACHED_CHARACTERS = 8_000
 _SHORTEST_CLAUSE = 3
 _FEWEST_WORDS_OF_A_LABEL, _LONGEST_LABEL = 2, 4
+_SAID_BEHIND_A_LABEL = 0.5
+"""The share of a sentence's weight that shows that the words behind a label are about the same thing."""
+
 _LONGEST_WHOLE_SENTENCE = 25
 """The most tokens of a sentence that is also compared as one clause."""
 
@@ -207,7 +210,8 @@ class SentencePair(msgspec.Struct, frozen=True, gc=False):
     def has_two_labels(self) -> bool:
         """Whether the sentences begin with different labels: two rows of a table, two fields of a form.
 
-        A label with a number, as of *Level 1 (head): 100 rows*, names a thing that the other sentence has to name too.
+        A label with a number, as of *Level 1 (head): 100 rows*, names a thing that the other sentence has to name too,
+        unless what stands behind it names the other one's matter: *Since v2.4: the timeout is 60 seconds*.
         """
         labels = [[token.stem for token in _label(side.sentence.tokens)] for side in (self.first, self.second)]
         if all(labels):
@@ -261,10 +265,18 @@ class SentencePair(msgspec.Struct, frozen=True, gc=False):
 
 
 def _names_label(side: SentenceInContext, other: SentenceInContext) -> bool:
-    """Tell whether a sentence holds the label of the other one, as far as that has a number."""
+    """Tell whether a sentence holds the other one's label, as far as that has a number, or what stands behind it."""
     label = _label(other.sentence.tokens)
     end = next((at + 1 for at, token in enumerate(label) if token.number), 0)
-    return {token.stem for token in label[:end]} <= {token.stem for token in side.sentence.tokens}
+    if {token.stem for token in label[:end]} <= {token.stem for token in side.sentence.tokens}:
+        return True
+    noun, _ = _numbered_subject(side.sentence.tokens)
+    if noun and noun not in NOUNS_BEFORE_A_NUMBER and noun in {token.low for token in label}:
+        return False  # "Tier 2 loads the body" is no other value of "Tier 1: loads the body"
+    behind = {token.stem for token in other.sentence.tokens[len(label) :]}
+    weights = side.sentence.weights
+    said = sum(weight for word, weight in weights.items() if word in behind)
+    return said >= _SAID_BEHIND_A_LABEL * sum(weights.values()) > 0
 
 
 def _numbered_subject(tokens: Clause) -> tuple[str, str]:

@@ -349,16 +349,24 @@ UPDATE_FEATURES = (
 _UPDATE_WEIGHT_SCALE = 5.0
 _LEAST_SHARED = 1.0
 _SPANNED = 3
+_TAKEN_BACK = frozenset(
+    {"back", "again", "restored", "reinstated", "returned", "reverted", "undone", "but", "however", "later"}
+)
+"""Words by which one of two reports of the same change goes on to say that it did not last."""
 
 
 def reported_updates(pair: SentencePair) -> Iterator[Difference]:
     """Yield a difference where a sentence reports the present state of the other one's subject, which reports another.
 
-    Where both say in the same words that something was removed, neither tells of a change since the other.
+    Where both say in the same words that something was removed, neither tells of a change since the other, unless one
+    says that it is back.
     """
     cues = [_cue_tokens(side) for side in (pair.first, pair.second)]
     said = [[token.low for token in side] for side in cues]
-    if said[0] == said[1] or pair.first.sentence.weights.keys() == pair.second.sentence.weights.keys():
+    words = [{token.low for token in side.sentence.tokens} for side in (pair.first, pair.second)]
+    if said[0] == said[1] and not (said[0] and (words[0] ^ words[1]) & _TAKEN_BACK):
+        return
+    if pair.first.sentence.weights.keys() == pair.second.sentence.weights.keys():
         return
     shared = shared_weight(pair.first.context, pair.second.context)
     if shared < _LEAST_SHARED:
