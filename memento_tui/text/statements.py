@@ -44,9 +44,11 @@ class TextStatement(msgspec.Struct, frozen=True):
 
     def is_made_by(self, other: TextStatement) -> bool:
         """Tell whether another statement says all that this one says."""
+        if not (self.words or self.exact):
+            # Words of grammar alone, or a long sentence in a script without spaces, of which `terms` gives none.
+            return self.plain == other.plain
         return (
-            bool(self.words or self.exact)
-            and self.words <= other.words
+            self.words <= other.words
             and self.exact <= other.exact
             and self.negations == other.negations
             and self._commands_stand_in(other)

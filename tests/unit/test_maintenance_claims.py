@@ -154,6 +154,16 @@ def test_every_line_and_sentence_is_a_statement() -> None:
     ("one", "other", "missing"),
     [
         ("Needs the VPN.", "The deploy needs the VPN.", 0),
+        (
+            "本番環境へのデプロイの前に必ずデータベースのバックアップを取得する。",
+            "本番環境へのデプロイの前に必ずデータベースのバックアップを取得する。",
+            0,
+        ),
+        (
+            "本番環境へのデプロイの前に必ずデータベースのバックアップを取得する。",
+            "本番環境へのデプロイの後に必ずデータベースのバックアップを取得する。",
+            1,
+        ),
         ("Needs the VPN.", "It never needs the VPN.", 1),
         ("Takes 10 minutes.", "Takes 12 minutes.", 1),
         ("Needs the VPN. Needs a token.", "Needs the VPN.", 1),

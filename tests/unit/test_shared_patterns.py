@@ -85,7 +85,7 @@ def test_what_is_no_open_lesson_of_a_project_stays_where_it_is(workspace: Worksp
         "Never force-push.",
         "Use pnpm.",
         "提交前必须运行所有测试并通知发布负责人。",
-        "本番環境へのデプロイの前に必ずデータベースのバックアップを取得する。",
+        "テストは必ず先に書く。コミットの前に必ず全部のテストを実行する。",
         "常に型ヒントを書く。",
     ],
 )
