@@ -150,6 +150,10 @@ def test_every_line_and_sentence_is_a_statement() -> None:
     ]
 
 
+_UNSPACED = "本番環境へのデプロイの前に必ずデータベースのバックアップを取得する。"
+"""A sentence longer than the longest word of which `terms` gives any."""
+
+
 @pytest.mark.parametrize(
     ("one", "other", "missing"),
     [
