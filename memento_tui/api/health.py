@@ -221,9 +221,11 @@ def _sent(workspace: Workspace) -> Iterator[HealthFinding]:
     """Tell what config.toml and the part in a hub send off this machine, where they name any such place."""
     named = workspace_destinations(workspace)
     refused = refusals(named)
-    for error in refused.values():
-        yield HealthFinding("what is sent", ok=False, detail=error.message, hint=error.hint)
-    if named and not refused:
+    if refused:
+        sentences = " ".join(error.message for error in refused.values())
+        hints = " ".join(dict.fromkeys(error.hint for error in refused.values() if error.hint))
+        yield HealthFinding("what is sent", ok=False, detail=sentences, hint=hints)
+    elif named:
         sent = "; ".join(one.in_words for one in named)
         yield HealthFinding("what is sent", ok=True, detail=f"as you agreed: {sent}")
 

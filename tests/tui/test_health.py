@@ -5,15 +5,22 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 from textual.widgets import Input, Static
 
 import memento_tui
 from memento_tui import clock
+from memento_tui.agreements import Destination, agree_to
 from memento_tui.api import Workspace
+from memento_tui.api.health import examine_quickly
+from memento_tui.config import load_config
 from memento_tui.model.review import make_contradiction
+from memento_tui.storage.hub_membership import HUB_SETTING, HubMembership
+from memento_tui.tui import background
 from memento_tui.tui.sections import health
 from memento_tui.tui.sections.health import HealthSection
+from memento_tui.tui.sections.health_text import CHECKS, OPTIONAL_CHECKS
 from tests.made import AGENT, PERSON, note, put, unguarded, without_engine
 from tests.tui.app_driver import Driver, opened
 from tests.tui.settling import hold_back
@@ -89,6 +96,78 @@ async def test_a_place_that_nobody_agreed_to_has_a_row_that_says_how_to_agree(fo
         assert "memories to https://models.example.org/v1; nothing is sent" in values(driver)["check:what is sent"]
         await reach(driver, "check:what is sent")
         await until(driver, lambda: "memento settings agree" in side(driver))
+
+
+async def test_every_place_that_nobody_agreed_to_is_in_the_row_of_what_is_sent(folder: Path) -> None:
+    (folder / "config.toml").write_text(
+        '[engine]\nenabled = false\nshared_vectors = "s3://bucket/vectors"\n'
+        '[language_model]\nurl = "https://models.example.org/v1"\nmodel = "m"\n'
+    )
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await reach(driver, "check:what is sent")
+        await until(driver, lambda: "https://models.example.org/v1" in side(driver))
+        assert "s3://bucket/vectors" in side(driver)
+
+
+async def test_a_row_goes_when_there_is_nothing_more_to_say(folder: Path) -> None:
+    settings = (folder / "config.toml").read_text()
+    (folder / "config.toml").write_text(
+        f'{settings}\n[language_model]\nurl = "https://models.example.org/v1"\nmodel = "m"\n'
+    )
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        assert "check:what is sent" in values(driver)
+        (folder / "config.toml").write_text(settings)
+        driver.app.workspace.config = load_config(folder / "config.toml")
+        await driver.press("R")
+        await until(driver, lambda: "check:what is sent" not in values(driver))
+        assert states(driver)["check:settings"] == "fine"
+
+
+def join_a_hub_that_does_not_answer(folder: Path) -> None:
+    """Make a workspace a member of a hub that it could not reach last time, as the person agreed to."""
+    membership = HubMembership(
+        url="postgresql://hub/memento",
+        workspace="h1",
+        workspace_name="home",
+        member="m1",
+        name="laptop",
+        role="member",
+        namespaces=("projects",),
+        problem="The hub does not answer.",
+    )
+    with memento_tui.open(folder) as workspace:
+        workspace.settings.set(HUB_SETTING, msgspec.json.encode(membership).decode())
+    agree_to(Destination.of_hub(membership.url))
+
+
+async def test_the_trouble_of_a_hub_has_a_row(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(background, "HUB_SETTING", "none")  # nothing is exchanged meanwhile
+    join_a_hub_that_does_not_answer(folder)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await until(driver, lambda: states(driver).get("check:hub") == "bad")
+        assert values(driver)["check:hub"] == "The hub does not answer."
+        await reach(driver, "check:hub")
+        await until(driver, lambda: "memento hub status" in side(driver))
+
+
+def test_every_finding_of_an_examination_has_a_row(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    join_a_hub_that_does_not_answer(folder)
+    with (folder / "config.toml").open("a") as config:
+        config.write('[language_model]\nurl = "https://models.example.org/v1"\nmodel = "m"\n')
+    with memento_tui.open(folder) as workspace:
+        workspace.paths.drafts.mkdir(parents=True, exist_ok=True)
+        (workspace.paths.drafts / "one.md").write_text("Not saved yet.")
+        found = {finding.name for finding in examine_quickly(workspace)}
+    assert found >= set(OPTIONAL_CHECKS)
+    # The rows stand in an open data directory, and each backup has a row of its own.
+    assert found - set(CHECKS) == {"data directory", "backups"}
 
 
 async def test_every_row_is_there_at_once_and_is_filled_in(folder: Path) -> None:

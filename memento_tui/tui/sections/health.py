@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from time import monotonic
 from typing import ClassVar
@@ -25,6 +25,7 @@ from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.screens.dialogs import Confirm
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.health_text import (
+    OPTIONAL_CHECKS,
     Example,
     HealthRow,
     backup_rows,
@@ -192,9 +193,12 @@ class HealthSection(ListSection[HealthRow]):
         workspace, progress = self.memento.workspace, progress_reporter(self) if texts else None
         try:
             self.call_later(self._update, backups=workspace.backups.list())
+            found: set[str] = set()
             for finding in health.examine_quickly(workspace):
                 raise_if_stopped(stop)
                 self.call_later(self._update, checks={finding.name: finding})
+                found.add(finding.name)
+            self.call_later(self._update, gone=set(OPTIONAL_CHECKS) - found)
             counts = {
                 problem.kind.code: problem.count
                 for problem in workspace.audit.count(now=clock.now(), progress=progress, stop=stop)
@@ -215,11 +219,14 @@ class HealthSection(ListSection[HealthRow]):
         *,
         counts: Mapping[str, int | None] | None = None,
         checks: Mapping[str, HealthFinding] | None = None,
+        gone: Collection[str] = (),
         backups: Sequence[Backup] | None = None,
     ) -> None:
-        """Keep new results of the examination, and show them."""
+        """Keep new results of the examination, and show them; of the checks in ``gone`` there is nothing to say now."""
         self._counts.update(counts or {})
         self._checks.update(checks or {})
+        for name in gone:
+            self._checks.pop(name, None)
         self._backups = self._backups if backups is None else backups
         if counts:
             self._examples.clear()

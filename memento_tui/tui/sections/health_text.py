@@ -16,6 +16,8 @@ from memento_tui.tui.display import cells, literal
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = [
+    "CHECKS",
+    "OPTIONAL_CHECKS",
     "Example",
     "HealthRow",
     "backup_rows",
@@ -47,6 +49,7 @@ CHECKS = {
     "encryption": "Encryption",
     "settings": "Settings",
     "what is sent": "What is sent",
+    "hub": "Hub",
     "drafts": "Drafts",
     "versions": "Versions",
 }
@@ -55,8 +58,10 @@ CHECKS = {
 CHECKS_ON_REQUEST = ("journal", "pages")
 """The checks that read the whole database, and so are made on request."""
 
-_OPTIONAL = ("what is sent", "drafts")
-_CHECKS_WITH_DETAIL = ("semantic index", "contents", "disk", "encryption", "drafts", "versions")
+OPTIONAL_CHECKS = ("what is sent", "hub", "drafts")
+"""The checks that have a row only where an examination has something to say of them."""
+
+_CHECKS_WITH_DETAIL = ("semantic index", "contents", "disk", "encryption", "hub", "drafts", "versions")
 
 _GROUP_WIDTH, _GLYPH_WIDTH, _TITLE_WIDTH = 10, 3, 25
 _NARROW = 44
@@ -101,7 +106,7 @@ def check_rows(findings: Mapping[str, HealthFinding]) -> list[HealthRow]:
     rows = []
     for name, title in CHECKS.items():
         finding = findings.get(name)
-        if finding is None and name in _OPTIONAL:
+        if finding is None and name in OPTIONAL_CHECKS:
             continue
         state: State = "unknown" if finding is None else "fine" if finding.ok else "bad"
         request = "c checks it" if name in CHECKS_ON_REQUEST else ""
@@ -180,6 +185,8 @@ _CHECK_TEXTS = {
     "settings": "Whether what config.toml names is there: models, and the endpoint that writes drafts.",
     "what is sent": "What config.toml, and the hub in the database, send off this machine; nothing goes where you have"
     " not agreed to it. The commands settings agree and settings withdraw change that.",
+    "hub": "Whether this machine and the hub that it shares memories through are together. The command hub status"
+    " says more.",
     "drafts": "What was being edited and not saved.",
     "versions": "For a report of a fault.",
 }
