@@ -11,7 +11,7 @@ from memento_tui.cli.command import command, open_workspace
 from memento_tui.cli.options import paging
 from memento_tui.cli.output import bold, emit, format_fields, format_time, next_page_note, safe, table
 from memento_tui.errors import InvalidInput
-from memento_tui.model.journal_actions import action_words, note_in_words
+from memento_tui.model.journal_actions import action_words, done_words, note_in_words
 from memento_tui.model.validation import to_plain
 from memento_tui.text.diff import unified_diff
 
@@ -164,7 +164,9 @@ def _journal_table(rows: Sequence[ActivityRow], following: str | None, *, filter
 
 
 def _action_text(row: ActivityRow) -> str:
-    return action_words(row.entry.action).done + (f" (undone by {row.undone_by})" if row.undone_by else "")
+    return done_words(row.entry.action, proposes=row.proposes) + (
+        f" (undone by {row.undone_by})" if row.undone_by else ""
+    )
 
 
 def _subject_text(row: ActivityRow) -> str:
@@ -201,7 +203,7 @@ def _action_object(action: JournalAction) -> dict[str, Any]:
 def _action_in_full(action: JournalAction) -> str:
     entry = action.row.entry
     facts = {
-        "entry": f"{entry.seq} {action_words(entry.action).done}",
+        "entry": f"{entry.seq} {done_words(entry.action, proposes=action.row.proposes)}",
         "when": format_time(entry.at),
         "who": " ".join(filter(None, (entry.actor, entry.agent))),
         "channel": entry.channel,

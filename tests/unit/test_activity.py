@@ -11,7 +11,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.activity import ActivityQuery, parse_activity
 from memento_tui.errors import Conflict, InvalidField, InvalidInput, NotAllowed, NotFound
 from memento_tui.model import make_exposure
-from memento_tui.model.journal_actions import action_words
+from memento_tui.model.journal_actions import action_words, done_words
 from memento_tui.model.validation import fold_tag
 from memento_tui.operations.recall import count_used, recall
 from memento_tui.storage.journal import Author
@@ -121,6 +121,24 @@ def test_an_approval_that_is_refused_because_its_target_changed_is_no_approval_i
     workspace.review.approve(proposal.id)
     assert workspace.get(memory.id).content == "The port is 9090."
     assert len(workspace.activity.page(parse_activity("action:approve"))) == 1
+
+
+def test_what_waits_for_a_person_is_proposed_and_not_done(workspace: Workspace, agent: Workspace) -> None:
+    memory = workspace.remember("The port is 8080.")
+    workspace.verify(memory.id)
+    workspace.crystals.write("I am careful.")
+    agent.update(memory.id, content="The port is 9090.", base_version=workspace.get(memory.id).version)
+    agent.crystals.write("I am fast.")
+    identity, edit, *before = workspace.activity.page(EVERYTHING)
+    assert [(row.entry.action, row.proposes) for row in (identity, edit)] == [("crystal write", True), ("edit", True)]
+    assert {done_words(row.entry.action, proposes=row.proposes) for row in (identity, edit)} == {"proposed"}
+    assert not any(row.proposes for row in before)
+    for proposed in workspace.review.list()[0]:
+        workspace.review.approve(proposed.proposal.id)
+    workspace.undo()
+    workspace.redo()
+    rows = workspace.activity.page(EVERYTHING)
+    assert [row.entry.seq for row in rows if row.proposes] == [identity.entry.seq, edit.entry.seq]
 
 
 def test_an_approved_identity_its_undo_and_its_redo_name_the_one_that_was_approved(

@@ -11,7 +11,7 @@ import pytest
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.api.activity import parse_activity
-from memento_tui.model.journal_actions import JOURNAL_ACTIONS, action_words, actions_called, note_in_words
+from memento_tui.model.journal_actions import JOURNAL_ACTIONS, action_words, actions_called, done_words, note_in_words
 from memento_tui.storage.history_limit import LIMIT_ACTION
 from tests.journeys.cli_shell import Console
 
@@ -135,3 +135,10 @@ def test_the_command_line_tells_what_was_done_and_undone_in_words(tmp_path: Path
     assert b": delete," in shell.run("undo").stdout
     assert b"undo of 2 (delete)" in shell.run("activity").stdout
     assert shell.json("activity")["items"][1]["action"] == "forget"
+
+
+def test_an_entry_that_only_proposes_is_called_so_unless_its_words_say_it() -> None:
+    assert done_words("edit", proposes=False) == "edited"
+    assert done_words("edit", proposes=True) == "proposed"
+    assert done_words("hub edit", proposes=True) == "proposed (hub)"
+    assert done_words("distill", proposes=True) == "lesson proposed"

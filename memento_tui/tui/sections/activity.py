@@ -12,7 +12,7 @@ from textual.content import Content
 from memento_tui.api.activity import ACTIVITY_FILTERS, ActivityLog, ActivityQuery, parse_activity
 from memento_tui.api.types import ActivityRow, ExposureRow
 from memento_tui.errors import MementoError
-from memento_tui.model.journal_actions import action_words
+from memento_tui.model.journal_actions import done_words
 from memento_tui.tui.columns import Columns
 from memento_tui.tui.commands import Command, bindings, commands_in_scopes, key_names
 from memento_tui.tui.display import literal, set_border_title
@@ -380,7 +380,7 @@ class ActivitySection(ListSection[ActivityListRow]):
         entries, records = together
         what = "this entry" if entries == 1 else f"{entries:,} entries"
         question = f"Take back {what}, {records:,} records in all?"
-        lines = [f"{action_words(row.entry.action).done}: {row.headline}" for row in undoable]
+        lines = [f"{done_words(row.entry.action, proposes=row.proposes)}: {row.headline}" for row in undoable]
         note = f"({stuck:,} of those marked cannot be taken back)" if stuck else ""
         return await self.bulk.confirm(question, lines, len(undoable), note=note)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from memento_tui.api.types import ActivityRow, Entry, ExposureRow
-from memento_tui.model.journal_actions import action_words, note_in_words
+from memento_tui.model.journal_actions import done_words, note_in_words
 from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
 from memento_tui.tui.display import has_hidden
 from memento_tui.tui.widgets.record_list import Line
@@ -35,7 +35,10 @@ ENTRY_COLUMNS = Columns[ActivityRow](
     name="journal",
     all={
         "action": Column(
-            "action", "what was done", share(0.2, 16, 9), lambda row, _: action_words(row.entry.action).done
+            "action",
+            "what was done",
+            share(0.2, 16, 9),
+            lambda row, _: done_words(row.entry.action, proposes=row.proposes),
         ),
         "what": Column(
             "what",

@@ -13,7 +13,7 @@ from memento_tui.api.activity import JournalAction
 from memento_tui.api.decision_fields import changes_between, value_text
 from memento_tui.api.types import ActivityRow, ChangedRecord, SessionTotals
 from memento_tui.model import Exposure, Memory
-from memento_tui.model.journal_actions import action_words, note_in_words
+from memento_tui.model.journal_actions import done_words, note_in_words
 from memento_tui.tui.display import literal, time_ago
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
 from memento_tui.tui.sections.activity_rows import writer_name
@@ -38,7 +38,7 @@ def entry_heading(row: ActivityRow) -> Content:
     who = [writer_name(entry), *([entry.actor] if entry.agent else []), f"through {entry.channel}"]
     who += [f"session {entry.session}"] if entry.session else []
     lines = [
-        literal(f"{action_words(entry.action).done}  #{entry.seq}", "bold"),
+        literal(f"{done_words(entry.action, proposes=row.proposes)}  #{entry.seq}", "bold"),
         literal("  ".join(who), "dim"),
         literal(f"{at:%Y-%m-%d %H:%M:%S} UTC, {time_ago(at, clock.now())}  hash {entry.hash.hex()[:12]}", "dim"),
     ]

@@ -14,7 +14,7 @@ from memento_tui.api.inbox import InboxItem
 from memento_tui.api.overview import ExpiringSoon, HealthFinding, InboxCount, RecentlyTold, RecordCounts
 from memento_tui.api.types import ActivityRow, AgentTotals, DayCount, FacetCounts
 from memento_tui.model import WorkingItem
-from memento_tui.model.journal_actions import action_words, note_in_words
+from memento_tui.model.journal_actions import action_words, done_words, note_in_words
 from memento_tui.tui.display import ago, cells, shown, time_ago
 from memento_tui.tui.roomy_rows import rest_of
 from memento_tui.tui.sections.review.rows import label_of
@@ -261,7 +261,7 @@ def _change_row(row: ActivityRow, width: int) -> PanelRow:
     entry = row.entry
     age = f"{ago(datetime.fromisoformat(entry.at), clock.now()):>5}"
     headline = row.headline or note_in_words(entry.note) or f"{row.record} {row.record_id}".strip()
-    told = cells(f"{action_words(entry.action).done}: {headline}", width - 2 - len(age))
+    told = cells(f"{done_words(entry.action, proposes=row.proposes)}: {headline}", width - 2 - len(age))
     link = PanelLink("activity", f"since:{entry.seq} before:{entry.seq + 1}")
     gap = TextPiece(" " * (cell_len(told) - cell_len(told.rstrip())))
     return [TextPiece("+ ", _MUTED), TextPiece(told.rstrip(), "", link), gap, TextPiece(age, "dim")]

@@ -12,7 +12,7 @@ from memento_tui import clock
 from memento_tui.api.activity import ActivityQuery
 from memento_tui.api.types import ActivityRow
 from memento_tui.errors import MementoError
-from memento_tui.model.journal_actions import action_words, note_in_words
+from memento_tui.model.journal_actions import done_words, note_in_words
 from memento_tui.tui.display import ago, cells, literal, set_border_title
 from memento_tui.tui.section import ErrorBoundary, app_of, in_thread
 from memento_tui.tui.sections.activity_rows import writer_name
@@ -100,7 +100,7 @@ def _line(row: ActivityRow, width: int, now: datetime) -> str:
     left = width - _AGE_WIDTH - _DONE_WIDTH - _WHO_WIDTH - 6
     parts = [
         f"{ago(datetime.fromisoformat(row.entry.at), now):>{_AGE_WIDTH}}",
-        cells(action_words(row.entry.action).done, _DONE_WIDTH),
+        cells(done_words(row.entry.action, proposes=row.proposes), _DONE_WIDTH),
         cells(what, max(left, 0)),
         cells(writer_name(row.entry), _WHO_WIDTH),
     ]

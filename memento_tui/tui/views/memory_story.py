@@ -10,7 +10,7 @@ from memento_tui.api.activity import ActivityQuery
 from memento_tui.api.memory_details import links_of
 from memento_tui.api.types import ActivityRow, ExposureRow
 from memento_tui.model import Memory
-from memento_tui.model.journal_actions import action_words, note_in_words
+from memento_tui.model.journal_actions import done_words, note_in_words
 from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart
 
 __all__ = ["MemoryStory"]
@@ -41,7 +41,7 @@ def _change(row: ActivityRow) -> StoryLine:
     entry = row.entry
     who = entry.agent or {"person": "you"}.get(entry.actor, entry.actor)
     undone = "" if row.undone_by is None else "(taken back)  "
-    done = action_words(entry.action).done
+    done = done_words(entry.action, proposes=row.proposes)
     return StoryLine(datetime.fromisoformat(entry.at), who, done, f"{undone}{note_in_words(entry.note)}")
 
 
