@@ -156,9 +156,15 @@ def unlock(key_id: str, key: bytes) -> None:
 
 
 def forget_key(key_id: str) -> bool:
-    """Lock a key again, wherever it was unlocked; tell whether it was. Raises `OSError`."""
+    """Lock a key again, wherever it was unlocked; tell whether it was. Raises `OSError`.
+
+    What an `unlock` that was killed left unfinished goes too: it holds the key.
+    """
     was_unlocked = False
     for folder in _memory_folders():
+        for unfinished in (f".{key_id}.*", f"{key_id}.*"):
+            for left in (folder / "keys").glob(unfinished):
+                left.unlink(missing_ok=True)
         try:
             _key_file(folder, key_id).unlink()
         except FileNotFoundError:

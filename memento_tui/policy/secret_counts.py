@@ -7,12 +7,20 @@ import re
 __all__ = ["counts_something"]
 
 _COUNTED = re.compile(
-    r"""(?x) \s? (?: 年 | ヶ月 | か月 | 个月 | 個月 | 秒 | 毫秒 | ミリ秒 | 分[間钟鐘] | 時間 | 小时 | 小時
-    | [个個件回次人円元圓台枚倍] | 文?字 | 字[符节節元] | バイト | ビット | 位(?![于於置在]) | 行目
-    | トークン | ページ | [页頁] | 년 | 초 | 밀리초 | 분 | 시간 | 개 | 명 | 회 | 건 | 원 | 자(?!리에)
-    | 바이트 | 비트 | 줄 | 페이지 )"""
+    r"""(?x) (?: 秒 | 分 | [个個件回次人円元圓台枚倍字位页頁] | 년 | 초 | 분 | 개 | 명 | 회 | 건 | 원 | 자 | 줄
+    | [ ]? (?: [ヶか个個]月 | 毫秒 | ミリ秒 | 分[間钟鐘] | 時間 | 小[时時] | 文字 | 字[符节節元] | バイト | ビット
+        | 行目 | トークン | ページ | 밀리초 | 시간 | 바이트 | 비트 | 페이지 ) )
+    (?: $ | \W
+    | 以 | まで | から | より | です | でし | だ | は | が | を
+    | [的了后後内內间間]
+    | 까지 | 부터 | 이[상하내다] | 입니다 | 마다 | 만에 | 동안 | [은는이가을를](?:\s|$) )"""
 )
-"""What is counted, behind a number. Words that also go on a sentence about a code, such as 日 and 时, are left out."""
+"""What is counted, behind a number, with what shows that it ends there: most begin other words, as 个 does 个人.
+
+Words that also go on a sentence about a code, such as 日 and 时, are left out.
+"""
+
+_YEAR = re.compile(r"(?:19|20)\d\d年")
 
 _NUMBERED = re.compile(
     r"""(?x) (?: ポート(?:番号)? | 端口[号號]? | [連连]接埠 | 포트(?:\s?번호)?
@@ -23,9 +31,20 @@ _NUMBERED = re.compile(
 )
 """What is numbered, or says that a limit follows, before a number."""
 
+_PASSWORD = re.compile(
+    r"""(?xi) (?: 密[码碼钥鑰] | 口令 | [验驗][证證][码碼] | パスワード | パスコード | パス | 暗[証證]番号
+    | 暗号 | 合言葉 | 認証コード | 비밀번호 | 비번 | 암호 | 인증\s?번호 | 보안\s?코드 | 패스워드
+    | pass(?:word|code|phrase|wd)? | pwd? | pin(?:\s?code|码|碼|コード|番号|번호)? )
+    \s* (?: 改?[为為成] | [はがをの是은는이가을를:\uff1a=] )? \s* ["'`「『(“【\uff08\u2018]? $"""
+)
+"""A word for a password directly before a number: that is the password, whatever comes after it."""
+
 _MOST_CHARACTERS_BEFORE = 16
 
 
 def counts_something(text: str, start: int, end: int) -> bool:
     """Tell whether the number between two places says how much or which, and so is no code that somebody types."""
-    return bool(_COUNTED.match(text, end) or _NUMBERED.search(text[max(0, start - _MOST_CHARACTERS_BEFORE) : start]))
+    before = text[max(0, start - _MOST_CHARACTERS_BEFORE) : start]
+    if _PASSWORD.search(before):
+        return False
+    return bool(_COUNTED.match(text, end) or _YEAR.match(text, start, end + 1) or _NUMBERED.search(before))

@@ -195,6 +195,19 @@ def test_no_link_beside_an_unlocked_key_leads_it_to_another_file(paths: DataPath
     assert encryption.key_place(paths.key_id) == unlocked
 
 
+def test_locking_takes_away_the_unfinished_key_of_an_unlock_that_was_killed(paths: DataPaths) -> None:
+    encrypt(paths, PASSPHRASE)
+    unlocked = encryption.key_place(paths.key_id)
+    assert unlocked is not None
+    key = unlocked.read_bytes()
+    for name in (f".{paths.key_id}.0123456789abcdef", f"{paths.key_id}.4711"):
+        unlocked.with_name(name).write_bytes(key)
+    another = unlocked.with_name("fedcba9876543210")
+    another.write_bytes(b"k" * len(key))
+    lock(paths)
+    assert list(unlocked.parent.iterdir()) == [another]
+
+
 def test_the_passphrase_changes_and_what_is_encrypted_stays_as_it_is(paths: DataPaths) -> None:
     encrypt(paths, PASSPHRASE)
     database = paths.database.read_bytes()

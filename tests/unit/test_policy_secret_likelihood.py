@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from memento_tui.model.validation import new_id, new_proposal_id
 from memento_tui.policy.secret_assignments import _PASSWORD_WORD, _PASSWORD_WORDS
+from memento_tui.policy.secret_counts import counts_something
 from memento_tui.policy.secret_likelihood import (
     _PARTED_CODE,
     _PHRASE_ASSIGNED,
@@ -74,6 +75,7 @@ def test_honest_words_about_secrets_stay(text: str) -> None:
         "密码每隔180天更换, 服务器在2024年迁移。",
         "登录失败5000次后锁定。状态码是4290。",
         "암호화 서버는 포트 8443에서 2024년부터 실행됩니다.",
+        "密码长度1024字符",
     ],
 )
 def test_a_number_that_counts_or_numbers_something_stays_where_no_spaces_are_written(text: str) -> None:
@@ -88,10 +90,44 @@ def test_a_number_that_counts_or_numbers_something_stays_where_no_spaces_are_wri
         ("门锁密码:8421", "8421"),
         ("密码改为90210了", "90210"),
         ("金庫の暗証番号を49321に変えた。", "49321"),
+        ("root密码73920184台式机专用", "73920184"),
+        ("数据库密码73920184元旦后更换", "73920184"),
+        ("管理员密码48291735个人保管", "48291735"),
+        ("门禁密码839201人人都知道", "839201"),
+        ("WiFi密码48291735次日失效", "48291735"),
+        ("路由器密码48291735回家再改", "48291735"),
+        ("登录密码73920184倍加小心", "73920184"),
+        ("服务器密码73920184字迹不清", "73920184"),
+        ("サーバーのパスワード48291735回線切替後に変更", "48291735"),
+        ("管理者パスワード73920184個人用", "73920184"),
+        ("ルーターのパスワード73920184台所のメモ", "73920184"),
+        ("관리자 비밀번호 839201 원격 접속용이다", "839201"),
     ],
 )
 def test_a_code_still_goes_where_no_spaces_are_written(text: str, secret: str) -> None:
     assert secret not in redact_text(text)[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "登录48291735个人保管",
+        "登录48291735次日失效",
+        "登录48291735元旦",
+        "접속 839201 원격",
+        "접속 839201원격",
+        "접속 839201개발",
+        "ログイン73920184台所",
+        "密码是839201个",
+        "パスワード: 839201秒です",
+        "暗証番号は「839201」回",
+        "登录73920184年底",
+    ],
+)
+def test_what_only_begins_as_a_counter_or_follows_a_password_counts_nothing(text: str) -> None:
+    number = re.search(r"[0-9]+", text)
+    assert number is not None
+    assert not counts_something(text, *number.span())
 
 
 @given(st.permutations([0.1, 0.2, 0.3, 1e16, -1e16, 0.7]))
