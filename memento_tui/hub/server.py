@@ -50,21 +50,27 @@ ROLES: dict[str, str] = {
 """The rights of each role of a login, in words."""
 
 _ENTRIES: LiteralString = (
-    "SELECT seq, id, member, role, format, origin, at, actor, agent, session, channel, action,"
-    " CASE WHEN octet_length(note) <= 33554432 THEN note ELSE '' END, content,"
-    " signature, previous_hash, hash, note_nonce, note_digest"
+    "SELECT seq, left(id, 1000), left(member, 1000), left(role, 1000), format, left(origin, 1000), left(at, 1000),"
+    " left(actor, 1000), left(agent, 1000), left(session, 1000), left(channel, 1000), left(action, 1000),"
+    " CASE WHEN octet_length(note) <= 33554432 THEN note ELSE '' END, substring(content, 1, 1000),"
+    " substring(signature, 1, 1000), substring(previous_hash, 1, 1000), substring(hash, 1, 1000),"
+    " substring(note_nonce, 1, 1000), substring(note_digest, 1, 1000)"
     " FROM memento.entry WHERE workspace = %s AND seq > %s ORDER BY seq LIMIT %s"
 )
 _LAST_CHANGES: LiteralString = (
-    "SELECT DISTINCT ON (record, record_id) record, record_id, version, removed,"
-    " CASE WHEN octet_length(image) <= 33554432 THEN image END, nonce, digest"
+    "SELECT DISTINCT ON (record, record_id) left(record, 1000), left(record_id, 1000), version, removed,"
+    " CASE WHEN octet_length(image) <= 33554432 THEN image END, substring(nonce, 1, 1000), substring(digest, 1, 1000)"
     " FROM memento.change WHERE workspace = %s AND seq <= %s ORDER BY record, record_id, version DESC"
 )
 _CHANGES: LiteralString = (
-    "SELECT seq, record, record_id, version, removed, CASE WHEN octet_length(image) <= 33554432 THEN image END, nonce,"
-    " digest FROM memento.change WHERE workspace = %s AND seq > %s AND seq <= %s ORDER BY seq, ordinal"
+    "SELECT seq, left(record, 1000), left(record_id, 1000), version, removed,"
+    " CASE WHEN octet_length(image) <= 33554432 THEN image END, substring(nonce, 1, 1000), substring(digest, 1, 1000)"
+    " FROM memento.change WHERE workspace = %s AND seq > %s AND seq <= %s ORDER BY seq, ordinal"
 )
-"""No text of more than 32 MiB is asked for: no record comes near it, and what somebody filled would take memory."""
+"""No note or image of more than 32 MiB is asked for, and of all else the first 1,000 characters or bytes.
+
+No record comes near that, and what somebody filled would take memory. What was cut is not what its member signed.
+"""
 
 _ANSWER_SECONDS = 60.0
 """Seconds for which an answer is waited for; a connection that the network cut is noticed sooner."""
@@ -298,7 +304,9 @@ class HubServer:
     def workspaces(self) -> list[HubWorkspace]:
         """Return the shared journals that this login takes part in, by name. Raises `NotFound` without a schema."""
         try:
-            rows = self._rows("SELECT id, name, memento.my_role(id) FROM memento.workspace ORDER BY name")
+            rows = self._rows(
+                "SELECT left(id, 1000), left(name, 1000), memento.my_role(id) FROM memento.workspace ORDER BY name"
+            )
         except NotFound as error:
             raise NotFound("There is no hub in this database.", "Begin one: memento hub init URL.") from error
         named = _shaped(rows, list[tuple[str, str, str | None]])
@@ -322,7 +330,8 @@ class HubServer:
         Each gave itself its name. One that no machine may have, such as ``you``, is listed by a digest of its id.
         """
         rows = self._rows(
-            "SELECT m.id, m.name, m.login, l.role, m.public_key,"
+            "SELECT left(m.id, 1000), left(m.name, 1000), left(m.login, 1000), left(l.role, 1000),"
+            " substring(m.public_key, 1, 1000),"
             """ to_char(m.joined_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),"""
             """ coalesce(to_char(m.revoked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), '')"""
             " FROM memento.member AS m JOIN memento.login AS l ON l.workspace = m.workspace AND l.name = m.login"
@@ -338,7 +347,7 @@ class HubServer:
 
     def head(self, workspace: str) -> tuple[int, bytes]:
         """Return the number and hash of the newest entry. Raises `NotAllowed` where this login sees no journal."""
-        rows = self._rows("SELECT seq, hash FROM memento.head WHERE workspace = %s", workspace)
+        rows = self._rows("SELECT seq, substring(hash, 1, 1000) FROM memento.head WHERE workspace = %s", workspace)
         if not rows:
             raise NotAllowed(*_NO_PART)
         return _shaped(rows[0], tuple[Number, bytes])
@@ -349,7 +358,8 @@ class HubServer:
         Raises as `head`.
         """
         query: LiteralString = (
-            "SELECT h.seq, e.hash, coalesce(memento.my_role(h.workspace), '') FROM memento.head AS h"
+            "SELECT h.seq, substring(e.hash, 1, 1000), coalesce(memento.my_role(h.workspace), '')"
+            " FROM memento.head AS h"
             " LEFT JOIN memento.entry AS e ON e.workspace = h.workspace AND e.seq = %s WHERE h.workspace = %s"
         )
         rows = self._rows(query, seq, workspace)
@@ -359,7 +369,9 @@ class HubServer:
 
     def hash_at(self, workspace: str, seq: int) -> bytes | None:
         """Return the hash of one entry, or ``None`` where there is none of that number."""
-        rows = self._rows("SELECT hash FROM memento.entry WHERE workspace = %s AND seq = %s", workspace, seq)
+        rows = self._rows(
+            "SELECT substring(hash, 1, 1000) FROM memento.entry WHERE workspace = %s AND seq = %s", workspace, seq
+        )
         return _shaped(rows[0], tuple[bytes])[0] if rows else None
 
     def append(self, workspace: str, member: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, int]:
@@ -425,7 +437,9 @@ class HubServer:
 
     def purged(self, workspace: str) -> set[tuple[str, str]]:
         """Return the kind and id of each record that was purged; no member may append a text of it again."""
-        rows = self._rows("SELECT record, record_id FROM memento.purged WHERE workspace = %s", workspace)
+        rows = self._rows(
+            "SELECT left(record, 1000), left(record_id, 1000) FROM memento.purged WHERE workspace = %s", workspace
+        )
         return set(_shaped(rows, list[tuple[str, str]]))
 
     def changes_until(self, workspace: str, seq: int) -> Iterator[HubChange]:
