@@ -24,7 +24,7 @@ def list_code_findings() -> None:
 
     """
     from memento_tui.api.code_check import check_code_citations  # noqa: PLC0415 - a command's help is shown without it
-    from memento_tui.hooks.project import claude_namespace, find_project, namespace_of_project  # noqa: PLC0415
+    from memento_tui.projects import claude_namespace, find_project, namespace_of_project  # noqa: PLC0415
 
     project = find_project(Path.cwd())
     if project is None:

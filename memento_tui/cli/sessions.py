@@ -10,7 +10,7 @@ import msgspec
 
 from memento_tui.cli.command import group, open_workspace
 from memento_tui.cli.output import count_of, emit, format_time, safe, table
-from memento_tui.hooks.project import find_project
+from memento_tui.projects import find_project
 
 __all__ = ["commands"]
 

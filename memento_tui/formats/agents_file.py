@@ -584,7 +584,7 @@ def _is_source(path: Path) -> bool:
 FORMAT = Format(
     name="agents-file",
     title="Instructions for agents",
-    description="CLAUDE.md, AGENTS.md, GEMINI.md by section; rules of Cursor, Windsurf, Copilot, Cline; Serena's notes",
+    description="CLAUDE.md, AGENTS.md, GEMINI.md by section; hosts' rules; Serena's notes; or a project",
     read=read,
     count=count,
     write=write,

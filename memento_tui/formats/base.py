@@ -18,6 +18,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.model import Crystal, Memory, Relation, Skip, WorkingItem
 from memento_tui.model.memory import FOREIGN_ID
 from memento_tui.model.validation import MAX_NAMESPACE_LENGTH, MAX_TAG_LENGTH, MAX_TAGS
+from memento_tui.projects import find_project
 
 __all__ = [
     "CONTENT_DIGEST_PART",
@@ -37,6 +38,7 @@ __all__ = [
     "one_line",
     "positional_digest",
     "project_of_hidden",
+    "project_of_memory_bank",
     "read_existing",
     "replace_if_unchanged",
     "source_digest",
@@ -92,6 +94,8 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The id that the source gives it, where a record of another workspace keeps that."""
     links: tuple[tuple[str, str, str], ...] = ()
     """Relation type, target as the source writes it, and label; the target may not exist."""
+    is_placed_by_reader: bool = False
+    """Whether the reader chose the namespace by the project that it found. A record that a person moved stays there."""
 
 
 def with_id_of_workspace(incoming: ImportRecord) -> ImportRecord:
@@ -275,13 +279,20 @@ def namespace_from_parts(parts: Iterable[str]) -> str:
     return kept or "global"
 
 
+def project_of_memory_bank(bank: Path) -> tuple[str, ...]:
+    """Return the name of the project that a ``memory-bank`` lies in, and below it the folders of the part of that.
+
+    The project is the one whose sessions hooks serve. In the home directory there is none.
+    """
+    project = find_project(bank.parent)
+    return () if project is None else (project.name, *bank.parent.resolve().relative_to(project.root).parts)
+
+
 def project_of_hidden(folder: Path) -> str:
-    """Return the name of the project whose ``.claude``, ``memory-bank`` or the like a folder is, or nothing.
+    """Return the name of the project whose ``.claude`` or the like a folder is, or nothing.
 
     A hidden folder of the home directory belongs to no project.
     """
-    if folder.name == MEMORY_BANK:
-        return folder.parent.name
     hidden = folder.parent if folder.name == "memories" else folder
     in_project = hidden.name.startswith(".") and hidden.parent != Path.home().resolve()
     return hidden.parent.name if in_project else ""

@@ -366,6 +366,8 @@ class ImportPlanner:
             changed = [name for name in changed if is_named_by_source(name, incoming.fields)]
         still_other = set(differing_fields(whole, in_source))
         changed_here = set() if base is None else set(differing_fields(whole, base))
+        if incoming.is_placed_by_reader and "namespace" in changed_here:  # where a person moved it, it stays
+            changed = [name for name in changed if name != "namespace"]
         # Where a section stands is the reader's to say: nobody changes that here.
         disputed = [name for name in changed if name in still_other and name in changed_here and name != _PLACES]
         if disputed:

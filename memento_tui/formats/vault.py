@@ -22,6 +22,7 @@ from memento_tui.formats.base import (
     Refused,
     namespace_from_parts,
     project_of_hidden,
+    project_of_memory_bank,
     replace_if_unchanged,
     source_digest,
 )
@@ -83,10 +84,37 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
     archives = any((folder / name).is_file() for name in VAULT_FILES)
     ids: set[str] = set()
     for source in walk_files(root, NOTE_SUFFIX):
-        yield source if isinstance(source, Refused) else _read_file(source, vault, ids, archives=archives)
+        if isinstance(source, Refused):
+            yield source
+        else:
+            names = _names_of_memory_bank(folder, source.name)
+            yield _read_file(
+                source, names or _names_of(vault, source.name), ids, archives=archives, in_bank=bool(names)
+            )
 
 
-def _read_file(file: SourceFile, vault: tuple[str, ...], ids: set[str], *, archives: bool) -> ImportRecord | Refused:
+def _names_of(vault: tuple[str, ...], name: str) -> tuple[str, ...]:
+    return (*vault, *PurePosixPath(name).parts[:-1])
+
+
+def _names_of_memory_bank(folder: Path, name: str) -> tuple[str, ...]:
+    """Return the names that the namespace of a note in a project's ``memory-bank`` has; none for another note."""
+    below = PurePosixPath(name).parts[:-1]
+    if folder.name == MEMORY_BANK:
+        bank = folder
+    elif MEMORY_BANK in below:
+        at = below.index(MEMORY_BANK) + 1
+        bank, below = folder.joinpath(*below[:at]), below[at:]
+    else:
+        return ()
+    project = project_of_memory_bank(bank)
+    return ("projects", *project, *below) if project else ()
+
+
+def _read_file(
+    file: SourceFile, place: tuple[str, ...], ids: set[str], *, archives: bool, in_bank: bool
+) -> ImportRecord | Refused:
+    """Return what a file holds; ``place`` are the names of its namespace where it does not give one itself."""
     loaded = load_file(file, MAX_NOTE_BYTES)
     if isinstance(loaded, Refused):
         return loaded
@@ -94,7 +122,7 @@ def _read_file(file: SourceFile, vault: tuple[str, ...], ids: set[str], *, archi
     if isinstance(note, Refused):
         return note
     fields = note_fields(note, loaded)
-    fields["namespace"] = _namespace(note, vault, file.name)
+    fields["namespace"] = _namespace(note, place)
     identity = property_text(note.properties.get("memento_id"))
     if identity and identity not in ids:  # a note that was copied in its folder brings the id of the first one along
         ids.add(identity)
@@ -108,10 +136,12 @@ def _read_file(file: SourceFile, vault: tuple[str, ...], ids: set[str], *, archi
         key=file.name,
         record="memory",
         fields=fields,
-        digest=source_digest(loaded.data),
+        # One that came in before it was known to be of a project is read as changed, so that it moves there.
+        digest=source_digest(loaded.data + fields["namespace"].encode() if in_bank else loaded.data),
         file=file.name,
         line=1,
         links=note.links,
+        is_placed_by_reader=in_bank and fields["namespace"] == namespace_from_parts(place),
     )
 
 
@@ -224,17 +254,13 @@ def _source(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {"source": source, **({"source_type": "derived"} if given in _AGENT_SOURCES else {})}
 
 
-def _namespace(note: Note, vault: tuple[str, ...], name: str) -> str:
+def _namespace(note: Note, place: tuple[str, ...]) -> str:
     given = property_text(note.properties.get("memento_namespace"))
     if given:
         return namespace_from_parts(given.split("/"))
     if names := _project(property_text(note.properties.get("project")).strip()):
         return namespace_from_parts(["projects", *names])
-    folders = PurePosixPath(name).parts[:-1]
-    if MEMORY_BANK in folders:  # these are of the project that it lies in, wherever the rest of the folder is told
-        at = folders.index(MEMORY_BANK)
-        return namespace_from_parts(["projects", vault[-1], *folders[:at], *folders[at + 1 :]])
-    return namespace_from_parts([*vault, *folders])
+    return namespace_from_parts(place)
 
 
 def _project(given: str) -> list[str]:

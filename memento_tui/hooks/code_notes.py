@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memento_tui.git_files import head_commit
-from memento_tui.hooks.project import find_project
 from memento_tui.hooks.scope import RetrievedMemory
 from memento_tui.hooks.worker_launcher import start_worker
 from memento_tui.paths import DataPaths
+from memento_tui.projects import find_project
 
 __all__ = ["start_code_check", "with_code_notes"]
 

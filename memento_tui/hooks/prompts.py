@@ -8,9 +8,9 @@ from pathlib import Path
 
 from memento_tui.hooks.events import HookContext, PreparedContext
 from memento_tui.hooks.host_events import HookCall
-from memento_tui.hooks.project import find_project
 from memento_tui.hooks.retrieval import memories_for_file, memories_for_prompt, up_to_date_index
 from memento_tui.hooks.scope import RetrievedMemory, SessionScope
+from memento_tui.projects import find_project
 from memento_tui.storage.hook_store import HookStore, SkipRow
 from memento_tui.text.keywords import content_words, truncate_prompt
 

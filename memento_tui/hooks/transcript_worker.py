@@ -23,7 +23,6 @@ from memento_tui.branches import branch_namespaces
 from memento_tui.errors import MementoError
 from memento_tui.git_files import checked_out_branch, head_commit
 from memento_tui.hooks.host_events import moment_of
-from memento_tui.hooks.project import Project, claude_namespace, find_project, namespace_of_project
 from memento_tui.hooks.worker_launcher import should_read_transcript
 from memento_tui.maintenance.code.notes import read_notes
 from memento_tui.maintenance.transcripts.reader import read_transcript
@@ -31,6 +30,7 @@ from memento_tui.maintenance.transcripts.usage import ShownText, used_memories
 from memento_tui.paths import DataPaths
 from memento_tui.policy.branch_names import namespace_to_write
 from memento_tui.private_files import PRIVATE_FILE_MODE, use_private_umask
+from memento_tui.projects import Project, claude_namespace, find_project, namespace_of_project
 from memento_tui.storage.hook_store import HookStore
 
 __all__ = ["learn_from_transcript", "main"]

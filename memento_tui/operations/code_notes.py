@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from memento_tui.api import Workspace
-from memento_tui.hooks.project import find_project
 from memento_tui.maintenance.code.notes import read_notes
 from memento_tui.model import Memory
+from memento_tui.projects import find_project
 
 __all__ = ["code_labels"]
 

@@ -12,7 +12,6 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.search import SearchHit
 from memento_tui.errors import DataDirectoryError, InvalidField
-from memento_tui.hooks.project import find_project, namespace_of_project
 from memento_tui.maintenance.trust import is_essential
 from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem
 from memento_tui.model.filters import AllOf, AnyOf, OneOf
@@ -27,6 +26,7 @@ from memento_tui.operations.scope import (
     relevant_skips,
     search_scope,
 )
+from memento_tui.projects import find_project, namespace_of_project
 from memento_tui.search.fair_share import fair_places
 
 __all__ = [

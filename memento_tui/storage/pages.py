@@ -11,5 +11,8 @@ RowT = TypeVar("RowT")
 
 
 def cut_page(rows: Sequence[RowT], limit: int) -> tuple[list[RowT], bool]:
-    """Return the ``limit`` rows of a page, of which one more was read, and whether that one was there."""
-    return list(rows[:limit]), len(rows) > limit
+    """Return the ``limit`` rows of a page, of which one more was read, and whether that one was there.
+
+    A page of no rows is where the list ends: there is no row behind which the next page could begin.
+    """
+    return list(rows[:limit]), 0 < limit < len(rows)

@@ -17,10 +17,10 @@ from memento_tui.api.code_check import CodeReport, check_code_citations, refresh
 from memento_tui.git_files import head_commit
 from memento_tui.hooks.events import context_for_call
 from memento_tui.hooks.host_events import parse_call
-from memento_tui.hooks.project import find_project
 from memento_tui.hooks.settings import HookSettings
 from memento_tui.maintenance.code.notes import read_notes
 from memento_tui.model import Memory
+from memento_tui.projects import find_project
 from tests.made import without_engine
 from tests.unit.code_repository import CodeRepository
 

@@ -290,13 +290,35 @@ def test_the_memories_in_a_hidden_folder_of_a_project_are_those_of_the_project(t
         ("site/memory-bank", "progress.md", "projects/site"),
         ("site/memory-bank", "plan/one.md", "projects/site/plan"),
         ("site", "memory-bank/plan/one.md", "projects/site/plan"),
-        ("site", "web/memory-bank/progress.md", "projects/site/web"),
+        ("code", "site/memory-bank/progress.md", "projects/site"),
+        ("code", "Big Site/memory-bank/progress.md", "projects/big-site"),
         ("site", "docs/progress.md", "site/docs"),
     ],
 )
 def test_the_notes_of_a_memory_bank_are_those_of_the_project_that_it_lies_in(
     tmp_path: Path, named: str, note: str, expected: str
 ) -> None:
+    put(tmp_path, f"{named}/{note}", "x")
+    assert read(tmp_path / named).only.fields["namespace"] == expected
+
+
+@pytest.mark.parametrize("named", ["code", "code/site", "code/site/web", "code/site/web/memory-bank"])
+def test_a_memory_bank_in_a_part_of_a_repository_is_of_the_repository_that_hooks_name(
+    tmp_path: Path, named: str
+) -> None:
+    put(tmp_path, "code/site/.git/HEAD", "ref: refs/heads/main\n")
+    put(tmp_path, "code/site/web/memory-bank/progress.md", "x")
+    assert read(tmp_path / named).only.fields["namespace"] == "projects/site/web"
+
+
+@pytest.mark.parametrize(
+    ("named", "note", "expected"),
+    [("dana/memory-bank", "garden.md", "memory-bank"), ("dana", "memory-bank/garden.md", "dana/memory-bank")],
+)
+def test_a_memory_bank_in_the_home_directory_belongs_to_no_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str, note: str, expected: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "dana"))
     put(tmp_path, f"{named}/{note}", "x")
     assert read(tmp_path / named).only.fields["namespace"] == expected
 

@@ -14,9 +14,9 @@ from memento_tui.errors import InvalidInput
 from memento_tui.hooks.host_events import HookCall, format_answer, parse_call
 from memento_tui.hooks.main import Arguments, _is_trivial
 from memento_tui.hooks.moments import FLAT_ANSWER_HOSTS, MOMENT_OF_EVENT, NOTICE_HOSTS
-from memento_tui.hooks.project import find_project, namespace_of_project
 from memento_tui.hooks.settings import HookSettings, read_settings
 from memento_tui.hosts.registry import HOSTS
+from memento_tui.projects import find_project, namespace_of_project
 from memento_tui.storage import hook_store
 from memento_tui.storage.database import newest_format
 from memento_tui.text.keywords import content_words, prompt_parts

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.hooks.project import Project, find_project, namespace_of_project
+from memento_tui.projects import Project, find_project, namespace_of_project
 
 IDENTITY = ("-c", "user.name=d", "-c", "user.email=d@example.org", "-c", "protocol.file.allow=always")
 

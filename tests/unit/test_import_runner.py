@@ -212,6 +212,37 @@ def test_a_supersession_in_a_vault_demotes_the_old_note(workspace: Workspace, tm
     assert [hit.memory.title for hit in workspace.search("deploy friday", mode="keyword").results] == ["new", "old"]
 
 
+def test_notes_of_a_memory_bank_that_came_in_outside_of_their_project_move_there_unless_a_person_moved_them(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank = tmp_path / "site" / "memory-bank"
+    bank.mkdir(parents=True)
+    (bank / "progress.md").write_text("the ferry docks on the north quay")
+    (bank / "plan.md").write_text("paint the harbour office")
+    with monkeypatch.context() as before:
+        before.setattr("memento_tui.formats.vault.MEMORY_BANK", "another-name")
+        run_import(workspace, "vault", bank)
+    own = {memory.title: memory for memory in workspace.list().items}
+    assert {memory.namespace for memory in own.values()} == {"memory-bank"}
+    workspace.update(own["plan"].id, namespace="work")
+    assert counts(run_import(workspace, "vault", bank)) == (0, 1, 1, 0, 0)
+    assert workspace.get(own["progress"].id).namespace == "projects/site"
+    assert workspace.get(own["plan"].id).namespace == "work"
+    assert counts(run_import(workspace, "vault", bank)) == (0, 0, 2, 0, 0)
+    (bank / "plan.md").write_text("paint the harbour office green")
+    assert counts(run_import(workspace, "vault", bank)) == (0, 1, 1, 0, 0)
+    assert workspace.get(own["plan"].id).namespace == "work"
+
+
+def test_a_project_imported_after_its_memory_bank_brings_no_second_copy(workspace: Workspace, tmp_path: Path) -> None:
+    bank = tmp_path / "code" / "site" / "memory-bank"
+    bank.mkdir(parents=True)
+    (bank / "progress.md").write_text("the ferry docks on the north quay")
+    assert counts(run_import(workspace, "vault", bank)) == (1, 0, 0, 0, 0)
+    for folder in (bank.parent, bank.parent.parent):
+        assert counts(run_import(workspace, "vault", folder)) == (0, 0, 1, 0, 0)
+
+
 def test_a_folder_that_was_moved_is_known_again(workspace: Workspace, tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()

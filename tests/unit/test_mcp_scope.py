@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memento_tui.api import Workspace
-from memento_tui.hooks.project import Project, claude_namespace
 from memento_tui.mcp.workspaces import open_mcp_workspaces
+from memento_tui.projects import Project, claude_namespace
 from tests.journeys.mcp_agent import Agent, text_of
 from tests.made import note, put
 from tests.unit.profile_agent import seated, served

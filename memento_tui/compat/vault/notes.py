@@ -24,7 +24,6 @@ from memento_tui.formats.frontmatter import InvalidFrontmatter, dump_property, r
 from memento_tui.formats.markdown import find_wikilinks
 from memento_tui.formats.note import LINK_PROPERTIES
 from memento_tui.formats.vault import EXTRA_KEY, NOTE_SUFFIX, NoteExport, kept_note
-from memento_tui.hooks.project import find_project, namespace_of_project
 from memento_tui.maintenance.aging import whole_text
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, OneOf
@@ -33,6 +32,7 @@ from memento_tui.operations.contradictions import contradictions_among, labels_o
 from memento_tui.operations.links import links_of, memory_titled
 from memento_tui.operations.memories import is_readable
 from memento_tui.operations.outcome import store_memory
+from memento_tui.projects import find_project, namespace_of_project
 
 __all__ = [
     "FLEETING_FOLDER",
