@@ -32,6 +32,16 @@ __all__ = [
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]+")
 
 
+def _make_drafts_folder(paths: DataPaths) -> None:
+    """Make the folder of the drafts, but not where the workspace itself is gone. Raises `OSError`."""
+    if not paths.database.exists():
+        raise DataDirectoryError(
+            f"{paths.database} is no longer there: its directory was moved or removed.",
+            "Copy what you typed, and open the workspace where it is now.",
+        )
+    make_private_directory(paths.drafts)
+
+
 class EditorFile:
     """A file under the data directory's drafts that an editor may be opened on.
 
@@ -42,7 +52,7 @@ class EditorFile:
         moment = clock.now().strftime("%Y%m%dT%H%M%S%f")
         self.path: Path = paths.drafts / f"{_UNSAFE_CHARACTERS.sub('-', name)[:40]}-{moment}.md"
         try:
-            make_private_directory(paths.drafts)
+            _make_drafts_folder(paths)
             # Exclusive and private: the text may be confidential, and no other draft is written over.
             handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with open(handle, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123 - a descriptor has no path
@@ -147,7 +157,7 @@ class UnsavedTextFile:
             process=os.getpid(),
         )
         try:
-            make_private_directory(self.path.parent)
+            _make_drafts_folder(self._paths)
             # Private, because the text may be confidential; renamed, so that no half of it is ever found.
             replace_file(self.path, msgspec.json.encode(kept))
         except OSError as error:

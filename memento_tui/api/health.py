@@ -24,6 +24,7 @@ from memento_tui.private_files import OTHERS, close_data_directory, foreign_name
 from memento_tui.regular_files import bytes_of, status_of
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.connection import SQLITE_VERSION
+from memento_tui.text.counting import count_of
 
 __all__ = [
     "HealthFinding",
@@ -270,8 +271,9 @@ def _language_model_problem(config: Config) -> tuple[str, str]:
 
 def _contents(workspace: Workspace) -> HealthFinding:
     store = workspace._store
-    counts = f"{store.memories.count_all():,} memories, {store.journal.head():,} journal entries"
-    return HealthFinding("contents", ok=True, detail=f"{counts}, {workspace.review.count():,} to review")
+    memories = count_of(store.memories.count_all(), "memory", "memories")
+    entries = count_of(store.journal.head(), "journal entry", "journal entries")
+    return HealthFinding("contents", ok=True, detail=f"{memories}, {entries}, {workspace.review.count():,} to review")
 
 
 def _backups(workspace: Workspace) -> HealthFinding:
@@ -317,5 +319,6 @@ def _semantic(workspace: Workspace) -> HealthFinding:
     if status.state == "loading":
         return HealthFinding(name, ok=True, detail="loading its model")
     meanwhile = f"; the vectors of {status.serving} answer meanwhile" if status.serving else ""
-    detail = f"{status.total:,} memories, {status.pending:,} wait to be embedded{meanwhile}"
+    memories, pending = count_of(status.total, "memory", "memories"), count_of(status.pending, "waits", "wait")
+    detail = f"{memories}, {pending} to be embedded{meanwhile}"
     return HealthFinding(name, ok=True, detail=detail)

@@ -164,7 +164,7 @@ KIND_NAMES: Mapping[str, tuple[str, str]] = {
     "code": ("about code that changed", "about code that changed"),
     "consolidation": ("consolidation", "consolidations"),
     "learned": ("learned", "learned"),
-    "trust": ("promotion", "promotions"),
+    "promotion": ("promotion", "promotions"),
     "expiring": ("expiring skip", "expiring skips"),
     "skip": ("skip", "skips"),
     "item": ("working item", "working items"),

@@ -11,6 +11,7 @@ from memento_tui.errors import EngineUnavailable, MementoError, NotAllowed
 from memento_tui.meaning import INSTALL_HINT, NOT_INSTALLED, is_installed
 from memento_tui.search.engine_client import SemanticClient
 from memento_tui.storage.backup import Progress
+from memento_tui.text.counting import count_of
 
 __all__ = ["begin_semantic_anew", "check_keyword_index", "check_rows", "check_vectors", "repair", "stop_engine"]
 
@@ -79,7 +80,8 @@ def check_vectors(workspace: Workspace) -> HealthFinding:
     if report.differences:
         hint = "`memento doctor --repair` or `memento reindex --semantic` makes them anew."
         return HealthFinding(name, ok=False, detail="; ".join(report.differences), hint=hint)
-    detail = f"{report.compared:,} memories have the vector of their text, made by {report.model}"
+    have = count_of(report.compared, "memory has the vector of its text", "memories have the vector of their text")
+    detail = f"{have}, made by {report.model}"
     if report.sampled:
         detail += f"; {report.sampled:,} were read"
     if report.behind:
@@ -123,7 +125,7 @@ def repair(workspace: Workspace, *, progress: Progress | None = None) -> list[st
     index = workspace.search_engine.keyword
     if not check_keyword_index(workspace).ok or done:
         count = index.rebuild()
-        done.append(f"the keyword index was built anew, with {count:,} memories")
+        done.append(f"the keyword index was built anew, with {count_of(count, 'memory', 'memories')}")
     if not check_vectors(workspace).ok:
         begin_semantic_anew(workspace)
         done.append("the vectors were deleted; the engine makes them anew")

@@ -22,6 +22,7 @@ from memento_tui.regular_files import bytes_of
 from memento_tui.storage.activity import AgentTotals, DayCount
 from memento_tui.storage.statistics import FacetCounts
 from memento_tui.storage.use_report import PeriodUse
+from memento_tui.text.counting import count_of
 
 __all__ = [
     "ACTIVITY_DAYS",
@@ -340,7 +341,7 @@ def _semantic(workspace: Workspace) -> HealthFinding:
     if status is not None and status.problem:
         return HealthFinding(name, ok=False, detail=status.problem, hint="`memento engine logs` says more.")
     if status is not None:
-        detail = f"{status.pending:,} memories still to embed" if status.pending else "up to date"
+        detail = f"{count_of(status.pending, 'memory', 'memories')} still to embed" if status.pending else "up to date"
         return HealthFinding(name, ok=True, detail=detail)
     if state == "off" and (lack := examine_meaning(name)):
         return lack

@@ -153,14 +153,14 @@ def _journal_table(rows: Sequence[ActivityRow], following: str | None, *, filter
         [
             str(row.entry.seq),
             format_time(row.entry.at),
-            entry_author(row.entry),
             _action_text(row),
+            entry_author(row.entry),
             _subject_text(row),
             _headline_text(row),
         ]
         for row in rows
     ]
-    return table(["ENTRY", "WHEN", "WHO", "WHAT", "RECORDS", "SAYS"], cells) + next_page_note(following)
+    return table(["ENTRY", "WHEN", "WHAT", "WHO", "RECORDS", "SAYS"], cells) + next_page_note(following)
 
 
 def _action_text(row: ActivityRow) -> str:
@@ -400,13 +400,13 @@ def _revisions_text(revisions: Sequence[Revision[Memory]]) -> str:
             str(r.version),
             str(r.entry.seq),
             format_time(r.entry.at),
-            entry_author(r.entry),
             action_words(r.entry.action).done,
+            entry_author(r.entry),
             _revision_diff(r, before),
         ]
         for r, before in zip(revisions, older, strict=True)
     ]
-    return table(["VERSION", "ENTRY", "WHEN", "WHO", "WHAT", "CHANGED"], rows)
+    return table(["VERSION", "ENTRY", "WHEN", "WHAT", "WHO", "CHANGED"], rows)
 
 
 def _revision_diff(revision: Revision[Memory], before: Revision[Memory] | None) -> str:

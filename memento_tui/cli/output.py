@@ -18,6 +18,7 @@ import click
 
 from memento_tui.cli.command import current_session
 from memento_tui.errors import MementoError
+from memento_tui.text.counting import count_of
 
 __all__ = [
     "EXIT_INTERRUPTED",
@@ -148,11 +149,6 @@ def colour_diff(text: str) -> str:
 def next_page_note(cursor: str | None) -> str:
     """Return the line below a page that says how the next one is listed; empty after the last page."""
     return f"\nThere are more: --after {cursor}" if cursor else ""
-
-
-def count_of(count: int, singular: str, plural: str = "") -> str:
-    """Return a number with its noun: ``1 memory``, ``2 memories``; the plural ends in s if not given."""
-    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def format_time(value: datetime | str | None) -> str:

@@ -128,8 +128,9 @@ def release(id: str) -> None:  # noqa: A002 - its name in the help
 
 
 def _released_text(outcome: QuarantineOutcome) -> str:
-    lines = [f"{count_of(len(outcome.moved), 'record')} of {outcome.session} are as they were."]
-    lines += [f"{count_of(len(outcome.kept), 'record')} stay as you decided."] * bool(outcome.kept)
+    was = "is as it was" if len(outcome.moved) == 1 else "are as they were"
+    lines = [f"{count_of(len(outcome.moved), 'record')} of {outcome.session} {was}."]
+    lines += [f"{count_of(len(outcome.kept), 'record stays', 'records stay')} as you decided."] * bool(outcome.kept)
     return safe("\n".join(lines), multiline=True)
 
 

@@ -11,7 +11,7 @@ import click
 
 from memento_tui.cli.command import command, current_session, group, open_workspace
 from memento_tui.cli.interaction import progress_bar, staged_progress, step_line
-from memento_tui.cli.output import bold, emit, format_fields, note, safe, table
+from memento_tui.cli.output import bold, count_of, emit, format_fields, note, safe, table
 from memento_tui.errors import DataDirectoryError
 from memento_tui.meaning import INSTALL_HINT, NOT_INSTALLED, describe_installation, is_installed
 from memento_tui.paths import DataPaths
@@ -50,7 +50,7 @@ def reindex(*, keyword: bool, semantic: bool) -> None:
 def _reindex_text(data: Mapping[str, object]) -> str:
     lines = []
     if data["keyword"] is not None:
-        lines.append(f"The keyword index holds {data['keyword']:,} memories.")
+        lines.append(f"The keyword index holds {count_of(data['keyword'], 'memory', 'memories')}.")
     if data["semantic"] is not None:
         lines.append("The engine builds the semantic index in the background.")
     return "\n".join(lines)

@@ -20,6 +20,7 @@ from memento_tui.embedding.vector_index import (
 from memento_tui.model import Memory
 from memento_tui.model.filters import Not, OneOf
 from memento_tui.storage.store import Store
+from memento_tui.text.counting import count_of
 
 __all__ = ["IndexReport", "compare_index", "compare_newest"]
 
@@ -103,7 +104,7 @@ def compare_newest(index: IndexSnapshot, store: Store, entries: int) -> list[str
     found = list(_row_differences(index, {name: one for name, one in memories.items() if is_indexed(one)}))
     count = index.count()
     if not late and store.journal.head() == seq and count != (expected := store.memories.count(_INDEXED)):
-        found.append(f"it holds {count:,} memories, and there are {expected:,}")
+        found.append(f"it holds {count_of(count, 'memory', 'memories')}, and there are {expected:,}")
     return found
 
 
@@ -117,15 +118,17 @@ def _changed_since(store: Store, seq: int) -> set[str]:
 
 def _id_differences(expected: set[str], held: set[str]) -> Iterator[str]:
     if missing := expected - held:
-        yield f"{len(missing):,} memories are missing, such as {min(missing)}"
+        yield f"{count_of(len(missing), 'memory is missing', 'memories are missing')}, such as {min(missing)}"
     if surplus := held - expected:
-        yield f"{len(surplus):,} memories are in it that do not exist, such as {min(surplus)}"
+        there = count_of(len(surplus), "memory is in it that does not exist", "memories are in it that do not exist")
+        yield f"{there}, such as {min(surplus)}"
 
 
 def _text_differences(expected: Mapping[str, str], held: Mapping[str, str]) -> Iterator[str]:
     outdated = [name for name, digest in expected.items() if held.get(name, digest) != digest]
     if outdated:
-        yield f"{len(outdated):,} memories have the vector of another text, such as {min(outdated)}"
+        have = count_of(len(outdated), "memory has", "memories have")
+        yield f"{have} the vector of another text, such as {min(outdated)}"
 
 
 def _row_differences(index: IndexSnapshot, memories: Mapping[str, Memory]) -> Iterator[str]:

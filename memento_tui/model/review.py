@@ -184,7 +184,7 @@ INBOX_KINDS: tuple[str, ...] = (
     "code",
     "consolidation",
     "learned",
-    "trust",
+    "promotion",
     "expiring",
     "skip",
     "item",

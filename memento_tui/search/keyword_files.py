@@ -23,6 +23,7 @@ from memento_tui.model import Memory
 from memento_tui.search.keyword_fields import STATE_ID, context_fact
 from memento_tui.search.lance_filter import microseconds
 from memento_tui.storage.store import Store
+from memento_tui.text.counting import count_of
 from memento_tui.text.terms import terms
 
 __all__ = ["LOOKED_UP", "damaged_files", "ids_beside", "index_differences"]
@@ -99,9 +100,10 @@ def index_differences(searcher: tantivy.Searcher, schema: tantivy.Schema, store:
         sampled += [memory for place, memory in enumerate(batch, len(known)) if place % step == 0]
         known.update(memory.id for memory in batch)
     if missing := known - held:
-        yield f"{len(missing):,} memories are missing, such as {min(missing)}"
+        yield f"{count_of(len(missing), 'memory is missing', 'memories are missing')}, such as {min(missing)}"
     if surplus := held - known:
-        yield f"{len(surplus):,} memories are in it that do not exist, such as {min(surplus)}"
+        there = count_of(len(surplus), "memory is in it that does not exist", "memories are in it that do not exist")
+        yield f"{there}, such as {min(surplus)}"
     if len(indexed) != len(set(indexed)):
         yield "some memories are in it twice"
     outdated = [memory.id for memory in sampled if memory.id in held and not _is_current(searcher, schema, memory)]

@@ -248,6 +248,7 @@ class Database:
         self._local = threading.local()
         self._connections: list[_ThreadConnection] = []
         self._guard = threading.Lock()
+        self._is_closed = False
 
     def _check_loss(self, known: LastKnown | None, connection: Connection | None) -> None:
         """Raise `LostData` where the database is not what the directory held; one that cannot be written is not asked.
@@ -442,9 +443,13 @@ class Database:
             raise InvalidInput("A number is too large for the database.") from error
 
     def check_writable(self) -> None:
-        """Raise `ReadOnlyMode` where nothing is to be written."""
+        """Raise `ReadOnlyMode` where nothing is to be written, and `DataDirectoryError` once the database is closed."""
         if self.is_read_only:
             raise ReadOnlyMode
+        if self._is_closed:
+            raise DataDirectoryError(
+                f"{self.path.parent} was closed, so nothing is written to it any more.", "Open the workspace again."
+            )
 
     @contextmanager
     def writing(self, *, waits_for_disk: bool = True) -> Iterator[Connection]:
@@ -455,6 +460,7 @@ class Database:
 
         Raises:
             ReadOnlyMode: nothing is to be written.
+            DataDirectoryError: it was closed.
 
         """
         self.check_writable()
@@ -521,7 +527,11 @@ class Database:
         self._connections = [one for one in self._connections if one.thread.is_alive()]
 
     def close(self) -> None:
-        """Close the connections of all threads; one that another thread is using, as soon as it is done."""
+        """Close the connections of all threads; one that another thread is using, as soon as it is done.
+
+        Nothing can be written afterwards. A thread that still reads opens a connection of its own.
+        """
+        self._is_closed = True
         with self._guard:
             for one in self._connections:
                 one.close()

@@ -65,10 +65,11 @@ def read_last_known(database: Path) -> LastKnown | None:
 def note_last_known(database: Path, connection: Connection, noted: int = 0) -> int:
     """Note the newest entry of a database, unless it is entry ``noted``; return its number.
 
-    The write is acknowledged already: where the file cannot be written, it stays behind.
+    The write is acknowledged already: where the file cannot be written, it stays behind. Where the database is no
+    longer there, because its directory was moved, nothing is made.
     """
     newest = connection.execute(_NEWEST_KNOWN).fetchone()
-    if newest is None or newest[0] == noted:
+    if newest is None or newest[0] == noted or not database.exists():
         return noted
     try:
         _write(database, LastKnown(newest[2], newest[0], newest[1].hex()[:16]), connection.key_id)

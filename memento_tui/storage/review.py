@@ -258,7 +258,7 @@ _KIND_OF_PROPOSAL = (
     f" WHEN {_has_reason('consolidation')} THEN 'consolidation'"
     f" WHEN {_has_reason('code_gone')} OR {_has_reason('code_changed')} THEN 'code'"
     " WHEN proposal.action = 'merge' THEN 'merge'"
-    f" WHEN {_has_reason('earned_trust')} OR {_has_reason('promotion')} THEN 'trust'"
+    f" WHEN {_has_reason('earned_trust')} OR {_has_reason('promotion')} THEN 'promotion'"
     " WHEN proposal.action = 'create' THEN 'new'"
     " WHEN proposal.action = 'edit' THEN 'change'"
     " ELSE 'deletion' END"

@@ -141,7 +141,7 @@ class Store:
             self.when_risk_rises(risky)
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the database for good: nothing is written from then on."""
         self.database.close()
 
     # Writing

@@ -141,6 +141,24 @@ async def test_a_text_is_given_back_to_the_letter_until_it_is_changed_and_again_
         assert app.area.text == text
 
 
+async def test_a_line_that_is_not_changed_keeps_its_line_end() -> None:
+    app = _Editor("one\ntwo\r\nthree\nfour\n")
+    async with app.run_test(size=(60, 20)) as pilot:
+        app.area.focus()
+        await pilot.press("ctrl+home", "q")
+        assert app.area.text == "qone\ntwo\r\nthree\nfour\n"
+        await pilot.press("enter", "r")
+        assert app.area.text == "q\nrone\ntwo\r\nthree\nfour\n"
+        app.area.insert("x\r\ny\n", (3, 0))
+        assert app.area.text == "q\nrone\ntwo\r\nx\r\ny\nthree\nfour\n"
+        app.area.delete((2, 1), (4, 0))
+        assert app.area.text == "q\nrone\nty\nthree\nfour\n"
+        await pilot.press("ctrl+z")
+        assert app.area.text == "q\nrone\ntwo\r\nx\r\ny\nthree\nfour\n"
+        app.area.delete((0, 0), (7, 0))
+        assert app.area.text == ""
+
+
 async def test_what_no_line_end_is_stays_in_its_line_where_another_is_changed_or_pasted() -> None:
     app = _Editor("one\u2028two\x0cthree\x85four\nfive\n")
     async with app.run_test(size=(60, 20)):

@@ -70,7 +70,7 @@ async def test_a_moment_is_asked_for_and_shown_read_only(lived: Path) -> None:
     async with opened(lived) as driver:
         screen = await _go_back(driver, "entry 1")
         assert driver.text("#past-head").startswith(
-            "The past, read-only: 2026-11-21 12:00Z, after entry 1 of 3, 1 memories"
+            "The past, read-only: 2026-11-21 12:00Z, after entry 1 of 3, 1 memory"
         )
         assert screen.preview.memory is not None
         assert screen.preview.memory.content == "The port is 8080."

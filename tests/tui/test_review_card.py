@@ -244,7 +244,7 @@ def test_the_effect_of_a_promotion_speaks_of_what_changes_and_not_of_a_text(
     workspace.remember(BEFORE, id="deploy", stability="verified")
     edit(agent, "deploy", tags=["release"])
     (row,) = workspace.inbox.list()[0]
-    focused = read_focused_item(workspace, "trust", row.id)
+    focused = read_focused_item(workspace, "promotion", row.id)
     assert isinstance(focused.item, PendingProposal)
     assert "Effect: its tags change; its text stays. No session was told" in str(heading(focused, KeyMap({})))
     for payload, effect in (

@@ -10,6 +10,11 @@ from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.paths import DataPaths
 
 
+@pytest.fixture(autouse=True)
+def _database(tmp_path: Path) -> None:
+    DataPaths(tmp_path).database.touch()
+
+
 def test_a_draft_is_private_and_its_text_returns_as_it_was(tmp_path: Path) -> None:
     text = "one\r\ntwo\n\ttabs é\x1b[2J"
     draft = EditorFile(DataPaths(tmp_path), "an/odd id..", text)

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from memento_tui.api import Workspace
-from memento_tui.api.drafts import UnsavedTextFile, find_unsaved_texts
+from memento_tui.api.drafts import EditorFile, UnsavedTextFile, find_unsaved_texts
 from memento_tui.errors import DataDirectoryError
 from memento_tui.paths import DataPaths
+
+pytestmark = pytest.mark.usefixtures("workspace")
 
 _TYPING = """
 import os, signal, sys
@@ -64,6 +66,29 @@ def test_a_purge_removes_what_was_typed_over_the_memory(data_dir: Path, workspac
     _typed_and_killed(data_dir, "other", "something else")
     workspace.purge(memory.id, "leaked")
     assert [kept.content for _, kept in find_unsaved_texts(DataPaths(data_dir))] == ["something else"]
+
+
+def test_where_the_workspace_was_moved_away_nothing_is_made_and_it_is_said(
+    data_dir: Path, workspace: Workspace
+) -> None:
+    typed = UnsavedTextFile(DataPaths(data_dir), "memory", "m1", 1)
+    typed.keep("", [], "half a sentence")
+    moved = data_dir.rename(data_dir.with_name("moved"))
+    workspace.remember("this is written to the database that is open")
+    for keep in (
+        lambda: typed.keep("", [], "half a sentence more"),
+        lambda: EditorFile(DataPaths(data_dir), "m1", "half a sentence more"),
+    ):
+        with pytest.raises(DataDirectoryError, match="no longer there: its directory was moved or removed"):
+            keep()
+    assert not data_dir.exists()
+    data_dir.mkdir()  # whatever else makes the folder
+    workspace.remember("and this too")
+    assert list(data_dir.iterdir()) == []
+    workspace.close()
+    with Workspace(moved) as again:
+        assert again.count_all() == 2
+    assert len(list(DataPaths(moved).drafts.iterdir())) == 1
 
 
 def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(data_dir: Path) -> None:

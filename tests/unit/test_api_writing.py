@@ -11,7 +11,7 @@ import pytest
 import memento_tui
 from memento_tui import clock
 from memento_tui.api import Workspace
-from memento_tui.errors import AmbiguousId, Conflict, InvalidField, NotAllowed, NotFound
+from memento_tui.errors import AmbiguousId, Conflict, DataDirectoryError, InvalidField, NotAllowed, NotFound
 from memento_tui.model import WorkingItem
 from tests.made import edit, without_engine
 
@@ -260,3 +260,12 @@ def test_what_a_person_writes_down_to_look_at_later_waits_in_the_queue(workspace
     assert (pending.proposal.target_id, pending.proposal.reasons) == (memory.id, ("asked_to_wait",))
     workspace.review.approve(pending.proposal.id)
     assert workspace.get(memory.id).status == "active"
+
+
+def test_a_closed_workspace_writes_nothing_and_says_so(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "closed") as workspace:
+        workspace.remember("before")
+    with pytest.raises(DataDirectoryError, match="was closed, so nothing is written to it any more"):
+        workspace.remember("after")
+    with Workspace(tmp_path / "closed") as again:
+        assert [memory.content for memory in again.list().items] == ["before"]

@@ -32,6 +32,21 @@ def test_the_history_of_a_memory_tells_every_version(memento: Program) -> None:
     ]
 
 
+def test_at_100_columns_the_history_says_what_was_done(memento: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Workspace(memento.data_dir, actor="agent", channel="mcp", agent="claude-code-desktop") as workspace:
+        given = workspace.remember("The port of the staging database is 5433, the replica's 5434.").id
+    memento.json("rm", given)
+    memento.json("undo")
+    memento.json("redo")
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _self: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
+    told = memento.run("history").out.splitlines()
+    assert all(len(line) <= 100 for line in told)
+    for word, line in zip(("WHAT", "redone", "undone (undone by 4)", "deleted", "added"), told, strict=True):
+        assert word in line
+    assert "WHAT" in memento.run("history", given).out.splitlines()[0]
+
+
 def test_the_journal_comes_in_pages(memento: Program) -> None:
     ids = [memento.add(f"memory number {number}") for number in range(3)]
     first = memento.json("history", "--limit", "2")

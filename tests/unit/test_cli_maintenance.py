@@ -29,7 +29,7 @@ def _findings(memento: Program, exit_code: int = 0) -> dict[str, dict[str, Any]]
 def test_a_healthy_workspace_has_nothing_to_mend(memento: Program) -> None:
     findings = _findings(memento)
     assert all(finding["ok"] and not finding["hint"] for finding in findings.values())
-    assert "1 memories, 1 journal entries" in findings["contents"]["detail"]
+    assert "1 memory, 1 journal entry" in findings["contents"]["detail"]
     assert set(findings) == {
         *("data directory", "permissions", "disk", "versions", "settings", "contents", "backups", "pages", "journal"),
         *("keyword index", "semantic index", "records", "vectors", "encryption"),
@@ -140,7 +140,7 @@ def test_reindex_builds_the_keyword_index_anew(memento: Program) -> None:
     assert memento.json("reindex", "--keyword") == {"keyword": 1, "semantic": None}
     assert before.isdisjoint(file.name for file in index.iterdir())
     assert len(memento.json("search", "users")["results"]) == 1
-    assert memento.run("reindex", "--keyword").out == "The keyword index holds 1 memories.\n"
+    assert memento.run("reindex", "--keyword").out == "The keyword index holds 1 memory.\n"
 
 
 def test_a_semantic_index_needs_an_engine(memento: Program) -> None:

@@ -137,8 +137,8 @@ def test_an_index_that_lacks_a_memory_or_holds_an_older_text_is_found(filled: Wo
     assert "1 of 3 sampled memories are not as they are now, such as m0" in check_keyword_index(filled).detail
     filled._store.database.connection.execute("UPDATE memory SET id = 'other' WHERE id = 'm2'")
     detail = check_keyword_index(filled).detail
-    assert "1 memories are missing, such as other" in detail
-    assert "1 memories are in it that do not exist, such as m2" in detail
+    assert "1 memory is missing, such as other" in detail
+    assert "1 memory is in it that does not exist, such as m2" in detail
 
 
 def test_an_engine_that_starts_checks_the_last_entries_and_rebuilds_a_damaged_index(filled: Workspace) -> None:

@@ -52,7 +52,7 @@ def test_the_sample_shows_what_a_gate_is_for_and_a_month_of_two_agents(data_dir:
     load(data_dir)
     with memento_tui.open(data_dir) as workspace:
         counts = workspace.inbox.counts()
-        assert list(counts) == ["orders", "contradiction", "identity", "change", "trust", "new"]
+        assert list(counts) == ["orders", "contradiction", "identity", "change", "promotion", "new"]
         found = overview(workspace, clock.now())
         assert found.next[0].headline == "Theme package 2.1"
         assert found.next[1].headline.startswith("64 / 128: ")

@@ -17,6 +17,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import AmbiguousId, MementoError, NotAllowed, NotFound
 from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem
+from tests.unit.cli_program import Program
 
 TEXT = "The invoice export of the billing service is deployed by hand."
 
@@ -332,3 +333,13 @@ def test_the_entry_of_a_quarantine_is_found_again_whatever_the_hosts_id_looks_li
             agent.remember(TEXT)
         assert len(person.sessions.quarantine(name).moved) == 1
         assert len(person.sessions.release(name).moved) == 1
+
+
+def test_one_record_is_told_of_as_one(data_dir: Path, workspace: Workspace, bad: Workspace) -> None:
+    kept = bad.remember("The port of the staging database is 5433.")
+    program = Program(data_dir)
+    workspace.sessions.quarantine("bad")
+    assert program.run("session", "release", "bad").out == "1 record of bad is as it was.\n"
+    workspace.sessions.quarantine("bad")
+    workspace.review.approve(kept.id)
+    assert "1 record stays as you decided." in program.run("session", "release", "bad").out

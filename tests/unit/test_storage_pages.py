@@ -75,6 +75,12 @@ def test_a_list_reads_both_ways_and_jumps(store: Store) -> None:
     assert store.memories.ids(AllOf(), 40, 3) == []
 
 
+def test_a_page_of_no_rows_is_empty_and_leads_to_no_other(store: Store) -> None:
+    fill(store, 3)
+    page = store.memories.summaries(AllOf(), limit=0)
+    assert (list(page.items), page.next) == ([], None)
+
+
 def test_a_position_is_the_index_in_the_list_that_a_filter_makes(store: Store) -> None:
     ids = fill(store, 9, same_moment=True)
     odd = OneOf("id", tuple(ids[1::2]))

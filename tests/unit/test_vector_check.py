@@ -95,14 +95,14 @@ def _row(index: VectorIndex, name: str) -> dict[str, Any]:
 
 
 DAMAGE: dict[str, tuple[Callable[[VectorIndex], None], str]] = {
-    "missing": (lambda index: index.write([], [], gone=["m2"]), "1 memories are missing, such as m2"),
+    "missing": (lambda index: index.write([], [], gone=["m2"]), "1 memory is missing, such as m2"),
     "surplus": (
         lambda index: _of({**_row(index, "m0"), "id": "m9"}, [1, 0, 0, 0])(index),
-        "1 memories are in it that do not exist, such as m9",
+        "1 memory is in it that does not exist, such as m9",
     ),
     "text": (
         lambda index: _of({**_row(index, "m1"), "digest": "0" * 32}, [1, 0, 0, 0])(index),
-        "1 memories have the vector of another text, such as m1",
+        "1 memory has the vector of another text, such as m1",
     ),
     "facts": (
         lambda index: _of({**_row(index, "m1"), "status": "archived"}, [1, 0, 0, 0])(index),

@@ -9,6 +9,7 @@ from textual.content import Content
 
 from memento_tui.api.types import ExposureRow
 from memento_tui.errors import InvalidField, InvalidInput, MementoError, NotAllowed, NotFound
+from memento_tui.text.counting import count_of
 from memento_tui.tui.display import literal, shown
 from memento_tui.tui.screens.dialogs import AskLine, Confirm
 from memento_tui.tui.section import in_thread
@@ -115,7 +116,7 @@ def _question_about(session: WrittenSession) -> _Question:
         )
     return _Question(
         f"Take everything that the {name} wrote out of recall?",
-        f"It wrote {_counted(session.records)}; agents can be told {session.in_effect:,} of them now."
+        f"It wrote {count_of(session.records, 'record')}; agents can be told {session.in_effect:,} of them now."
         " They wait in Review, and so does what it writes from now on. What you verified, made essential or edited"
         " stays. z takes it back.",
     )
@@ -148,12 +149,11 @@ def _carry_out(workspace: Workspace, session: WrittenSession) -> str:
     """Quarantine or release a session, and return what came of it in words."""
     if session.is_quarantined:
         outcome = workspace.sessions.release(session.session)
-        kept = f" {_counted(len(outcome.kept))} stay as you decided." if outcome.kept else ""
-        return f"{_counted(len(outcome.moved))} are as they were.{kept} z undoes."
+        kept = f" {count_of(len(outcome.kept), 'record stays', 'records stay')} as you decided." if outcome.kept else ""
+        moved = count_of(len(outcome.moved), "record is as it was", "records are as they were")
+        return f"{moved}.{kept} z undoes."
     outcome = workspace.sessions.quarantine(session.session)
-    kept = f" {_counted(len(outcome.kept))} stay, because you stand behind them." if outcome.kept else ""
-    return f"{_counted(len(outcome.moved))} left recall and wait in Review.{kept} z undoes."
-
-
-def _counted(records: int) -> str:
-    return "1 record" if records == 1 else f"{records:,} records"
+    kept = "record stays, because you stand behind it", "records stay, because you stand behind them"
+    kept_too = f" {count_of(len(outcome.kept), *kept)}." if outcome.kept else ""
+    moved = count_of(len(outcome.moved), "record left recall and waits", "records left recall and wait")
+    return f"{moved} in Review.{kept_too} z undoes."

@@ -19,6 +19,7 @@ from memento_tui.api.health import HealthFinding
 from memento_tui.api.types import Progress, StoppedError, raise_if_stopped
 from memento_tui.errors import MementoError
 from memento_tui.meaning import is_installed
+from memento_tui.text.counting import count_of
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.long_task import LongTaskRunner, progress_reporter
 from memento_tui.tui.row_sources import ListSource
@@ -269,7 +270,9 @@ class HealthSection(ListSection[HealthRow]):
             left: list[str] = []
             made = workspace.backups.make(progress=progress, stop=stop, warn=left.append)
             self.call_later(self._update, backups=workspace.backups.list())
-            return " ".join([f"Backed up and checked: {made.name}, {made.memories:,} memories.", *left])
+            return " ".join(
+                [f"Backed up and checked: {made.name}, {count_of(made.memories, 'memory', 'memories')}.", *left]
+            )
 
         self._tasks.begin("The backup is being made", make)
 
@@ -330,7 +333,7 @@ class HealthSection(ListSection[HealthRow]):
             count = health.reindex(workspace, keyword=True, semantic=semantic, progress=indexed)
             self.call_later(self._update, checks=_by_name(*health.examine_indexes(workspace)))
             rest = " The engine builds the semantic index in the background." if semantic else ""
-            return f"The keyword index holds {count:,} memories.{rest}"
+            return f"The keyword index holds {count_of(count, 'memory', 'memories')}.{rest}"
 
         self._tasks.begin("The indexes are being built", build, can_stop=False)
 

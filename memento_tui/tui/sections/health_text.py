@@ -12,6 +12,7 @@ from memento_tui.api.backups import Backup
 from memento_tui.api.health import HealthFinding
 from memento_tui.api.types import MemorySummary
 from memento_tui.maintenance.audit import AUDIT_KINDS, AuditKind
+from memento_tui.text.counting import count_of
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.widgets.record_list import Line
 
@@ -124,7 +125,12 @@ def backup_rows(backups: Iterable[Backup]) -> list[HealthRow]:
 
 def _backup_row(backup: Backup) -> HealthRow:
     is_verified = "verified" if backup.verified_at else ""
-    facts = [f"{backup.size / 1_000_000:,.1f} MB", f"{backup.memories:,} memories", backup.why, is_verified]
+    facts = [
+        f"{backup.size / 1_000_000:,.1f} MB",
+        count_of(backup.memories, "memory", "memories"),
+        backup.why,
+        is_verified,
+    ]
     value = "cannot be restored" if backup.problem else "  ".join(filter(None, facts))
     short = value if backup.problem else backup.why or facts[0]
     state: State = "bad" if backup.problem and backup.why != "damaged" else "plain"
@@ -273,7 +279,7 @@ def _backup_details(backup: Backup) -> Content:
     read = f"Verified {backup.verified_at:%Y-%m-%d %H:%M}Z" if backup.verified_at else "Not verified; c does it"
     facts = [
         literal(backup.name),
-        literal(f"{backup.memories:,} memories, up to journal entry {backup.head:,}", "dim"),
+        literal(f"{count_of(backup.memories, 'memory', 'memories')}, up to journal entry {backup.head:,}", "dim"),
         literal(f"{backup.size / 1_000_000:,.1f} MB", "dim"),
     ]
     facts += [] if backup.problem else [literal(read, "dim")]

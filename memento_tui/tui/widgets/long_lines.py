@@ -6,6 +6,7 @@ memory. Here each row is cut out of the line by itself, and a line without tabs 
 
 from __future__ import annotations
 
+import operator
 import re
 from typing import ClassVar
 
@@ -70,7 +71,7 @@ def _fold_positions(word: str, width: int) -> list[int]:
 
 
 class _ExactText(Document):
-    """A text whose lines end at line feeds and carriage returns alone; it is given back as it came until it differs.
+    """A text whose lines end at line feeds and carriage returns alone; a line that is not changed keeps its line end.
 
     Textual's own takes form feeds, U+2028 and their like for line ends, and writes every line end in the same way.
     """
@@ -78,15 +79,25 @@ class _ExactText(Document):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self._lines = _LINE_END.split(text)
-        self._mixed = None if self._newline.join(self._lines) == text else (text, [*self._lines])
-        """A text whose line ends are not all the same, with its lines: once it is changed they are."""
+        is_mixed = self._newline.join(self._lines) != text
+        self._ends: list[str] | None = [*_LINE_END.findall(text), ""] if is_mixed else None
+        """The line end of each line, the last without one; ``None`` where all are the same."""
 
     @property
     def text(self) -> str:
         """The text."""
-        if self._mixed is not None and self._lines == self._mixed[1]:
-            return self._mixed[0]
-        return self._newline.join(self._lines)
+        if self._ends is None:
+            return self._newline.join(self._lines)
+        return "".join(map(operator.add, self._lines, self._ends))
+
+    def get_text_range(self, start: Location, end: Location) -> str:
+        """Return the text between two locations, with its line ends: what is undone is put back by it."""
+        top, bottom = sorted((start, end))
+        if self._ends is None or top[0] == bottom[0]:
+            return super().get_text_range(start, end)
+        within = map(operator.add, self._lines[top[0] : bottom[0]], self._ends[top[0] : bottom[0]])
+        last = self._lines[bottom[0]][: bottom[1]] if bottom[0] < len(self._lines) else ""
+        return "".join([*within, last])[top[1] :]
 
     def replace_range(self, start: Location, end: Location, text: str) -> EditResult:
         """Put a text in the place of what is between two locations; return where it ends, and what was there."""
@@ -95,11 +106,22 @@ class _ExactText(Document):
         before = self._lines[top[0]][: top[1]] if top[0] < len(self._lines) else ""
         behind = self._lines[bottom[0]][bottom[1] :] if bottom[0] < len(self._lines) else ""
         lines = _LINE_END.split(text)
+        if self._ends is not None:
+            put = _LINE_END.findall(text)
+            if put == [text]:  # a line end that is typed is like those around it
+                put = [self._end_around(top[0])]
+            if top[0] >= len(self._lines):
+                self._ends[-1] = self._end_around(top[0])
+            self._ends[top[0] : bottom[0] + 1] = [*put, *(self._ends[bottom[0] : bottom[0] + 1] or [""])]
         lines[0] = before + lines[0]
         end_location = (top[0] + len(lines) - 1, len(lines[-1]))
         lines[-1] += behind
         self._lines[top[0] : bottom[0] + 1] = lines
         return EditResult(end_location, replaced)
+
+    def _end_around(self, index: int) -> str:
+        ends = self._ends or []
+        return next(filter(None, (*ends[index : index + 1], *reversed(ends[:index]))), self._newline)
 
 
 class _RowsOfLines(WrappedDocument):

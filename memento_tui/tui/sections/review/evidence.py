@@ -337,7 +337,7 @@ _ACTION_TITLES = {
 _KIND_TITLES = {
     "learned": "A new {} learned from a transcript",
     "consolidation": "One new {} for several",
-    "trust": "A {} that would count for more",
+    "promotion": "A {} that would count for more",
     "code": "A {} about code that changed",
     "expiring": "A skip that would hold longer",
     "suggestion": "An answer to a contradiction",

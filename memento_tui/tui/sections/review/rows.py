@@ -29,7 +29,7 @@ KIND_LABELS = {
     "consolidation": ("= consolidation", "warning"),
     "code": ("~ code", "warning"),
     "merge": ("= merge", "warning"),
-    "trust": ("^ promote", "muted"),
+    "promotion": ("^ promote", "muted"),
     "new": ("+ new", "good"),
     "change": ("~ change", "warning"),
     "deletion": ("- delete", "error"),
