@@ -47,7 +47,7 @@ def reindex(*, keyword: bool, semantic: bool) -> None:
     emit(data, lambda: _reindex_text(data))
 
 
-def _reindex_text(data: Mapping[str, object]) -> str:
+def _reindex_text(data: Mapping[str, Any]) -> str:
     lines = []
     if data["keyword"] is not None:
         lines.append(f"The keyword index holds {count_of(data['keyword'], 'memory', 'memories')}.")

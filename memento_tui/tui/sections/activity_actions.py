@@ -153,7 +153,7 @@ def _carry_out(workspace: Workspace, session: WrittenSession) -> str:
         moved = count_of(len(outcome.moved), "record is as it was", "records are as they were")
         return f"{moved}.{kept} z undoes."
     outcome = workspace.sessions.quarantine(session.session)
-    kept = "record stays, because you stand behind it", "records stay, because you stand behind them"
-    kept_too = f" {count_of(len(outcome.kept), *kept)}." if outcome.kept else ""
+    words = "record stays, because you stand behind it", "records stay, because you stand behind them"
+    kept = f" {count_of(len(outcome.kept), *words)}." if outcome.kept else ""
     moved = count_of(len(outcome.moved), "record left recall and waits", "records left recall and wait")
-    return f"{moved} in Review.{kept_too} z undoes."
+    return f"{moved} in Review.{kept} z undoes."
