@@ -149,7 +149,7 @@ class AppConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keymap: Literal["vim", "emacs", "lazygit"] = "vim"
     """The keys to begin with: ``vim`` are the built-in ones; ``[keys]`` changes single ones of any."""
     counts: bool = False
-    """Whether digits in a list are counts, as in vim (``5j``, ``12G``); ``3]`` goes to section 3 then."""
+    """Whether digits in a list are counts, as in vim (``5j``, ``12G``); ``3]`` and ``3[`` go to section 3 then."""
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -18,6 +18,7 @@ __all__ = [
     "estimate_tokens",
     "fenced_block",
     "identity_line",
+    "identity_prose",
     "item_line",
     "lesson_line",
     "memory_line",
@@ -91,12 +92,18 @@ def _costed_line(text: str) -> CostedLine:
 
 def identity_line(identity: IdentityRow) -> CostedLine:
     """Return the identity of the agent: prose that keeps its own lines, below words of caution."""
-    text = "\n".join(" ".join(line.split()) for line in without_invisible(identity.content).splitlines())
-    if len(text) > _IDENTITY_CHARS:
-        cut = max(text.rfind(" ", 0, _IDENTITY_CHARS), text.rfind("\n", 0, _IDENTITY_CHARS))
-        text = f"{text[: cut if cut > 0 else _IDENTITY_CHARS]} ..."
+    text, _ = identity_prose(identity.content)
     marks = _list_marks(is_unverified=identity.is_unverified)
     return _costed_line(f"{marks.strip()}\n{text}" if marks else text)
+
+
+def identity_prose(content: str) -> tuple[str, bool]:
+    """Return as much of an identity's text as is told, and whether its end is left out."""
+    text = "\n".join(" ".join(line.split()) for line in without_invisible(content).splitlines())
+    if len(text) <= _IDENTITY_CHARS:
+        return text, False
+    cut = max(text.rfind(" ", 0, _IDENTITY_CHARS), text.rfind("\n", 0, _IDENTITY_CHARS))
+    return f"{text[: cut if cut > 0 else _IDENTITY_CHARS]} ...", True
 
 
 def _list_marks(*, is_unverified: bool) -> str:

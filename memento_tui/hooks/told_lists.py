@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
-from memento_tui.hooks.formatting import CostedLine, identity_line, item_line, skip_line
+from typing import NamedTuple
+
+from memento_tui.hooks.formatting import identity_line, identity_prose, item_line, skip_line
+from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS
 from memento_tui.model import Crystal, Skip, WorkingItem
 from memento_tui.model.lists import UNVERIFIED_KEY
 from memento_tui.storage.hook_store import IdentityRow, ItemRow, SkipRow
 
-__all__ = ["told_of_identity", "told_of_item", "told_of_skip"]
+__all__ = ["ToldIdentity", "sessions_told_of", "told_of_identity", "told_of_item", "told_of_skip"]
+
+
+class ToldIdentity(NamedTuple):
+    """What a session is told of an identity."""
+
+    tokens: int
+    """What the text costs, with its words of caution."""
+    is_cut: bool
+    """Whether the end of the text is left out."""
+
+
+def sessions_told_of(namespace: str) -> str:
+    """Return in words which sessions the records of a namespace concern."""
+    is_scoped = namespace.partition("/")[0] in SCOPED_NAMESPACE_ROOTS
+    return f"a session of {namespace}" if is_scoped else "a session of any project"
 
 
 def told_of_skip(skip: Skip) -> str:
@@ -23,6 +41,7 @@ def told_of_item(item: WorkingItem) -> str:
     return item_line(ItemRow(item.id, *texts, is_unverified)).text
 
 
-def told_of_identity(crystal: Crystal) -> CostedLine:
-    """Return the text of the present identity as a session is told it, with its tokens."""
-    return identity_line(IdentityRow(crystal.content, bool(crystal.extra.get(UNVERIFIED_KEY))))
+def told_of_identity(crystal: Crystal) -> ToldIdentity:
+    """Return what the present identity costs a session that is told it, and whether all of it is told."""
+    line = identity_line(IdentityRow(crystal.content, bool(crystal.extra.get(UNVERIFIED_KEY))))
+    return ToldIdentity(line.tokens, identity_prose(crystal.content)[1])

@@ -286,6 +286,9 @@ class MementoApp(ErrorBoundary, App[None]):
             if self._input_order.is_closed:  # it was on its way through the widgets when the app was left
                 return
         await super().on_event(event)
+        if isinstance(event, events.Key):  # the widgets and the keys' commands have had it
+            for section in self._sections.values():
+                section.forget_count()
 
     async def _carry_out(self, event: events.Event) -> None:
         """Carry out a key or a click; remember when the person acted, before anything else sees the event."""

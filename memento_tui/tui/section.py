@@ -186,6 +186,9 @@ class Section(ErrorBoundary, VerticalFrame):
         """The count that was typed before the key that is being carried out; 0 for none."""
         return 0
 
+    def forget_count(self) -> None:
+        """Take note that the key was carried out: its count is for nothing that comes later."""
+
     @property
     def moment_here(self) -> str:
         """The moment that is proposed to whoever asks for the past here."""

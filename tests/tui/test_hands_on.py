@@ -199,3 +199,18 @@ async def test_digits_are_counts_where_the_person_set_it_so(data_dir: Path, work
         assert app.app.section.SCOPE == "identity", "Home has no list, so the first digit led to the memories"
         await app.press("9", "right_square_bracket")
         assert app.app.section.SCOPE == "activity", "there is no ninth section"
+
+
+@pytest.mark.parametrize("keys", [("5", "j"), ("5", "v")])
+async def test_a_count_is_not_for_what_is_chosen_after_its_key_was_carried_out(
+    data_dir: Path, workspace: Workspace, keys: tuple[str, ...]
+) -> None:
+    for number in range(9):
+        workspace.remember(f"note {number}")
+    with (data_dir / "config.toml").open("a", encoding="utf-8") as config:
+        config.write("[app]\ncounts = true\n")
+    async with opened(data_dir, start="memories") as app:
+        await app.until(lambda: app.memories.rows.total == 9, "the list is read")
+        await app.press(*keys)
+        await app.app.run_action("neighbour(1)")
+        assert app.app.section.SCOPE == "review"

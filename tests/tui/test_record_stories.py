@@ -12,7 +12,7 @@ from memento_tui import clock
 from memento_tui.tui.sections.entry_story import ItemStory, SkipStory
 from memento_tui.tui.sections.identity import IdentitySection
 from memento_tui.tui.sections.identity_story import IdentityStory, change_in_words
-from memento_tui.tui.views.record_story import RecordStory
+from memento_tui.tui.views.record_story import RecordStory, StoryLine
 from tests.tui.app_driver import Driver, opened
 
 HOSTILE = "\x1b]52;c;aGk=\x07[/nope] [@click=app.quit]x\u202e"
@@ -51,9 +51,10 @@ def _identity(driver: Driver) -> IdentitySection:
 async def test_a_skip_tells_what_agents_are_told_of_it_and_the_memories_about_it(data: Path) -> None:
     async with opened(data, TALL, start="skips") as driver:
         told = await _told(driver, SkipStory)
-        line = " ".join(told.split("\n\n")[0].split("\n")[1:])
+        line = " ".join(" ".join(told.split("\n\n")[0].split("\n")[1:]).split())
         assert line.startswith("skip until ")
-        assert line.endswith(": walrus counts, because the camera is broken")
+        assert ": walrus counts, because the camera is broken" in line
+        assert line.endswith("or a prompt is about it, where it is among those that there is room for.")
         assert "Memories about it" in told
         assert "Walrus counts come from the north camera." in told
         assert "Ferns" not in told
@@ -71,12 +72,57 @@ async def test_a_working_item_tells_the_memories_that_belong_to_it_and_those_wit
     async with opened(data, TALL, start="working") as driver:
         told = await _told(driver, ItemStory)
         parts = {part.split("\n")[0]: part for part in told.split("\n\n")}
-        assert "next: ask Ana" in parts["Agents are told when a session begins"]
+        assert "next: ask Ana" in parts["The line that agents may be told"]
+        assert "In a session of any project" in parts["The line that agents may be told"]
         assert "Walrus counts" in parts["Memories that belong to it"]
         assert "Ferns have spores." in parts["Memories with its tags"]
         assert "<ESC>" in parts["Memories with its tags"]
         assert "\x1b" not in told
         assert "\u202e" not in told
+
+
+async def test_what_is_told_of_an_item_says_the_namespace_whose_sessions_it_is_for(data: Path) -> None:
+    with memento_tui.open(data) as person:
+        person.items.create("Sort the shells", id="shells", namespace="projects/beach")
+        told = ItemStory().read(person, person.items.get("shells"))[1]
+    assert told.title == "The line that agents may be told"
+    assert str(told.lines[1]).startswith("In a session of projects/beach, when it begins")
+
+
+def test_of_memories_that_belong_to_an_item_the_deleted_and_rejected_are_left_out_and_others_say_how_they_stand(
+    data_dir: Path,
+) -> None:
+    with memento_tui.open(data_dir) as person:
+        person.items.create("Count walruses", id="count")
+        for number in range(9):
+            person.remember(f"Gone {number}: {'abcdefghi'[number]} walrus.", id=f"gone{number}")
+            person.relate(f"gone{number}", "count", "item")
+            person.forget(f"gone{number}")
+        person.remember("The cove is secret.", id="cove", sensitivity="restricted")
+        person.remember("The north camera sees them.", id="camera")
+        for name in ("cove", "camera"):
+            person.relate(name, "count", "item")
+    with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude", session="s1") as agent:
+        noon = agent.remember("Walruses sleep at noon, a page says.", source_type="external").id
+        clams = agent.remember("Walruses eat clams, another page says.", source_type="external").id
+        for name in (noon, clams):
+            agent.relate(name, "count", "item")
+    with memento_tui.open(data_dir) as person:
+        (waiting,) = [one for one in person.review.list()[0] if one.proposal.target_id == clams]
+        person.review.reject(waiting.proposal.id, "no")
+        assert person.get_many([clams])[clams].status == "rejected"
+        part = ItemStory().read(person, person.items.get("count"))[2]
+    assert part.title == "Memories that belong to it"
+    found = {line.text: line.first for line in part.lines if isinstance(line, StoryLine)}
+    assert set(found) == {
+        "The cove is secret.",
+        "The north camera sees them.",
+        "Walruses sleep at noon, a page says.",
+    }
+    assert found["The cove is secret."].startswith("restricted, ")
+    assert found["Walruses sleep at noon, a page says."].startswith("UNTRUSTED, pending, unverified")
+    drawn = "\n".join(str(line) for line in part.draw(100, clock.now()))
+    assert "UNTRUSTED, pending, unverified" in drawn
 
 
 async def test_what_an_agent_proposes_to_do_with_an_item_is_told_beside_it(data: Path) -> None:
@@ -92,7 +138,9 @@ async def test_what_an_agent_proposes_to_do_with_an_item_is_told_beside_it(data:
 async def test_an_identity_tells_every_version_with_the_words_that_changed(data: Path) -> None:
     async with opened(data, TALL, start="identity") as driver:
         told = await _told(driver, IdentityStory)
-        assert "This text, when a session begins: about " in told
+        assert "What agents may be told" in told
+        assert "This text, when a session begins, where there is room for it: about " in told
+        assert "is left out" not in told
         versions = told[told.index("How it came to be") :].rstrip().split("\n")[1:]
         assert [line.split()[1:3] for line in versions[::2]] == [
             ["claude", "proposed"],
@@ -107,6 +155,18 @@ async def test_an_identity_tells_every_version_with_the_words_that_changed(data:
             lambda: "until you approve it" in str(driver.app.screen.query_one(IdentityStory).render()),
             "the proposed one is told of",
         )
+
+
+@pytest.mark.parametrize(("text", "is_cut"), [("I wait and see ...", False), ("I am careful. " * 150, True)])
+def test_an_identity_is_said_to_be_told_without_its_end_only_where_it_is(
+    data_dir: Path,
+    text: str,
+    is_cut: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    with memento_tui.open(data_dir) as person:
+        person.crystals.write(text)
+        told = IdentityStory().read(person, person.crystals.timeline()[0])[0]
+    assert ("Its end is left out" in str(told.lines[0])) is is_cut
 
 
 async def test_nothing_is_read_where_the_screen_has_no_room(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

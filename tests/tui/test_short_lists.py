@@ -99,6 +99,14 @@ async def test_a_new_size_gives_the_rows_the_lines_that_it_has_room_for(folder: 
         await driver.until(lambda: rows.row_height == 1, "rows of one line")
 
 
+async def test_a_terminal_that_grows_shows_every_row_whole_above_what_was_done_lately(folder: Path) -> None:
+    async with opened(folder, (80, 24), "skips") as driver:
+        rows, lately = _section(driver).list, _section(driver).lately
+        await driver.pilot.resize_terminal(*TALL)
+        await driver.until(lambda: rows.row_height > 1 and lately.display, "rows of several lines above what was done")
+        await driver.until(lambda: rows.size.height >= rows.total * rows.row_height, "room for every row")
+
+
 async def test_what_was_done_lately_stands_below_and_follows_the_journal(folder: Path) -> None:
     async with opened(folder, TALL, "skips") as driver:
         lately = _section(driver).lately

@@ -1,15 +1,17 @@
-"""Tell what hangs on a skip or a working item: what agents are told of it, and the memories it rests on."""
+"""Tell what hangs on a skip or a working item: what agents may be told of it, and the memories it rests on."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.model import Memory, Skip, WorkingItem
 from memento_tui.model.filters import AllOf, AnyOf, HasTag, Under, with_default_statuses
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.text.labels import caution_labels
 from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart
 
 __all__ = ["ItemStory", "SkipStory"]
@@ -23,46 +25,61 @@ _FEW_MEMORIES = 5
 _MOST_WORDS = 24
 """Words of a title that memories are looked for by."""
 
+_GONE_STATUSES = ("deleted", "rejected")
+"""Statuses of memories that are told of no more."""
+
+_MAY_BE_TOLD = "The line that agents may be told"
+_IF_ROOM = "where it is among those that there is room for."
+
 _TEXT_CHARACTERS = 400
 """Characters of a memory's text from which the line below its title is made."""
 
 
 class SkipStory(RecordStory[Skip]):
-    """What agents are told of a skip, and the memories about what it holds back."""
+    """What agents may be told of a skip, and the memories about what it holds back."""
 
     def read(self, workspace: Workspace, record: Skip) -> Sequence[StoryPart]:
-        """Return the line that agents are told, and the memories that say more."""
-        from memento_tui.hooks.told_lists import told_of_skip  # noqa: PLC0415 - only a tall screen needs it
+        """Return the line that agents may be told, and the memories that say more."""
+        from memento_tui.hooks.told_lists import sessions_told_of, told_of_skip  # noqa: PLC0415 - seldom needed
 
-        is_over = record.expires_at <= clock.now()
+        told = ["Nothing any more: it is over."]
+        if record.expires_at > clock.now():
+            when = "when it begins or a prompt is about it"
+            told = [told_of_skip(record), f"In {sessions_told_of(record.namespace)}, {when}, {_IF_ROOM}"]
         return [
             _waiting(workspace, record.id, "skip"),
-            StoryPart(
-                "Agents are told, when a session begins and where a prompt is about it",
-                ["Nothing any more: it is over." if is_over else told_of_skip(record)],
-            ),
+            StoryPart(_MAY_BE_TOLD, told),
             *_about(workspace, (record.item, record.reason)),
         ]
 
 
 class ItemStory(RecordStory[WorkingItem]):
-    """What agents are told of a working item, the memories that belong to it, and others about the same."""
+    """What agents may be told of a working item, the memories that belong to it, and others about the same."""
 
     def read(self, workspace: Workspace, record: WorkingItem) -> Sequence[StoryPart]:
-        """Return the line that agents are told, the linked memories, and those that say more."""
-        from memento_tui.hooks.told_lists import told_of_item  # noqa: PLC0415 - only a tall screen needs it
+        """Return the line that agents may be told, the linked memories, and those that say more."""
+        from memento_tui.hooks.told_lists import sessions_told_of, told_of_item  # noqa: PLC0415 - seldom needed
 
-        told = told_of_item(record) if record.status == "active" else "Nothing: only active items are told."
-        relations = [one for one in workspace.relations(record.id, direction="in") if one.type == "item"]
-        linked = workspace.get_many([one.src for one in relations][:_MOST_MEMORIES])
+        told = ["Nothing: only active items are told."]
+        if record.status == "active":
+            told = [told_of_item(record), f"In {sessions_told_of(record.namespace)}, when it begins, {_IF_ROOM}"]
+        linked = _linked(workspace, record)
         tagged = [memory for memory in _tagged(workspace, record) if memory.id not in linked]
         return [
             _waiting(workspace, record.id, "item"),
-            StoryPart("Agents are told when a session begins", [told]),
+            StoryPart(_MAY_BE_TOLD, told),
             StoryPart("Memories that belong to it", [_memory(memory) for memory in linked.values()]),
             StoryPart("Memories with its tags", [_memory(memory) for memory in tagged]),
             *_about(workspace, (record.title, record.content), {*linked, *(memory.id for memory in tagged)}),
         ]
+
+
+def _linked(workspace: Workspace, item: WorkingItem) -> Mapping[str, Memory]:
+    """Return the memories that are linked to an item, by id, but for those that were deleted or rejected."""
+    relations = [one for one in workspace.relations(item.id, direction="in") if one.type == "item"]
+    found = workspace.get_many([one.src for one in relations])
+    living = ((name, memory) for name, memory in found.items() if memory.status not in _GONE_STATUSES)
+    return dict(islice(living, _MOST_MEMORIES))
 
 
 def _tagged(workspace: Workspace, item: WorkingItem) -> Sequence[Memory]:
@@ -104,4 +121,5 @@ def _about(workspace: Workspace, texts: Sequence[str], known: Collection[str] = 
 
 def _memory(memory: Memory) -> StoryLine:
     text = " ".join(memory.content[:_TEXT_CHARACTERS].split())
-    return StoryLine(memory.updated_at, memory.stability, memory.kind.replace("_", " "), memory.headline, text)
+    standing = ", ".join(caution_labels(memory, clock.now()))
+    return StoryLine(memory.updated_at, standing, memory.kind.replace("_", " "), memory.headline, text)

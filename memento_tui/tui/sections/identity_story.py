@@ -1,4 +1,4 @@
-"""Tell how an identity came to be: its versions with the words that changed, and what of it agents are told."""
+"""Tell how an identity came to be: its versions with the words that changed, and what of it agents may be told."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _MAX_COMPARISONS = 50_000
 
 
 class IdentityStory(RecordStory[Crystal]):
-    """Every version of the identity with what it changed, and what of it agents are told."""
+    """Every version of the identity with what it changed, and what of it agents may be told."""
 
     def read(self, workspace: Workspace, record: Crystal) -> Sequence[StoryPart]:
-        """Return what agents are told of a crystal, and all versions, the newest first."""
+        """Return what agents may be told of a crystal, and all versions, the newest first."""
         history = workspace.crystals.timeline()
         versions = [_version(crystal, history) for crystal in islice(history, _MOST_VERSIONS)]
-        return [StoryPart("Agents are told", [_told(record)]), StoryPart("How it came to be", versions)]
+        return [StoryPart("What agents may be told", [_told(record)]), StoryPart("How it came to be", versions)]
 
 
 def _told(crystal: Crystal) -> str:
@@ -41,8 +41,8 @@ def _told(crystal: Crystal) -> str:
         waits = " until you approve it (a)" if crystal.status == "proposed" else ""
         return f"Nothing of this one{waits}."
     told = told_of_identity(crystal)
-    cut = "" if not told.text.endswith(" ...") else " Its end is left out there: it is too long."
-    return f"This text, when a session begins: about {told.tokens:,} tokens.{cut}"
+    cut = " Its end is left out there: it is too long." if told.is_cut else ""
+    return f"This text, when a session begins, where there is room for it: about {told.tokens:,} tokens.{cut}"
 
 
 def _version(crystal: Crystal, history: Sequence[Crystal]) -> StoryLine:

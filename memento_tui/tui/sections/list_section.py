@@ -253,12 +253,16 @@ class ListSection(Section, Generic[RowT]):
         """Put the side pane where there is room for it."""
         super().on_resize()
         self.room.share()
-        self.call_after_refresh(self._fit_lately)
+        self.call_after_refresh(self._fit)
 
     @property
     def count_of_key(self) -> int:
         """The count that was typed before the key that is being carried out."""
         return self.rows.count_of_key
+
+    def forget_count(self) -> None:
+        """Take note that the key was carried out: its count is for nothing that comes later."""
+        self.rows.forget_count()
 
     @property
     def has_text_below(self) -> bool:
@@ -269,6 +273,11 @@ class ListSection(Section, Generic[RowT]):
     def columns_told_below(self) -> Collection[str]:
         """The columns that are left out now, because the text below each row says the same whole."""
         return self.BELOW.instead_of if self.BELOW is not None and self.has_text_below else ()
+
+    def _fit(self) -> None:
+        """Give the rows the lines that the pane has room for, then what was done lately those that they leave."""
+        self.list.fit_rows()
+        self._fit_lately()
 
     def _fit_lately(self) -> None:
         """Give what was done lately the lines that the list leaves free."""
@@ -309,6 +318,7 @@ class ListSection(Section, Generic[RowT]):
     def on_mount(self) -> None:
         """Read the first rows. Textual calls this beside the method of a subclass, which so must not call it."""
         self.list.takes_counts = self.memento.workspace.config.app.counts
+        self.watch(self.list, "row_height", self._fit_lately, init=False)
         self.read()
 
     def focus_content(self) -> None:

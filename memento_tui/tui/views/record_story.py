@@ -32,6 +32,8 @@ _PAUSE_SECONDS = 0.15
 """Seconds that a record is shown before more is read about it, so that going through a list reads nothing."""
 
 _AGE_WIDTH, _FIRST_WIDTH, _SECOND_WIDTH = 5, 12, 14
+_WIDEST_FIRST = 32
+"""Cells of the first word of a line, where it is several and the screen is wide."""
 _MOST_LINES_OF_PROSE, _MOST_LINES_BELOW = 6, 3
 
 
@@ -55,13 +57,13 @@ class StoryLine(NamedTuple):
     text: str
     below: str = ""
 
-    def draw(self, width: int, now: datetime) -> Iterator[Content]:
-        """Yield its lines, none wider than ``width`` cells."""
+    def draw(self, width: int, now: datetime, first_width: int = _FIRST_WIDTH) -> Iterator[Content]:
+        """Yield its lines, none wider than ``width`` cells; ``first_width`` are those of its first word."""
         age = "" if self.at is None else ago(self.at, now)
-        room = width - _AGE_WIDTH - _FIRST_WIDTH - _SECOND_WIDTH - 6
+        room = width - _AGE_WIDTH - first_width - _SECOND_WIDTH - 6
         # A text that stands whole in the row is not said again.
         below = "" if self.below == self.text and cell_len(shown(self.text)) <= room else self.below
-        words = [f"{age:>{_AGE_WIDTH}}", cells(self.first, _FIRST_WIDTH), cells(self.second, _SECOND_WIDTH)]
+        words = [f"{age:>{_AGE_WIDTH}}", cells(self.first, first_width), cells(self.second, _SECOND_WIDTH)]
         yield literal("  ".join([*words, cells(self.text, room)]).rstrip(), "" if self.below else "dim")
         indent = " " * (_AGE_WIDTH + 2)
         for line in _wrapped(below, width - len(indent), _MOST_LINES_BELOW) if below else ():
@@ -79,11 +81,13 @@ class StoryPart(NamedTuple):
         if not self.lines:
             return
         yield literal(self.title, "bold")
+        widest = max((cell_len(shown(line.first)) for line in self.lines if isinstance(line, StoryLine)), default=0)
+        first_width = max(_FIRST_WIDTH, min(widest, _WIDEST_FIRST, width // 3))
         for line in self.lines:
             if isinstance(line, str):
                 yield from (Content.styled(row, "dim") for row in _wrapped(line, width, _MOST_LINES_OF_PROSE))
             else:
-                yield from line.draw(width, now)
+                yield from line.draw(width, now, first_width)
         yield Content("")
 
 

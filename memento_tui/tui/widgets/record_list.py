@@ -150,6 +150,10 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         """The count that was typed before the key that is being carried out; 0 for none."""
         return self._count
 
+    def forget_count(self) -> None:
+        """Take note that the key was carried out: its count is for nothing that comes later."""
+        self._count = 0
+
     def on_key(self, event: events.Key) -> None:
         """Keep digits for the next key, where counts are taken."""
         digit = event.character if self.takes_counts and (event.character or "").isdecimal() else None
