@@ -11,7 +11,7 @@ from memento_tui.cli.command import command, open_workspace
 from memento_tui.cli.options import paging
 from memento_tui.cli.output import bold, emit, format_fields, format_time, next_page_note, safe, table
 from memento_tui.errors import InvalidInput
-from memento_tui.model.journal_actions import action_words, done_words, note_in_words
+from memento_tui.model.journal_actions import action_words, counts_in_words, done_words, note_in_words
 from memento_tui.model.validation import to_plain
 from memento_tui.text.diff import unified_diff
 
@@ -260,7 +260,7 @@ def _totals_text(totals: AgentTotals) -> str:
     at_least = "at least " if totals.is_capped else ""
     counts = {
         "by agent": totals.by_agent,
-        "by action": {action_words(name).done: number for name, number in totals.by_action.items()},
+        "by action": counts_in_words(totals.by_action, totals.proposed),
         "records": totals.by_record,
     }
     fields = {

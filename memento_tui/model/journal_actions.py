@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = ["JOURNAL_ACTIONS", "ActionWords", "action_words", "actions_called", "done_words", "note_in_words"]
+__all__ = [
+    "JOURNAL_ACTIONS",
+    "ActionWords",
+    "action_words",
+    "actions_called",
+    "counts_in_words",
+    "done_words",
+    "note_in_words",
+]
 
 
 class ActionWords(NamedTuple):
@@ -84,6 +93,16 @@ def done_words(action: str, *, proposes: bool) -> str:
     if not proposes or action in _PROPOSING:
         return action_words(action).done
     return "proposed (hub)" if action.startswith(_FROM_HUB) else "proposed"
+
+
+def counts_in_words(by_action: Mapping[str, int], proposed: Mapping[str, int]) -> Mapping[str, int]:
+    """Return how many entries did what, in words, the most frequent first; ``proposed`` of them only proposed it."""
+    counts: Counter[str] = Counter()
+    for action, number in by_action.items():
+        waiting = proposed.get(action, 0)
+        counts[done_words(action, proposes=False)] += number - waiting
+        counts[done_words(action, proposes=True)] += waiting
+    return {words: number for words, number in counts.most_common() if number}
 
 
 def note_in_words(note: str) -> str:

@@ -119,6 +119,15 @@ _SELECT_FIRST_UNDONE = (
 )
 
 
+_SELECT_PROPOSING = (
+    "SELECT DISTINCT seq FROM change AS made WHERE seq IN (SELECT value FROM json_each(?))"
+    " AND record = 'proposal' AND version = 1 AND NOT EXISTS (SELECT 1 FROM change AS other"
+    " WHERE other.seq = made.seq AND (other.record IN ('memory', 'skip', 'item', 'contradiction')"
+    " OR other.record = 'crystal' AND json_extract(other.image, '$.status') IS NOT 'proposed'))"
+)
+"""Those of some entries that made a proposal and changed nothing that is in force."""
+
+
 def activity_rows(connection: Connection, seqs: Sequence[int]) -> list[ActivityRow]:
     """Return the rows of some entries, newest first, without those that do not exist."""
     listed = msgspec.json.encode(list(seqs)).decode()
@@ -319,6 +328,8 @@ class AgentTotals(msgspec.Struct, frozen=True, kw_only=True):
     entries: int
     by_agent: dict[str, int]
     by_action: dict[str, int]
+    proposed: dict[str, int]
+    """How many of the entries with each action only proposed what it is called."""
     by_record: dict[str, int]
     """How many times records of each kind were written."""
     is_capped: bool
@@ -405,12 +416,15 @@ class ActivityQueries:
         with self._database.reading() as connection:
             found = connection.execute(query, (after, limit + 1)).fetchall()
             counted = found[:limit]
-            by_record = dict(map(tuple, connection.execute(kinds, (_json_list([row[0] for row in counted]),))))
+            listed = (_json_list([row[0] for row in counted]),)
+            by_record = dict(map(tuple, connection.execute(kinds, listed)))
+            proposing = {row[0] for row in connection.execute(_SELECT_PROPOSING, listed)}
         return AgentTotals(
             after=after,
             entries=len(counted),
             by_agent=_count_values(row[1] for row in counted),
             by_action=_count_values(row[2] for row in counted),
+            proposed=_count_values(row[2] for row in counted if row[0] in proposing),
             by_record=by_record,
             is_capped=len(found) > limit or sum(by_record.values()) >= _MAX_COUNTED_ENTRIES,
         )

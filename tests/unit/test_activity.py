@@ -11,7 +11,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.activity import ActivityQuery, parse_activity
 from memento_tui.errors import Conflict, InvalidField, InvalidInput, NotAllowed, NotFound
 from memento_tui.model import make_exposure
-from memento_tui.model.journal_actions import action_words, done_words
+from memento_tui.model.journal_actions import action_words, counts_in_words, done_words
 from memento_tui.model.validation import fold_tag
 from memento_tui.operations.recall import count_used, recall
 from memento_tui.storage.journal import Author
@@ -133,6 +133,9 @@ def test_what_waits_for_a_person_is_proposed_and_not_done(workspace: Workspace, 
     assert [(row.entry.action, row.proposes) for row in (identity, edit)] == [("crystal write", True), ("edit", True)]
     assert {done_words(row.entry.action, proposes=row.proposes) for row in (identity, edit)} == {"proposed"}
     assert not any(row.proposes for row in before)
+    totals = workspace.activity.totals_since_last_seen()
+    assert totals.proposed == {"crystal write": 1, "edit": 1}
+    assert counts_in_words(totals.by_action, totals.proposed) == {"proposed": 2}
     for proposed in workspace.review.list()[0]:
         workspace.review.approve(proposed.proposal.id)
     workspace.undo()

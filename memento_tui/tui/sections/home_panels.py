@@ -14,7 +14,7 @@ from memento_tui.api.inbox import InboxItem
 from memento_tui.api.overview import ExpiringSoon, HealthFinding, InboxCount, RecentlyTold, RecordCounts
 from memento_tui.api.types import ActivityRow, AgentTotals, DayCount, FacetCounts
 from memento_tui.model import WorkingItem
-from memento_tui.model.journal_actions import action_words, done_words, note_in_words
+from memento_tui.model.journal_actions import counts_in_words, done_words, note_in_words
 from memento_tui.tui.display import ago, cells, shown, time_ago
 from memento_tui.tui.roomy_rows import rest_of
 from memento_tui.tui.sections.review.rows import label_of
@@ -252,7 +252,9 @@ def _since_rows(view: HomeView, width: int, height: int) -> list[PanelRow]:
     if len(agents) > room:
         rest = sum(count for _, count in agents[room - 1 :])
         rows.append([TextPiece(f"{rest:>{_COUNT_WIDTH},}  by {_plural(len(agents) - room + 1, 'other')}", _MUTED)])
-    actions = "  ".join(f"{count:,} {action_words(action).done}" for action, count in totals.by_action.items())
+    actions = "  ".join(
+        f"{count:,} {done}" for done, count in counts_in_words(totals.by_action, totals.proposed).items()
+    )
     rows.append([TextPiece(cells(actions, width).rstrip(), "dim")])
     return [*rows, *(_change_row(row, width) for row in view.agent_changes[: height - len(rows)])]
 
