@@ -5,19 +5,36 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Mapping
+from threading import Event, main_thread
 from types import FrameType
 from typing import Any
 
 from textual.drivers.linux_driver import LinuxDriver
 
-__all__ = ["TerminalDriver"]
+__all__ = ["LeavingEvent", "TerminalDriver"]
 
 _KEEPING_SECONDS = 5
 """Seconds that the app has to write what is being typed once its terminal is gone."""
 
 
+class LeavingEvent(Event):
+    """Set once the keyboard is to be read no more; it is so when the program has ended, too.
+
+    The thread that reads the keyboard looks at it ten times a second, and a program waits for its threads at its end:
+    one that lost its terminal while it was leaving would read the end of it for ever.
+    """
+
+    def is_set(self) -> bool:
+        """Return whether the thread is to end."""
+        return super().is_set() or not main_thread().is_alive()
+
+
 class TerminalDriver(LinuxDriver):
     """Textual's driver for terminals, which ends with its terminal and comes back whole from every stop."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:  # noqa: ANN401 - what Textual gives its drivers
+        super().__init__(*given, **named)
+        self.exit_event = LeavingEvent()
 
     _before: Mapping[signal.Signals, Any] = {}
     """The handlers of the signals from before the app took the terminal; empty while it does not have it."""
