@@ -96,7 +96,7 @@ def choose_results(
 
 
 class _Choice:
-    """What is known of the candidates that were read."""
+    """The candidates that were read, with their scores and the results that they leave."""
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ class RuleKind(NamedTuple):
     form: Literal["bare", "quoted", "list"] = "bare"
     """How the host writes that property."""
     memory_kind: str = "instruction"
-    """What a memory of it is: what an agent wrote down for itself is no instruction."""
+    """The kind of the memories that are made of it: an agent's own notes are no instructions."""
 
 
 CURSOR = RuleKind(".cursor/rules", ".mdc", "globs", "bare")

@@ -52,7 +52,7 @@ _BUILD_FILES = (
     *("Cargo.toml", "CMakeLists.txt", "Gemfile", "Makefile", "Package.swift", "build.gradle", "build.gradle.kts"),
     *("composer.json", "deno.json", "go.mod", "mix.exs", "package.json", "pom.xml", "pyproject.toml", "setup.py"),
 )
-"""What a folder is built by that is a project of code."""
+"""Files by which projects of code are built: a folder that has one is such a project."""
 
 _FIRST_DETECTED = ("claude", "vault")
 """The formats by whose names of files a path is known first: each of them may hold files of the others."""

@@ -14,10 +14,10 @@ __all__ = ["ToldIdentity", "sessions_told_of", "told_of_identity", "told_of_item
 
 
 class ToldIdentity(NamedTuple):
-    """What a session is told of an identity."""
+    """How much of an identity a session is told, and at what cost."""
 
     tokens: int
-    """What the text costs, with its words of caution."""
+    """Tokens of the text with its words of caution."""
     is_cut: bool
     """Whether the end of the text is left out."""
 

@@ -90,7 +90,7 @@ class HubUnreachable(MementoError):
 
 
 class HubMalformed(MementoError):
-    """What answers at the hub's address does not answer as a hub does."""
+    """The server at the hub's address does not answer as a hub does."""
 
     code = "hub_malformed"
     exit_code = 7
