@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import statistics
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from time import perf_counter
+
+from textual.worker import WorkerCancelled
 
 from memento_tui.api import Workspace
 from memento_tui.app_sections import SECTIONS
@@ -69,7 +71,7 @@ async def _opened(data: Path) -> AsyncIterator[MementoApp]:
         app = MementoApp(workspace, "memories")
         async with app.run_test(size=(120, 40)):
             await asyncio.sleep(_READING_SECONDS)  # a person reads the first frame, and the app warms up
-            await app.workers.wait_for_complete()
+            await _at_rest(app)
             yield app
 
 
@@ -92,6 +94,13 @@ async def _timed(app: MementoApp, act: Awaitable[object], shows: Callable[[], bo
     return perf_counter() - begun
 
 
+async def _at_rest(app: MementoApp) -> None:
+    """Wait for the app's workers; one that a newer one took the place of is at its end."""
+    for worker in list(app.workers):
+        with suppress(WorkerCancelled):
+            await worker.wait()
+
+
 async def _switching(app: MementoApp) -> tuple[list[float], list[float]]:
     def shown() -> bool:
         section = app.section
@@ -100,7 +109,7 @@ async def _switching(app: MementoApp) -> tuple[list[float], list[float]]:
     rounds = []
     for _ in range(_ROUNDS):
         rounds.append([await _timed(app, app.action_section(tab.name), shown) for tab in SECTIONS])
-        await app.workers.wait_for_complete()
+        await _at_rest(app)
     await app.action_section("memories")
     return rounds[0], [taken for one in rounds[1:] for taken in one]
 
@@ -125,7 +134,7 @@ def _current_id(section: MemoriesSection) -> str | None:
 
 async def _deciding(app: MementoApp) -> list[float]:
     await app.action_section("review")
-    await app.workers.wait_for_complete()
+    await _at_rest(app)
     section = app.section
     assert isinstance(section, ListSection)
     taken = []
