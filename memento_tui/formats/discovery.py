@@ -12,7 +12,7 @@ from time import monotonic
 
 import msgspec
 
-from memento_tui.formats import agents_file, beads, engram_chunks, mcp_reference, memento_jsonl, vault
+from memento_tui.formats import agents_file_locations, beads, engram_chunks, mcp_reference, memento_jsonl, vault
 from memento_tui.formats.protocol import local, sqlite
 
 __all__ = ["DiscoveryReport", "ImportSource", "find_sources", "import_command"]
@@ -193,7 +193,7 @@ class _HomeSearch:
                 yield from self._candidate("vault", folder, self._files_below(folder, vault.NOTE_SUFFIX), "note")
                 continue
             for entry in entries:
-                if not (instructions and entry.name.lower() in agents_file.FILE_NAMES):
+                if not (instructions and entry.name.lower() in agents_file_locations.FILE_NAMES):
                     yield from self._of_file(entry)
             if depth < _MAX_DEPTH and not (depth and ".git" in names):
                 waiting.extend((Path(entry.path), depth + 1) for entry in entries if _is_worth_entering(entry))
@@ -203,9 +203,9 @@ class _HomeSearch:
 
         Alone, a text that several of them hold would have only one of them as its source.
         """
-        own = [entry for entry in entries if entry.name.lower() in agents_file.FILE_NAMES]
+        own = [entry for entry in entries if entry.name.lower() in agents_file_locations.FILE_NAMES]
         own = [entry for entry in own if entry.is_file(follow_symlinks=False)]
-        wanted = {place.path for place in agents_file.hidden_files(folder)}
+        wanted = {place.path for place in agents_file_locations.hidden_files(folder)}
         parents = {Path(path).parent for path in wanted}
         hidden = [entry for parent in sorted(parents) for entry in self._list(parent) if entry.path in wanted]
         return [*own, *hidden] if hidden or len(own) > 1 else []
@@ -213,10 +213,10 @@ class _HomeSearch:
     def _of_file(self, entry: os.DirEntry[str]) -> Iterator[ImportSource]:
         """Yield the source that a single file is."""
         name, format_name, unit = entry.name.lower(), "", "file"
-        known = name in agents_file.FILE_NAMES or name.endswith((".jsonl", *sqlite.DATABASE_SUFFIXES))
+        known = name in agents_file_locations.FILE_NAMES or name.endswith((".jsonl", *sqlite.DATABASE_SUFFIXES))
         if not known or not entry.is_file(follow_symlinks=False):
             return
-        if name in agents_file.FILE_NAMES:
+        if name in agents_file_locations.FILE_NAMES:
             format_name = "agents-file"
         elif name.endswith(".jsonl"):
             format_name, unit = self._format_of_lines(entry), "line"

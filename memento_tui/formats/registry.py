@@ -9,6 +9,7 @@ from pathlib import Path
 from memento_tui.errors import InvalidInput
 from memento_tui.formats import (
     agents_file,
+    agents_file_locations,
     beads,
     claude_export,
     engram,
@@ -101,7 +102,7 @@ def formats_beside(path: Path, chosen: str) -> list[str]:
     if not {"agents-file", "agents-block"}.isdisjoint([chosen, *names]):
         return names
     # A folder of notes takes every Markdown file, but looks into no hidden folder.
-    has_more = agents_file.has_hidden if chosen == "vault" else agents_file.is_in
+    has_more = agents_file_locations.has_hidden if chosen == "vault" else agents_file_locations.is_in
     return [*names, "agents-file"] if has_more(path) else names
 
 
@@ -114,7 +115,7 @@ def _detect_place(path: Path) -> str | None:
 def _detect_project(path: Path) -> str | None:
     """Return the format of instructions for a project of code that has some: its documents are not anybody's notes."""
     is_project = path.is_dir() and any((path / name).is_file() for name in _BUILD_FILES)
-    return "agents-file" if is_project and agents_file.is_in(path) else None
+    return "agents-file" if is_project and agents_file_locations.is_in(path) else None
 
 
 def _detect_by_files(path: Path) -> str | None:
@@ -124,7 +125,7 @@ def _detect_by_files(path: Path) -> str | None:
     for file in itertools.islice(walk_files(start, ""), _MAX_FILES_EXAMINED):
         if isinstance(file, Refused):
             continue
-        if Path(file.name).name.lower() in agents_file.FILE_NAMES:
+        if Path(file.name).name.lower() in agents_file_locations.FILE_NAMES:
             has_instructions = True
         elif (name := _detect_file(file)) is not None:
             return name
@@ -137,7 +138,7 @@ def _detect_hidden(path: Path) -> str | None:
         return None
     if next(local.find_workspaces(path), None) is not None:
         return "protocol-local"
-    return "agents-file" if agents_file.has_hidden(path) else None
+    return "agents-file" if agents_file_locations.has_hidden(path) else None
 
 
 def _detect_file(file: SourceFile) -> str | None:

@@ -34,7 +34,7 @@ from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import rules_in_force
 from memento_tui.private_files import PRIVATE_FILE_MODE
 from memento_tui.storage.backup_folder import BackupFolder
-from memento_tui.storage.database import StoppedError
+from memento_tui.storage.interruption import StoppedError
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 

@@ -15,7 +15,8 @@ from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.moments import format_moment
 from memento_tui.storage.backup import Progress, journal_problem, page_problem
 from memento_tui.storage.connection import Connection, Row
-from memento_tui.storage.database import Database, raise_if_stopped, stoppable
+from memento_tui.storage.database import Database
+from memento_tui.storage.interruption import raise_if_stopped, stoppable
 from memento_tui.storage.journal import verify_chain
 from memento_tui.storage.pages import cut_page
 from memento_tui.storage.replay import RowFault, put_rows_back, row_faults, tags_differ

@@ -22,7 +22,9 @@ from memento_tui.private_files import PRIVATE_FILE_MODE
 from memento_tui.regular_files import bytes_of, status_of
 from memento_tui.storage import journal
 from memento_tui.storage.connection import Connection, open_finished, open_for_writing
-from memento_tui.storage.database import Database, explain_failure, newest_format, raise_if_stopped, stoppable
+from memento_tui.storage.database import Database, newest_format
+from memento_tui.storage.failures import explain_failure
+from memento_tui.storage.interruption import raise_if_stopped, stoppable
 from memento_tui.storage.journal import Author
 from memento_tui.storage.progress import Progress
 from memento_tui.storage.settings import Settings

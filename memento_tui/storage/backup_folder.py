@@ -26,7 +26,8 @@ from memento_tui.regular_files import status_of
 from memento_tui.storage import backup
 from memento_tui.storage.backup import LOG_ENDS
 from memento_tui.storage.connection import Connection, open_for_writing
-from memento_tui.storage.database import Database, explain_failure
+from memento_tui.storage.database import Database
+from memento_tui.storage.failures import explain_failure
 from memento_tui.storage.journal_queries import JournalQueries
 from memento_tui.storage.progress import Progress, no_progress
 

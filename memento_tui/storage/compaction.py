@@ -15,8 +15,9 @@ from memento_tui.encryption import key_id_of
 from memento_tui.errors import DataDirectoryError
 from memento_tui.regular_files import bytes_of
 from memento_tui.storage.backup import Progress
-from memento_tui.storage.connection import Connection
-from memento_tui.storage.database import Database, raise_if_stopped, set_busy_timeout
+from memento_tui.storage.connection import BUSY_SECONDS, Connection
+from memento_tui.storage.database import Database
+from memento_tui.storage.interruption import raise_if_stopped
 from memento_tui.storage.journal import packed_if_smaller
 
 __all__ = ["Compaction", "compact_database"]
@@ -118,8 +119,18 @@ def _write_anew(database: Database) -> bool:
                 " lost: what was packed stays packed, and the file is as it was.",
                 "Free some space and compact again.",
             ) from error
-        with set_busy_timeout(database.connection, _CHECKPOINT_SECONDS):
+        with _busy_timeout(database.connection, _CHECKPOINT_SECONDS):
             return bool(database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])
+
+
+@contextmanager
+def _busy_timeout(connection: Connection, seconds: float) -> Iterator[None]:
+    """Let the statements of a block wait that long for others, and not as long as any writer does."""
+    connection.set_busy_timeout(round(seconds * 1000))
+    try:
+        yield
+    finally:
+        connection.set_busy_timeout(round(BUSY_SECONDS * 1000))
 
 
 @contextmanager

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "BUSY_SECONDS",
     "SQLITE_VERSION",
     "Connection",
     "LockedDatabase",
@@ -40,6 +41,8 @@ Row = tuple["Any", ...]
 
 SQLITE_VERSION = apsw.sqlite_lib_version()
 
+BUSY_SECONDS = 60.0
+"""How long a writer waits for another. A batch of an import holds the lock for tens of milliseconds."""
 
 _READ_AND_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 

@@ -1,9 +1,8 @@
-"""Open, check and migrate the SQLite file, interrupt long reads, and explain its failures in words."""
+"""Open, check and migrate the SQLite file: a connection for each thread, one transaction at a time."""
 
 from __future__ import annotations
 
 import importlib.resources
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -17,17 +16,18 @@ from typing import Any
 import apsw
 
 from memento_tui.encryption import is_unlocked
-from memento_tui.errors import DamagedFile, DataDirectoryError, InvalidInput, LockedWorkspace, LostData, ReadOnlyMode
+from memento_tui.errors import DataDirectoryError, InvalidInput, LostData, ReadOnlyMode
 from memento_tui.model.validation import fold_tag, new_id
 from memento_tui.private_files import make_private_file
 from memento_tui.regular_files import bytes_of
 from memento_tui.storage.connection import (
+    BUSY_SECONDS,
     Connection,
-    LockedDatabase,
     open_finished,
     open_for_writing,
     open_without_writing,
 )
+from memento_tui.storage.failures import explain_failure, is_disk_full
 from memento_tui.storage.last_known import (
     LastKnown,
     find_loss,
@@ -40,64 +40,12 @@ from memento_tui.storage.progress import Progress, no_progress
 __all__ = [
     "PRAGMAS",
     "Database",
-    "StoppedError",
     "add_functions",
-    "explain_failure",
     "newest_format",
-    "raise_if_stopped",
-    "set_busy_timeout",
-    "stoppable",
 ]
-
-_STEPS_BETWEEN_CHECKS = 50_000
-"""Steps of SQLite's virtual machine between two checks of the event: a few milliseconds."""
-
-
-class StoppedError(Exception):
-    """The person ended the work; nothing was changed by it."""
-
-
-def raise_if_stopped(stop: threading.Event | None) -> None:
-    """Raise `StoppedError` if the work is to end."""
-    if stop is not None and stop.is_set():
-        raise StoppedError
-
-
-@contextmanager
-def stoppable(connection: Connection, stop: threading.Event | None) -> Iterator[None]:
-    """Let a query of the block end early once the event is set; it raises `StoppedError` then."""
-    if stop is None:
-        yield
-        return
-    connection.set_progress_handler(stop.is_set, _STEPS_BETWEEN_CHECKS)
-    try:
-        yield
-    except apsw.InterruptError as error:
-        if stop.is_set():
-            raise StoppedError from error
-        raise
-    finally:
-        connection.set_progress_handler(None, 0)
-
-
-_BUSY_SECONDS = 60.0
-"""How long a writer waits for another. A batch of an import holds the lock for tens of milliseconds."""
 
 _RETRY_SECONDS = 0.005
 
-
-@contextmanager
-def set_busy_timeout(connection: Connection, seconds: float) -> Iterator[None]:
-    """Let the statements of a block wait that long for others, and not as long as any writer does."""
-    connection.set_busy_timeout(round(seconds * 1000))
-    try:
-        yield
-    finally:
-        connection.set_busy_timeout(round(_BUSY_SECONDS * 1000))
-
-
-_FEWEST_BYTES = 64 * 1024
-"""Bytes. With less free a disk counts as full: what programs share of a log takes half of it."""
 
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
@@ -121,41 +69,6 @@ def _migrations() -> list[tuple[int, Traversable]]:
 def newest_format() -> int:
     """Return the number of the newest form of the database that this memento knows."""
     return _migrations()[-1][0]
-
-
-def explain_failure(error: apsw.Error, path: Path) -> DataDirectoryError:
-    """Return the error that explains SQLite's failure to the person."""
-    return LockedWorkspace(path, str(error)) if isinstance(error, LockedDatabase) else _explain(error, path)
-
-
-def _explain(error: apsw.Error, path: Path) -> DataDirectoryError:
-    may_be_full = isinstance(error, (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError))
-    if isinstance(error, apsw.FullError) or (may_be_full and _is_disk_full(path)):
-        return DataDirectoryError(
-            f"The disk that holds {path.parent} is full. Nothing was changed.",
-            "Free some space and try again.",
-        )
-    if isinstance(error, apsw.ReadOnlyError):
-        return DataDirectoryError(
-            f"{path.parent} is read-only, so nothing can be written there.",
-            "Make it writable, or name another with --data-dir or MEMENTO_HOME.",
-        )
-    if isinstance(error, apsw.CantOpenError):
-        return DataDirectoryError(
-            f"{path} cannot be opened.",
-            "Check that the directory exists and that you may read and write it.",
-        )
-    if isinstance(error, (apsw.BusyError, apsw.LockedError)):
-        return DataDirectoryError(
-            f"Another program has been writing to {path} for over {_BUSY_SECONDS:.0f} seconds.",
-            "Wait for it to finish, then try again.",
-        )
-    if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
-        return DamagedFile(
-            f"{path} is damaged: {error}.",
-            "Keep the file, and put a backup in its place: `memento backup restore`. Nothing was changed.",
-        )
-    return DataDirectoryError(f"{path}: {error}.", "`memento doctor` may say more.")
 
 
 @dataclass(slots=True)
@@ -347,7 +260,7 @@ class Database:
         except apsw.Error as error:
             # A database on a read-only medium whose log was never made, or on a full disk, which has no room for what
             # several programs share of the log, cannot even be opened the usual way.
-            is_closed = isinstance(error, (apsw.ReadOnlyError, apsw.CantOpenError)) or _is_disk_full(self.path)
+            is_closed = isinstance(error, (apsw.ReadOnlyError, apsw.CantOpenError)) or is_disk_full(self.path)
             if not is_closed or not self.path.is_file():
                 raise explain_failure(error, self.path) from error
             made = self._connect_reading()
@@ -356,7 +269,7 @@ class Database:
 
     def _connect_without_writing(self) -> Connection:
         try:
-            made = open_without_writing(self.path, busy_seconds=_BUSY_SECONDS)
+            made = open_without_writing(self.path, busy_seconds=BUSY_SECONDS)
             made.execute("SELECT 1 FROM sqlite_schema LIMIT 1")
         except apsw.CantOpenError as error:
             if self.path.with_name(f"{self.path.name}-shm").exists() or not self.path.exists():
@@ -384,9 +297,9 @@ class Database:
         ``None`` where there is no log, or the file is on a read-only medium.
         """
         log = self.path.with_name(f"{self.path.name}-wal")
-        if not _is_disk_full(self.path) or not bytes_of(log):
+        if not is_disk_full(self.path) or not bytes_of(log):
             return None
-        return open_for_writing(self.path, busy_seconds=_BUSY_SECONDS, alone=True)
+        return open_for_writing(self.path, busy_seconds=BUSY_SECONDS, alone=True)
 
     def migrate(self) -> None:
         """Bring the schema to the present version."""
@@ -569,15 +482,6 @@ def add_functions(connection: Connection) -> None:
     connection.create_scalar_function("has_stem", _has_stem, 2, deterministic=True)
 
 
-def _is_disk_full(path: Path) -> bool:
-    """Tell whether the disk of a file has no room for even a few pages."""
-    try:
-        facts = os.statvfs(path.parent)
-    except OSError:
-        return False
-    return facts.f_bavail * facts.f_frsize < _FEWEST_BYTES
-
-
 def _fold(*values: Any) -> str:  # noqa: ANN401 - a column's value
     return fold_tag(values[0])
 
@@ -590,7 +494,7 @@ def _has_stem(*values: Any) -> bool:  # noqa: ANN401 - a column's value, and a s
 
 
 def _open_configured(path: Path) -> Connection:
-    made = open_for_writing(path, busy_seconds=_BUSY_SECONDS)
+    made = open_for_writing(path, busy_seconds=BUSY_SECONDS)
     try:
         _configure_connection(made)
     except BaseException:
@@ -605,7 +509,7 @@ def _configure_connection(connection: Connection) -> None:
     While another process makes the same database, turning its log on fails at once instead of waiting; it is tried
     again for as long as any other statement would wait.
     """
-    ends = monotonic() + _BUSY_SECONDS
+    ends = monotonic() + BUSY_SECONDS
     for pragma in PRAGMAS:
         while True:
             try:

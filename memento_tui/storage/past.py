@@ -15,7 +15,8 @@ from memento_tui.model.validation import fold_tag, new_id
 from memento_tui.moments import format_moment
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.connection import Connection
-from memento_tui.storage.database import Database, add_functions, raise_if_stopped
+from memento_tui.storage.database import Database, add_functions
+from memento_tui.storage.interruption import raise_if_stopped
 from memento_tui.storage.journal import Entry, select_entries
 from memento_tui.storage.tables import TABLES, Table
 

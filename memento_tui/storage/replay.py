@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from memento_tui.storage.connection import Connection
-from memento_tui.storage.database import raise_if_stopped
+from memento_tui.storage.interruption import raise_if_stopped
 from memento_tui.storage.tables import TABLES
 
 __all__ = ["RowFault", "put_rows_back", "row_faults", "tags_differ"]

@@ -17,7 +17,9 @@ from memento_tui.private_files import make_private_file
 from memento_tui.storage.backup import page_problem
 from memento_tui.storage.backup_folder import sync_directory
 from memento_tui.storage.connection import Connection, open_alone, open_finished, vacuum_target
-from memento_tui.storage.database import add_functions, explain_failure, raise_if_stopped, stoppable
+from memento_tui.storage.database import add_functions
+from memento_tui.storage.failures import explain_failure
+from memento_tui.storage.interruption import raise_if_stopped, stoppable
 from memento_tui.storage.progress import Progress
 
 __all__ = ["UNFINISHED", "remove_unfinished", "rewrite_database"]

@@ -18,7 +18,7 @@ import memento_tui.search.keyword_index  # loaded while this process may still r
 from memento_tui.api import Workspace
 from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.model.filters import AllOf
-from memento_tui.storage.database import explain_failure
+from memento_tui.storage.failures import explain_failure
 from memento_tui.storage.store import Store
 from tests.made import WITHOUT_PACKED_IMAGES, note, put, without_engine
 

@@ -306,7 +306,7 @@ async def test_long_work_is_stopped_by_escape_and_only_one_runs_at_a_time(
     from memento_tui.api.backups import Backups  # noqa: PLC0415 - replaced here
 
     def wait(_self: object, *, stop: threading.Event, **_options: object) -> None:
-        from memento_tui.storage.database import StoppedError  # noqa: PLC0415 - what a stopped backup raises
+        from memento_tui.storage.interruption import StoppedError  # noqa: PLC0415 - what a stopped backup raises
 
         hold_back(stop)
         raise StoppedError

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memento_tui.api import Workspace
-from memento_tui.formats import agents_file
+from memento_tui.formats import agents_file, agents_file_locations
 from memento_tui.formats.cursor_rules import rule_fields
 from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.formats.registry import detect_format
@@ -138,7 +138,7 @@ def test_a_folder_of_rules_behind_a_link_is_not_followed(tmp_path: Path) -> None
     other = tmp_path / "other"
     other.mkdir()
     (other / ".cursor").symlink_to(tmp_path / "site" / ".cursor")
-    assert not agents_file.has_hidden(other)
+    assert not agents_file_locations.has_hidden(other)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,60 @@
+"""Explain SQLite's failures to the person: what happened to the file, and what to do next."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import apsw
+
+from memento_tui.errors import DamagedFile, DataDirectoryError, LockedWorkspace
+from memento_tui.storage.connection import BUSY_SECONDS, LockedDatabase
+
+__all__ = ["explain_failure", "is_disk_full"]
+
+_FEWEST_BYTES = 64 * 1024
+"""Bytes. With less free a disk counts as full: what programs share of a log takes half of it."""
+
+
+def explain_failure(error: apsw.Error, path: Path) -> DataDirectoryError:
+    """Return the error that explains SQLite's failure to the person."""
+    return LockedWorkspace(path, str(error)) if isinstance(error, LockedDatabase) else _explain(error, path)
+
+
+def _explain(error: apsw.Error, path: Path) -> DataDirectoryError:
+    may_be_full = isinstance(error, (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError))
+    if isinstance(error, apsw.FullError) or (may_be_full and is_disk_full(path)):
+        return DataDirectoryError(
+            f"The disk that holds {path.parent} is full. Nothing was changed.",
+            "Free some space and try again.",
+        )
+    if isinstance(error, apsw.ReadOnlyError):
+        return DataDirectoryError(
+            f"{path.parent} is read-only, so nothing can be written there.",
+            "Make it writable, or name another with --data-dir or MEMENTO_HOME.",
+        )
+    if isinstance(error, apsw.CantOpenError):
+        return DataDirectoryError(
+            f"{path} cannot be opened.",
+            "Check that the directory exists and that you may read and write it.",
+        )
+    if isinstance(error, (apsw.BusyError, apsw.LockedError)):
+        return DataDirectoryError(
+            f"Another program has been writing to {path} for over {BUSY_SECONDS:.0f} seconds.",
+            "Wait for it to finish, then try again.",
+        )
+    if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
+        return DamagedFile(
+            f"{path} is damaged: {error}.",
+            "Keep the file, and put a backup in its place: `memento backup restore`. Nothing was changed.",
+        )
+    return DataDirectoryError(f"{path}: {error}.", "`memento doctor` may say more.")
+
+
+def is_disk_full(path: Path) -> bool:
+    """Tell whether the disk of a file has no room for even a few pages."""
+    try:
+        facts = os.statvfs(path.parent)
+    except OSError:
+        return False
+    return facts.f_bavail * facts.f_frsize < _FEWEST_BYTES
