@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -381,6 +384,31 @@ def test_git_starts_none_of_the_programs_that_a_repository_names(repository: Cod
     repository.commit({"src/other.py": "x = 1\n"})
     (proof).unlink(missing_ok=True)
     check(repository, "`retry()` is in src/client.py, see 1a2b3c4d5e.", at)
+    assert not proof.exists()
+
+
+def test_a_git_that_knows_no_way_to_forbid_fetching_starts_no_program_for_what_a_repository_lacks(
+    repository: CodeRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.commit({"src/client.py": CLIENT})
+    lacking = repository.git("rev-parse", "HEAD:src/client.py").strip()
+    proof, programs = repository.root.parent / "ran", repository.root.parent / "programs"
+    for name, value in (
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "theirs"),
+        ("remote.theirs.promisor", "true"),
+        ("remote.theirs.url", f"ext::sh -c touch% {proof}"),
+        ("protocol.ext.allow", "always"),
+    ):
+        repository.git("config", name, value)
+    (repository.root / ".git/objects" / lacking[:2] / lacking[2:]).unlink()
+    programs.mkdir()
+    older = programs / "git"
+    older.write_text(f'#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec {shutil.which("git")} "$@"\n')
+    older.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    with suppress(InvalidInput):
+        GitHistory(repository.root).texts([lacking])
     assert not proof.exists()
 
 

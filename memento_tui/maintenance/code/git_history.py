@@ -26,10 +26,16 @@ _SAFE_OPTIONS = (
     "log.showSignature=false",
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
-    "protocol.allow=never",
     "core.quotePath=false",
 )
-"""Settings that keep a repository, which may be anybody's, from starting programs or fetching what it lacks."""
+"""Settings that keep a repository, which may be anybody's, from starting programs."""
+
+_SAFE_VARIABLES = {"GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
+"""Variables that keep a repository from writing, and from fetching what it lacks by a program that it names.
+
+The settings of a repository can allow a protocol again that a setting here forbids, and git before 2.39.4 fetches
+whatever the third variable says: the list of protocols, which is empty, holds against both.
+"""
 
 
 class PathEvent(NamedTuple):
@@ -168,7 +174,7 @@ def run_git(root: Path, *arguments: str, given: bytes = b"") -> bytes:
     options = [word for setting in _SAFE_OPTIONS for word in ("-c", setting)]
     # Variables of a hook of git's own would point it at another repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    environment |= {**_SAFE_VARIABLES, "LC_ALL": "C"}
     try:
         ended = subprocess.run(  # noqa: S603 - fixed options; no text of a memory is an option
             ["git", *options, "--no-pager", *arguments],  # noqa: S607 - the person's own git
