@@ -46,10 +46,22 @@ _GENESIS_HASH = b"\x00" * 32
 _encode_json = msgspec.json.Encoder().encode
 
 
+_MAX_NAME_CHARS = 300
+"""Characters of an agent's or a session's name, as of an id; machines that share a hub read 1,000 of one."""
+
+
+def _shortened(name: str) -> str:
+    if len(name) <= _MAX_NAME_CHARS:
+        return name
+    digest = hashlib.blake2b(name.encode(errors="surrogateescape"), digest_size=8).hexdigest()
+    return f"{name[: _MAX_NAME_CHARS - len(digest) - 1]}~{digest}"
+
+
 class Author(msgspec.Struct, frozen=True):
     """The writer of an entry, and the channel: ``cli``, ``tui``, ``mcp``, ``api``, ``import``, ``engine``.
 
-    An agent names itself; where it takes the person's name or memento's, it has none.
+    An agent names itself; where it takes the person's name or memento's, it has none. A name that is longer than any
+    host's ends in a digest of the whole.
     """
 
     actor: Actor = "person"
@@ -60,9 +72,11 @@ class Author(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         if self.actor == "person" or self.channel == HUB_CHANNEL:
             return  # the hub's names end with that of a member, which a person gave
-        name = honest_agent_name(self.agent, is_program=self.actor == "system")
+        name = _shortened(honest_agent_name(self.agent, is_program=self.actor == "system"))
         if name != self.agent:
             msgspec.structs.force_setattr(self, "agent", name)
+        if len(self.session) > _MAX_NAME_CHARS:
+            msgspec.structs.force_setattr(self, "session", _shortened(self.session))
 
     @property
     def name(self) -> str:

@@ -246,3 +246,11 @@ def test_a_page_whose_host_is_the_persons_name_is_a_page(workspace: Workspace, u
 def test_a_page_is_named_by_its_host(workspace: Workspace, host: str) -> None:
     memory = workspace.remember("The port is 1.", source_type="external", source={"url": f"https://{host}/x"})
     assert source_in_words(memory) == host
+
+
+def test_long_names_that_differ_at_their_end_stay_different_and_short() -> None:
+    one, two = (Author("agent", "mcp", f"{'a' * 5000}{end}", f"{'s' * 5000}{end}") for end in "12")
+    assert one.agent != two.agent
+    assert one.session != two.session
+    assert max(map(len, (one.agent, one.session, two.agent, two.session))) == 300
+    assert Author("agent", "mcp", "a" * 300).agent == "a" * 300
