@@ -17,7 +17,7 @@ from memento_tui.model.review import RISKY_KINDS
 
 if TYPE_CHECKING:
     from memento_tui.api import Workspace
-    from memento_tui.api.inbox import DecisionVerb, InboxItem
+    from memento_tui.api.inbox import DecisionVerb
     from memento_tui.api.review import ContradictionWithSides, PendingProposal
 
 __all__ = ["review_inline"]
@@ -63,9 +63,7 @@ def review_inline(item_text: Callable[[PendingProposal | ContradictionWithSides]
             _show(f"{total:,} wait for a decision. These are the {len(found)} riskiest.")
         decided = 0
         for number, row in enumerate(found, 1):
-            place = f"{number} of {len(found)}  {row.kind}"
-            _show(bold(f"\n{place}"))
-            answer = _decide(workspace, row, item_text, place)
+            answer = _decide(workspace, row.id, item_text, f"{number} of {len(found)}")
             if answer is None:
                 break
             decided += answer
@@ -76,23 +74,30 @@ def review_inline(item_text: Callable[[PendingProposal | ContradictionWithSides]
 
 def _decide(
     workspace: Workspace,
-    row: InboxItem,
+    name: str,
     item_text: Callable[[PendingProposal | ContradictionWithSides], str],
-    place: str,
+    number: str,
 ) -> bool | None:
     """Show one item and carry out the answer; return whether it was decided, ``None`` to stop.
 
-    ``place`` says which it is, below its text again: a long one has scrolled its beginning away.
+    ``number`` says which it is, below its text again: a long one has scrolled its beginning away.
     """
     from memento_tui.api.inbox import Decision  # noqa: PLC0415 - a command's help is shown without it
 
-    item = workspace.inbox.get(row.id)
+    item = workspace.inbox.get(name)
+    # Read last: whoever rewrote it since the queue was read may have made it risky, and it is told as that.
+    kind = next((row.kind for row in workspace.inbox.rows([name])), "")
+    if not kind:
+        _show(f"\n{number}: it was decided meanwhile.")
+        return False
+    place = f"{number}  {kind}"
+    _show(bold(f"\n{place}"))
     keys = _CONTRADICTION_KEYS if hasattr(item, "contradiction") else _KEYS
     _show(item_text(item))
     verb = _ask(keys, place)
     if verb in (_SKIP, _QUIT):
         return None if verb == _QUIT else False
-    if verb == "approve" and row.kind in RISKY_KINDS and not _is_sure():
+    if verb == "approve" and kind in RISKY_KINDS and not _is_sure():
         _show("Left as it is.")
         return False
     reason = ""
@@ -101,9 +106,7 @@ def _decide(
     # Of the item as it stands above: one that changes meanwhile, or a side of which does, is refused.
     seen = item.contradiction.version if hasattr(item, "contradiction") else item.proposal.version
     try:
-        state = workspace.inbox.decide_one(
-            Decision(id=row.id, verb=cast("DecisionVerb", verb), seen=seen, reason=reason)
-        )
+        state = workspace.inbox.decide_one(Decision(id=name, verb=cast("DecisionVerb", verb), seen=seen, reason=reason))
     except MementoError as error:
         _show(safe(f"It was not decided. {error}"))
         return False

@@ -429,17 +429,15 @@ async def test_a_bulk_with_failures_lists_each_with_its_reason(waiting: Path, wo
         await _queue(app)
         await app.press("v", "G", "v")
         await app.until(lambda: len(app.review.rows.marks) == 4, "all are marked")
-        await app.press("a")
+        await app.press("n")
         await app.until(lambda: isinstance(app.app.screen, Confirm), "the question comes")
         await app.press("y")
         await app.until(lambda: isinstance(app.app.screen, OutcomesScreen), "the failures are listed")
-        assert "no plain yes" in app.text("#outcomes")
+        assert "no contradiction" in app.text("#outcomes")
         await app.press("escape")
-        await app.until(lambda: app.review.rows.total == 1, "the others are decided")
-        assert "Approved: 3. 1 failed" in app.told
-        await _awake(app)
-        await app.press("b")
-        await app.until(lambda: isinstance(app.app.screen, FormScreen), "no marks are left")
+        await app.until(lambda: app.review.rows.total == 3, "the other is decided")
+        assert "The newer holds: 1. 3 failed" in app.told
+        assert not app.review.rows.marks
 
 
 async def test_marked_contradictions_take_one_answer_but_not_one_text(waiting: Path, workspace: Workspace) -> None:

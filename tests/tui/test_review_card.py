@@ -144,6 +144,34 @@ async def test_a_group_is_marked_by_one_key_and_what_a_filter_finds_is_a_group_t
         await app.until(lambda: workspace.get("two").status == "active", "they are approved")
 
 
+async def test_all_that_is_marked_is_approved_without_what_is_risky_among_it(
+    waiting: Path, workspace: Workspace
+) -> None:
+    async with opened(waiting, start="review") as app:
+        await app.until(lambda: app.review.rows.total == 5, "the queue is read")
+        await app.press("v", "G", "v")
+        await app.until(lambda: len(app.review.rows.marks) == 5, "all are marked")
+        await app.press("a")
+        await app.until(lambda: isinstance(app.app.screen, Confirm), "it is asked")
+        assert "Approve 3 marked?" in app.text(".dialog-title")
+        assert "1 risky left out" in app.text(".dialog-text")
+        assert "1 change of what you verified left out" in app.text(".dialog-text")
+        await app.press("y")
+        await app.until(lambda: workspace.get("three").status == "active", "the others are approved")
+    assert workspace.get("odd").status == "pending"
+    assert workspace.get("deploy").content == BEFORE
+
+
+async def test_what_is_risky_is_approved_where_nothing_else_is_marked(waiting: Path, workspace: Workspace) -> None:
+    async with opened(waiting, start="review") as app:
+        await _at(app, "odd")
+        await app.press("space", "a")
+        await app.until(lambda: isinstance(app.app.screen, Confirm), "it is asked")
+        assert "orders" in app.text(".dialog-text")
+        await app.press("y")
+        await app.until(lambda: workspace.get("odd").status == "active", "it is approved")
+
+
 async def test_single_lines_of_a_change_are_taken_and_the_rest_is_left(waiting: Path, workspace: Workspace) -> None:
     async with opened(waiting, start="review") as app:
         await _at(app, "one")

@@ -151,6 +151,45 @@ def test_an_item_that_changes_while_it_is_looked_at_is_not_decided(
     assert "pending" in states(queue)
 
 
+def test_an_item_that_became_risky_since_the_queue_was_read_is_asked_about_twice(
+    queue: Path, keys: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys("")
+    with memento_tui.open(queue) as workspace:
+        next_one = next(one for one in workspace.list("status:pending").items if "port" in one.content)
+
+    def rewrite_the_next_then_skip() -> str:
+        with memento_tui.open(queue, actor="agent", channel="mcp", agent="claude", session="s") as agent:
+            agent.update(next_one.id, base_version=next_one.version, content=ATTACK.replace("file", "branch"))
+        answers = iter("anq")
+        monkeypatch.setattr("click.getchar", lambda: next(answers))
+        return "s"
+
+    monkeypatch.setattr("click.getchar", rewrite_the_next_then_skip)
+    ended = Program(queue).run("review", "--inline")
+    assert "2 of 3  orders" in ended.err
+    assert "It is marked as risky" in ended.err
+    assert states(queue) == ["pending", "pending", "pending"]
+
+
+def test_what_was_decided_meanwhile_is_passed_over(
+    queue: Path, keys: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys("")
+
+    def decide_the_next_then_skip() -> str:
+        with memento_tui.open(queue) as workspace:
+            workspace.review.reject(workspace.inbox.list()[0][1].id)
+        answers = iter("q")
+        monkeypatch.setattr("click.getchar", lambda: next(answers))
+        return "s"
+
+    monkeypatch.setattr("click.getchar", decide_the_next_then_skip)
+    ended = Program(queue).run("review", "--inline")
+    assert "2 of 3: it was decided meanwhile." in ended.err
+    assert "3 of 3  new" in ended.err
+
+
 def test_nothing_is_decided_where_no_person_sits_at_a_terminal(queue: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memento_tui.cli.author.has_terminal", lambda: False)
     ended = Program(queue).run("review", "--inline")

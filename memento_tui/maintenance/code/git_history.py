@@ -30,11 +30,16 @@ _SAFE_OPTIONS = (
 )
 """Settings that keep a repository, which may be anybody's, from starting programs."""
 
-_SAFE_VARIABLES = {"GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
+_SAFE_VARIABLES = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_TERMINAL_PROMPT": "0",
+}
 """Variables that keep a repository from writing, and from fetching what it lacks by a program that it names.
 
 The settings of a repository can allow a protocol again that a setting here forbids, and git before 2.39.4 fetches
-whatever the third variable says: the list of protocols, which is empty, holds against both.
+whatever the second variable says: the list of protocols, which is empty, holds against both.
 """
 
 

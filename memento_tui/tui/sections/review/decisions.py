@@ -44,6 +44,8 @@ def _why_not_applicable(verb: DecisionVerb, kinds: set[str]) -> str:
     return ""
 
 
+_NOTHING_TOGETHER = "There is nothing here to approve together."
+
 _DECISIONS_PER_PROGRESS = 50
 """Decisions between two reports of progress: often enough to be seen, seldom enough to cost nothing."""
 
@@ -108,20 +110,31 @@ class DecisionRunner:
             app.refresh_after_write()
 
     async def decide_marked(self, verb: DecisionVerb, reason: str = "") -> None:
-        """Ask, and decide about all marked items as they were when they were marked; must run in a worker."""
+        """Ask, and decide about all marked items as they were when they were marked; must run in a worker.
+
+        What is not approved together is left out where it was marked among other kinds.
+        """
         if not self._section.check_can_act():
             return
         marks = self._section.rows.marks
         rows = self._section.memento.workspace.inbox.rows(sorted(marks))
         waiting = [row.id for row in rows]
-        names = [*waiting, *sorted(marks.difference(waiting))]
-        if problem := _why_not_applicable(verb, {row.kind for row in rows}):
+        kinds = {row.kind for row in rows}
+        if problem := _why_not_applicable(verb, kinds):
             self._section.memento.show_status(problem, problem=True)
             return
+        left = ""
+        if verb == "approve":
+            chosen, left = approvable(rows, "kind" if len(kinds) == 1 else "", "")
+            if rows and not chosen:
+                self._section.memento.show_status(f"{_NOTHING_TOGETHER} {left}", problem=True)
+                return
+            waiting = [row.id for row in chosen]
+        names = [*waiting, *sorted(marks.difference(row.id for row in rows))]
         versions = {name: self._section.selection.seen_version(name) or 0 for name in names}
         decisions = [Decision(id=name, verb=verb, seen=versions[name], reason=reason) for name in names]
         doing, done = _DECISION_WORDS[verb]
-        if not await self._section.confirm_many(doing, names):
+        if not await self._section.confirm_many(doing, names, note=left):
             return
         await self.decide_many(decisions, done)
         self._section.rows.clear_marks()
@@ -139,7 +152,7 @@ class DecisionRunner:
         if verb == "approve":
             chosen, left = approvable(items, together.grouping, together.kind)
         if not chosen:
-            section.memento.show_status(f"There is nothing here to approve together. {left}".rstrip(), problem=True)
+            section.memento.show_status(f"{_NOTHING_TOGETHER} {left}".rstrip(), problem=True)
             return
         doing, done = _DECISION_WORDS[verb]
         number = "the one" if len(chosen) == 1 else f"all {len(chosen):,}"
