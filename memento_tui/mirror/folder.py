@@ -23,6 +23,7 @@ from memento_tui.formats.base import Refused, source_digest, write_error
 from memento_tui.formats.source_files import LoadedFile, SourceFile, load_file
 from memento_tui.formats.vault import MAX_NOTE_BYTES, NOTE_SUFFIX
 from memento_tui.model.validation import new_id
+from memento_tui.regular_files import open_regular
 
 __all__ = ["SETTLING_SECONDS", "FileStatus", "FolderSnapshot", "FolderWatch", "MirrorFolder"]
 
@@ -71,8 +72,8 @@ class MirrorFolder:
             self._own.mkdir(mode=0o700, exist_ok=True)
             if self._own.is_symlink():
                 raise InvalidInput(f"{self._own} is a link.", "Remove it; the mirror makes a folder of its own there.")
-            if not (self._own / ".gitignore").exists():
-                (self._own / ".gitignore").write_text("*\n", encoding="ascii")
+            with suppress(FileExistsError):
+                self._write_own(".gitignore", "*\n", os.O_EXCL)
         except OSError as error:
             raise write_error(self.root, error) from error
         self._lock = FileLock(self._own / "lock")
@@ -95,16 +96,22 @@ class MirrorFolder:
     def mark(self) -> str:
         """Return the mark by which the folder is known, or nothing where it has none."""
         try:
-            return (self._own / "mark").read_text(encoding="ascii").strip()[:_MAX_MARK_LENGTH]
+            with open(open_regular(self._own / "mark", os.O_NOFOLLOW), "rb") as file:  # noqa: PTH123 - a descriptor has no path
+                return file.read(_MAX_MARK_LENGTH).decode("ascii").strip()
         except (OSError, UnicodeDecodeError):
             return ""
 
     def set_mark(self, mark: str) -> None:
         """Give the folder a mark."""
         try:
-            (self._own / "mark").write_text(mark, encoding="ascii")
+            self._write_own("mark", mark, os.O_TRUNC)
         except OSError as error:
             raise write_error(self.root, error) from error
+
+    def _write_own(self, name: str, text: str, flag: int) -> None:
+        """Write a file of the mirror's own; not through a link, for the folder may have come from somebody else."""
+        with open(open_regular(self._own / name, os.O_WRONLY | os.O_CREAT | flag), "w", encoding="ascii") as file:  # noqa: PTH123 - as above
+            file.write(text)
 
     # Reading
 

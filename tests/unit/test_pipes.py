@@ -11,13 +11,15 @@ from memento_tui import desktop_notice
 from memento_tui.api import Workspace
 from memento_tui.api.configuration import SettingsFile
 from memento_tui.api.key_files import KeyFile, write_key_file
+from memento_tui.compat.protocol.workspaces import find_workspace_scope
 from memento_tui.config import load_config
 from memento_tui.encryption import noted_key
-from memento_tui.errors import DataDirectoryError
+from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.hooks.fallback import log_error
 from memento_tui.hooks.main import Arguments
 from memento_tui.hooks.settings import HookSettings, read_settings
 from memento_tui.maintenance.code.notes import read_notes, write_notes
+from memento_tui.mirror.folder import MirrorFolder
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import replace_file
 from memento_tui.processes import start_detached
@@ -167,3 +169,45 @@ def test_a_file_that_cannot_be_put_in_place_leaves_nothing_beside_it(tmp_path: P
     with pytest.raises(OSError, match="directory"):
         replace_file(tmp_path / "folder", b"x")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_folder_of_notes_that_somebody_else_made_leads_the_mirror_to_no_other_file(tmp_path: Path) -> None:
+    own = tmp_path / "notes" / ".memento-mirror"
+    own.mkdir(parents=True)
+    mine, new = tmp_path / "mine", tmp_path / "new"
+    mine.write_text("precious")
+    (own / "mark").symlink_to(mine)
+    (own / ".gitignore").symlink_to(new)
+    folder = MirrorFolder(tmp_path / "notes")
+    try:
+        assert not folder.mark()
+        with pytest.raises(InvalidInput):
+            folder.set_mark("abc")
+        (own / "mark").unlink()
+        folder.set_mark("abc")
+        assert folder.mark() == "abc"
+    finally:
+        folder.close()
+    assert mine.read_text() == "precious"
+    assert not new.exists()
+
+
+def test_a_pipe_in_the_place_of_a_mirrors_mark_is_no_mark(tmp_path: Path) -> None:
+    (tmp_path / ".memento-mirror").mkdir()
+    os.mkfifo(tmp_path / ".memento-mirror" / "mark")
+    folder = MirrorFolder(tmp_path)
+    try:
+        assert not folder.mark()
+    finally:
+        folder.close()
+
+
+def test_a_repository_whose_settings_are_a_pipe_or_never_end_is_refused(tmp_path: Path) -> None:
+    settings = tmp_path / ".memento.json"
+    os.mkfifo(settings)
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        find_workspace_scope(tmp_path, {})
+    settings.unlink()
+    settings.symlink_to("/dev/zero")
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        find_workspace_scope(tmp_path, {})

@@ -18,6 +18,7 @@ from memento_tui.formats.protocol.vocabulary import namespace_of_workspace, work
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory, Skip, WorkingItem
 from memento_tui.model.validation import is_under
+from memento_tui.regular_files import read_regular
 
 __all__ = [
     "HOME_WORKSPACE",
@@ -51,6 +52,9 @@ HOME_WORKSPACE = "<home>"
 """The name with which a caller leaves out the workspaces that are peeked into."""
 
 _SETTINGS_FILE = ".memento.json"
+_MAX_SETTINGS_BYTES = 100_000
+"""Bytes of it that are read: it holds some names."""
+
 _MAX_PEEKED = 5
 
 
@@ -146,7 +150,8 @@ def _nearest_settings(directory: Path) -> tuple[Path, Mapping[str, Any]]:
         if not os.access(file, os.F_OK):
             continue
         try:
-            written = json.loads(file.read_text(encoding="utf-8"))
+            # The folder may be anybody's repository, which can hold a link to what never ends.
+            written = json.loads(read_regular(file, _MAX_SETTINGS_BYTES))
         except (OSError, ValueError, RecursionError) as error:
             raise InvalidInput(f"{file} cannot be read: {error}.", "Mend it, or set MEMENTO_WORKSPACE.") from None
         if not isinstance(written, dict):
