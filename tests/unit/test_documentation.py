@@ -59,6 +59,18 @@ def test_every_test_that_the_page_on_security_names_is_there() -> None:
     assert [name for name in named if not (TOP / name).exists()] == []
 
 
+def test_each_way_round_the_gate_names_what_stops_it_and_a_test_that_is_there() -> None:
+    rows = table(page("SECURITY.md"), "| the way round | what stops it | the test that shows it |")
+    assert len(rows) >= 20
+    for way, stopped_by, shown_by in rows:
+        assert way
+        assert stopped_by
+        shown = [name.partition("::") for name in names(shown_by)]
+        assert shown, way
+        for file, _, test in shown:
+            assert re.search(rf"^(async )?def {test}\(", (TOP / file).read_text(encoding="utf-8"), re.MULTILINE), test
+
+
 @pytest.mark.parametrize(("name", "lines"), [("README.md", 200), ("ARCHITECTURE.md", 150)])
 def test_the_first_pages_stay_short(name: str, lines: int) -> None:
     assert len(page(name).splitlines()) <= lines
