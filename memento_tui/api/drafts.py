@@ -95,9 +95,14 @@ def discard_editor_files(paths: DataPaths, name: str) -> None:
 _KNOWN_EDITORS = ("nano", "vim", "vi")
 """Editors that are tried in this order where the person names none."""
 
+_VIMS = ("vim", "nvim", "gvim", "mvim")
+"""The beginnings of the names of Vim's programs; ``vi`` is often a link to one, such as ``vim.basic``."""
+
 
 def editor_command() -> list[str]:
     """Return the person's editor and its arguments: ``$VISUAL``, else ``$EDITOR``, else nano, vim or vi.
+
+    Vim is told to obey no options in a text: an agent may have written it, and options can fold lines away.
 
     Raises:
         InvalidInput: there is none, or it does not exist.
@@ -110,8 +115,12 @@ def editor_command() -> list[str]:
         words = shlex.split(command)
     except ValueError as error:
         raise InvalidInput(f"The editor {command!r} cannot be understood: {error}.", "Set VISUAL or EDITOR.") from None
-    if not words or shutil.which(words[0]) is None:
+    program = shutil.which(words[0]) if words else None
+    if program is None:
         raise InvalidInput(f"The editor {command!r} was not found.", "Set VISUAL or EDITOR to one that is installed.")
+    called = (os.path.basename(path) for path in (program, os.path.realpath(program)))  # noqa: PTH119 - as beside it
+    if any(name.startswith(_VIMS) for name in called):
+        return [words[0], "--cmd", "set nomodeline", *words[1:]]
     return words
 
 

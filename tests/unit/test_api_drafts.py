@@ -71,7 +71,7 @@ def test_without_an_editor_of_ones_own_the_first_that_is_installed_is_taken(monk
         monkeypatch.delenv(name, raising=False)
     installed = {"vim", "vi"}
     monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}" if name in installed else None)
-    assert editor_command() == ["vim"]
+    assert editor_command()[0] == "vim"
     installed.clear()
     with pytest.raises(InvalidInput, match=r"'nano' was not found.*Set VISUAL or EDITOR"):
         editor_command()
@@ -87,3 +87,17 @@ def test_the_editor_is_the_persons_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EDITOR", "an 'unclosed quote")
     with pytest.raises(InvalidInput, match="cannot be understood"):
         editor_command()
+
+
+@pytest.mark.parametrize("name", ["vim", "vim.basic", "nvim", "gvim"])
+def test_vim_is_told_to_obey_no_options_that_a_text_holds_under_whatever_name(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, called = tmp_path / name, tmp_path / "vi"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    called.symlink_to(program)
+    monkeypatch.delenv("VISUAL", raising=False)
+    for one in (program, called):
+        monkeypatch.setenv("EDITOR", f"{one} -n")
+        assert editor_command() == [str(one), "--cmd", "set nomodeline", "-n"]
