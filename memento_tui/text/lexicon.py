@@ -30,6 +30,7 @@ __all__ = [
     "NUMBERED_NOUNS",
     "OCCASION_WORDS",
     "REPLACED_MARKERS",
+    "RUN_OUTCOMES",
     "SINGLE_VALUED_ATTRIBUTES",
     "STATE_CUES",
     "SYNONYMS",
@@ -204,6 +205,9 @@ OCCASION_WORDS = word_set(
     """
 ) | frozenset(MONTH_NAMES)
 """Words that tie a sentence to one occasion."""
+
+RUN_OUTCOMES = word_set("passed passing passes pass failed failing fails fail skipped errored xfailed xpassed")
+"""Words that count what came of one run of tests or checks: *244 passed, 3 skipped*."""
 
 MULTI_VALUED_VERBS = word_set(
     """

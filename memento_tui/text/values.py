@@ -49,6 +49,8 @@ class Value(msgspec.Struct, frozen=True, gc=False):
     """Whether the units are a guess from the words before the value."""
     first: int
     last: int
+    head: str = ""
+    """The stem of the last counted noun: *goal* in ``5 key goals``; empty where none follows the number."""
 
 
 def values(sentence: Sentence) -> tuple[Value, ...]:
@@ -253,16 +255,19 @@ def _count_with_unit(tokens: tuple[Token, ...], at: int, amount: _Number, suffix
         return Value("count", amount, frozenset({before.stem}), loose=False, first=at, last=last)
     if before and (before.low in NOUNS_BEFORE_A_NUMBER or (before.name and _is_version(tokens[at].low))):
         return Value("version", tokens[at].low, frozenset({before.stem}), loose=False, first=at, last=last)
-    units = _counted_nouns(tokens, last, unit)
-    return Value("count", amount, units or _stems_before(tokens, at), loose=not units, first=at, last=last)
+    units, head = _counted_nouns(tokens, last, unit)
+    return Value("count", amount, units or _stems_before(tokens, at), loose=not units, first=at, last=last, head=head)
 
 
 def _is_version(low: str) -> bool:
     return low[:1].isdigit() and low.replace(".", "").isdecimal()
 
 
-def _counted_nouns(tokens: tuple[Token, ...], last: int, unit: str) -> frozenset[str]:
-    """Return the stems of the counted nouns: postcard in ``25 new postcards``; ``*`` alone in ``17 new ones``."""
+def _counted_nouns(tokens: tuple[Token, ...], last: int, unit: str) -> tuple[frozenset[str], str]:
+    """Return the stems of the counted nouns and of the last of them: postcard in ``25 new postcards``.
+
+    It is ``*`` alone in ``17 new ones``.
+    """
     run: list[Token] = []
     for at in range(last + 1, min(last + 1 + _MOST_NOUNS_BEHIND, len(tokens))):
         if not _in_same_clause(tokens, at) or not (tokens[at].weight or tokens[at].low == "ones"):
@@ -271,7 +276,8 @@ def _counted_nouns(tokens: tuple[Token, ...], last: int, unit: str) -> frozenset
     found = {token.stem for token in run if token.weight >= _LEAST_WEIGHT}
     if run and not found:
         found = {"*"} if run[-1].low == "ones" or run[-1].low in ORDINALS else {run[-1].stem}
-    return frozenset(found | ({stem(unit)} if unit else set()))
+    head = next((token.stem for token in reversed(run) if token.stem in found), "")
+    return frozenset(found | ({stem(unit)} if unit else set())), head
 
 
 _VALUE_PARSERS = (_rate, _clock, _day, _number)
@@ -284,6 +290,8 @@ def unit_match(one: Value, other: Value) -> float:
         return 0.0
     shared = one.units & other.units
     if not one.loose and not other.loose:
+        if one.head and other.head and shared and shared.isdisjoint((one.head, other.head)):
+            return 0.0  # "5 key goals" and "6 key risks" share what they are like, not what they are
         return 1.0 if shared else 0.5 if "*" in one.units | other.units else 0.0
     if one.kind in ("count", "version"):
         return 0.7 if shared else 0.0

@@ -260,7 +260,7 @@ def _all_outputs(folder: Path | None, scratch: Path) -> tuple[int, dict[str, lis
             count = import_everything(root, workspace, scratch / "versions")
         else:
             return 0, {}
-    shutil.copytree(home, asked_home, ignore=shutil.ignore_patterns("*.lock"))
+    shutil.copytree(home, asked_home, ignore=shutil.ignore_patterns("*.lock", ".tmp*"))
     found: dict[str, list[Output]] = defaultdict(list)
     for data, asked in ((home, ()), (asked_home, ("consolidate",))):
         with Workspace(data) as workspace:

@@ -344,11 +344,14 @@ UPDATE_FEATURES = (
     "names apart",  # names on either side that the other text does not know
     "similarity",  # cosine of the two texts
     "elapsed",  # time between the two texts
+    "left",  # whether one says that what the other states was left for something else
 )
 
 _UPDATE_WEIGHT_SCALE = 5.0
 _LEAST_SHARED = 1.0
 _SPANNED = 3
+_BEFORE_WHAT_IS_LEFT = frozenset({"from", "replaced", "replaces", "supersedes"})
+_BEFORE_WHAT_CAME = frozenset({"to", "with", "by"})
 _TAKEN_BACK = frozenset(
     {"back", "again", "restored", "reinstated", "returned", "reverted", "undone", "but", "however", "later"}
 )
@@ -380,6 +383,7 @@ def reported_updates(pair: SentencePair) -> Iterator[Difference]:
         min(_unshared_names(*sides) / 2, 1.0) * min(_unshared_names(*reversed(sides)) / 2, 1.0),
         pair.similarity,
         pair.elapsed,
+        float(_leaves(pair.first, pair.second) or _leaves(pair.second, pair.first)),
     )
     telling = [
         _update_tokens(side, other, found) for side, other, found in zip(sides, reversed(sides), cues, strict=True)
@@ -391,6 +395,17 @@ def reported_updates(pair: SentencePair) -> Iterator[Difference]:
 
 def _cue_tokens(side: SentenceInContext) -> list[Token]:
     return [token for token in side.sentence.tokens if token.low in UPDATE_CUES]
+
+
+def _leaves(side: SentenceInContext, other: SentenceInContext) -> bool:
+    """Tell whether a sentence says that something was left that the other one states: *switched from Redis to Valkey*."""
+    tokens = side.sentence.tokens
+    change = next((at for at, token in enumerate(tokens) if token.low in CHANGE_CUES), len(tokens))
+    begin = next((at for at in range(change, len(tokens)) if tokens[at].low in _BEFORE_WHAT_IS_LEFT), len(tokens))
+    end = next((at for at in range(begin + 1, len(tokens)) if tokens[at].low in _BEFORE_WHAT_CAME), len(tokens))
+    left = {token.stem for token in tokens[begin + 1 : end] if token.weight >= 1}
+    came = {token.stem for token in tokens[end + 1 : end + 1 + _SPANNED] if token.weight >= 1}
+    return bool(left and came) and not left.isdisjoint(other.sentence.weights) and came.isdisjoint(other.reading.stems)
 
 
 def _unshared_names(side: SentenceInContext, other: SentenceInContext) -> float:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from memento_tui.maintenance.contradictions.alignment import analyze_text
 from memento_tui.model import Memory
-from memento_tui.text.lexicon import CHANGE_CUES, IRREGULAR_FORMS
+from memento_tui.text.lexicon import CHANGE_CUES, IRREGULAR_FORMS, word_set
 from memento_tui.text.sentences import first_sentence
 from memento_tui.text.tokens import read_sentences
 
@@ -21,7 +21,11 @@ _EVENT_TITLE = re.compile(
 """A date, a release or a numbered change in a title: what the memory tells happened once."""
 
 _TASK_BOX = re.compile(r"^[ \t]*[-*+][ \t]+\[[ xX]\][ \t]", re.MULTILINE)
+_MARK = re.compile(r"^[\s*_#>-]*(?:\[[^\]\n]{1,30}\](?!\()[\s:]*|[^\w\s`'\"(\[]+\s+)")
+"""A category in brackets or a sign before a text: *[FIX]*, a check mark."""
 _LABEL = re.compile(r"^[\s*_#>-]*[A-Za-z ]{1,20}[*_]*:[\s*_]*")
+_MANNERS = word_set("successfully recently finally fully partially also just")
+"""Words before the verb of a report."""
 _PAST = re.compile(r"[a-z]{2,}ed")
 _OWN_WORD_WEIGHT = 1.0
 
@@ -44,11 +48,11 @@ def is_event(memory: Memory) -> bool:
 
 @lru_cache(maxsize=2_048)
 def _tells_an_act(text: str) -> bool:
-    """Tell whether a text begins with a verb in the past and nobody before it: *Released the fix*."""
-    sentences = read_sentences(_LABEL.sub("", text))
+    """Tell whether a text begins with a verb in the past and nobody before it: *Successfully released the fix*."""
+    sentences = read_sentences(_LABEL.sub("", _MARK.sub("", text)))
     if not sentences:
         return False
-    first = sentences[0].tokens[0].low
+    first = next((token.low for token in sentences[0].tokens if token.low not in _MANNERS), "")
     past = _PAST.fullmatch(first) is not None or (first in IRREGULAR_FORMS and IRREGULAR_FORMS[first] != "be")
     return past and first not in CHANGE_CUES
 

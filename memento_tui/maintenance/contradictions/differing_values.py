@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from memento_tui.maintenance.contradictions.alignment import (
     Difference,
@@ -12,7 +12,7 @@ from memento_tui.maintenance.contradictions.alignment import (
     Span,
     shared_weight,
 )
-from memento_tui.text.lexicon import CHANGE_CUES, OCCASION_WORDS, STATE_CUES
+from memento_tui.text.lexicon import CHANGE_CUES, OCCASION_WORDS, RUN_OUTCOMES, STATE_CUES
 from memento_tui.text.tokens import Token
 from memento_tui.text.values import Value, unit_match, values
 
@@ -33,6 +33,8 @@ VALUE_FEATURES = (
 
 _ADJACENT_WEIGHT, _DISTANT_WEIGHT = 1.0, 0.5
 _WINDOW = 10
+_MOST_WORDS_BEFORE_AN_OUTCOME = 2
+"""Words between a number and what came of a run: *29 JWT tests passed*."""
 _SHARED_WEIGHT_SCALE = 5.0
 _ROUNDING_TOLERANCE = 0.06
 _ROUNDING_WORDS = frozenset(
@@ -42,7 +44,7 @@ _ROUNDING_WORDS = frozenset(
 
 def differing_values(pair: SentencePair) -> Iterator[Difference]:
     """Yield a difference for every two values of the same dimension that are not equal."""
-    ours, theirs = values(pair.first.sentence), values(pair.second.sentence)
+    ours, theirs = _lasting_values(pair.first), _lasting_values(pair.second)
     if not ours or not theirs or _denies_alone(pair):
         return
     for one in ours:
@@ -50,6 +52,18 @@ def differing_values(pair: SentencePair) -> Iterator[Difference]:
             unit = unit_match(one, other) or _named_elsewhere(pair, one, other)
             if unit and not _agree(pair, one, other) and not _is_stated(one, theirs) and not _is_stated(other, ours):
                 yield _difference(pair, one, other, unit)
+
+
+def _lasting_values(side: SentenceInContext) -> tuple[Value, ...]:
+    """Return the values of a sentence, but for what came of one run: the next run counts anew."""
+    return tuple(value for value in values(side.sentence) if not _counts_a_run(side, value))
+
+
+def _counts_a_run(side: SentenceInContext, value: Value) -> bool:
+    """Tell whether a number is followed by what came of a run: *244 passed*, *29 JWT tests passed*."""
+    end = value.last + _MOST_WORDS_BEFORE_AN_OUTCOME + 2
+    behind = takewhile(lambda pair: not pair[0].ends, pairwise(side.sentence.tokens[value.last : end]))
+    return any(token.low in RUN_OUTCOMES for _, token in behind)
 
 
 def _denies_alone(pair: SentencePair) -> bool:

@@ -71,7 +71,7 @@ WEIGHTS: Mapping[str, FamilyWeights] = {
     "value": FamilyWeights((2.66, 1.49, 1.96, -0.89, 1.12, -1.65, -1.18, 0.86, 1.01, 1.0), -5.03),
     "denial": FamilyWeights((2.53, 0.58, -2.05, -0.91, 2.41, 1.68, -1.34, 3.5, -2.34, -0.4, 4.16), -6.38),
     "slot": FamilyWeights((1.5, 1.0, 1.5, 1.5, 0.7, 1.0, 1.5, 1.5), -4.7),
-    "update": FamilyWeights((2.0, 1.0, 1.0, -1.0, 1.0, 1.0), -5.0),
+    "update": FamilyWeights((2.0, 1.0, 1.0, -1.0, 1.0, 1.0, 1.5), -5.0),
 }
 
 
