@@ -18,6 +18,7 @@ __all__ = [
     "CHANGE_CUES",
     "COMMON_WORDS",
     "CONJUNCTIONS",
+    "DONE_WORK",
     "ENVIRONMENTS",
     "ENVIRONMENT_GROUPS",
     "FUNCTION_WORDS",
@@ -29,6 +30,7 @@ __all__ = [
     "NOUNS_BEFORE_A_NUMBER",
     "NUMBERED_NOUNS",
     "OCCASION_WORDS",
+    "OPEN_WORK",
     "REPLACED_MARKERS",
     "RUN_OUTCOMES",
     "SINGLE_VALUED_ATTRIBUTES",
@@ -208,6 +210,12 @@ OCCASION_WORDS = word_set(
 
 RUN_OUTCOMES = word_set("passed passing passes pass failed failing fails fail skipped errored xfailed xpassed")
 """Words that count what came of one run of tests or checks: *244 passed, 3 skipped*."""
+
+OPEN_WORK = word_set("pending incomplete unfinished planned todo wip blocked failing progress")
+"""Words of work that is not done; *progress* in *in progress* alone."""
+
+DONE_WORK = word_set("complete completed done finished resolved implemented merged shipped")
+"""Words of work that is done."""
 
 MULTI_VALUED_VERBS = word_set(
     """

@@ -24,9 +24,11 @@ from memento_tui.text.lexicon import (
     ATTRIBUTE_VERB_GROUPS,
     ATTRIBUTE_VERBS,
     CHANGE_CUES,
+    DONE_WORK,
     ENVIRONMENTS,
     INDEFINITE_DETERMINERS,
     MULTI_VALUED_VERBS,
+    OPEN_WORK,
     REPLACED_MARKERS,
     SINGLE_VALUED_ATTRIBUTES,
     TO_BE,
@@ -345,11 +347,13 @@ UPDATE_FEATURES = (
     "similarity",  # cosine of the two texts
     "elapsed",  # time between the two texts
     "left",  # whether one says that what the other states was left for something else
+    "done",  # whether one says that the work is done, and the other that it is not
 )
 
 _UPDATE_WEIGHT_SCALE = 5.0
 _LEAST_SHARED = 1.0
 _SPANNED = 3
+_BEFORE_A_STAGE = frozenset({"in", "now", "fully", "partially", "already", "still"})
 _BEFORE_WHAT_IS_LEFT = frozenset({"from", "replaced", "replaces", "supersedes"})
 _BEFORE_WHAT_CAME = frozenset({"to", "with", "by"})
 _TAKEN_BACK = frozenset(
@@ -366,8 +370,9 @@ def reported_updates(pair: SentencePair) -> Iterator[Difference]:
     """
     cues = [_cue_tokens(side) for side in (pair.first, pair.second)]
     said = [[token.low for token in side] for side in cues]
+    is_done = _is_done_since(pair)
     words = [{token.low for token in side.sentence.tokens} for side in (pair.first, pair.second)]
-    if said[0] == said[1] and not (said[0] and (words[0] ^ words[1]) & _TAKEN_BACK):
+    if said[0] == said[1] and not is_done and not (said[0] and (words[0] ^ words[1]) & _TAKEN_BACK):
         return
     if pair.first.sentence.weights.keys() == pair.second.sentence.weights.keys():
         return
@@ -380,10 +385,11 @@ def reported_updates(pair: SentencePair) -> Iterator[Difference]:
         shared / least,
         min(shared / _UPDATE_WEIGHT_SCALE, 1.0),
         float(any(token.low in CHANGE_CUES for side in cues for token in side)),
-        min(_unshared_names(*sides) / 2, 1.0) * min(_unshared_names(*reversed(sides)) / 2, 1.0),
+        0.0 if is_done else min(_unshared_names(*sides) / 2, 1.0) * min(_unshared_names(*reversed(sides)) / 2, 1.0),
         pair.similarity,
         pair.elapsed,
         float(_leaves(pair.first, pair.second) or _leaves(pair.second, pair.first)),
+        float(is_done),
     )
     telling = [
         _update_tokens(side, other, found) for side, other, found in zip(sides, reversed(sides), cues, strict=True)
@@ -397,8 +403,31 @@ def _cue_tokens(side: SentenceInContext) -> list[Token]:
     return [token for token in side.sentence.tokens if token.low in UPDATE_CUES]
 
 
+def _is_done_since(pair: SentencePair) -> bool:
+    """Tell whether one sentence says that a piece of work is done, and the other that the same piece is not."""
+    (one, work), (other, same) = (_work_stage(side.sentence.tokens) for side in (pair.first, pair.second))
+    if {one, other} != {"open", "done"}:
+        return False
+    words, others = (
+        {token.stem for token in tokens if token.weight and token.low not in _BEFORE_A_STAGE} for tokens in (work, same)
+    )
+    numbers, other_numbers = ({token.low for token in tokens if token.number} for tokens in (work, same))
+    return len(words & others) > 1 and (words <= others or others <= words) and numbers == other_numbers
+
+
+def _work_stage(tokens: Clause) -> tuple[str, Clause]:
+    """Return whether a sentence says that work is open or done, and the words before that; empty if it says neither."""
+    for at, token in enumerate(tokens[1:], 1):
+        before = tokens[at - 1]
+        if token.low in OPEN_WORK and (token.low != "progress" or before.low == "in"):
+            return "open", tokens[:at]
+        if token.low in DONE_WORK:
+            return ("open" if before.denies else "done"), tokens[:at]
+    return "", ()
+
+
 def _leaves(side: SentenceInContext, other: SentenceInContext) -> bool:
-    """Tell whether a sentence says that something was left that the other one states: *switched from Redis to Valkey*."""
+    """Tell whether a sentence says that something was left that the other states: *switched from Redis to Valkey*."""
     tokens = side.sentence.tokens
     change = next((at for at, token in enumerate(tokens) if token.low in CHANGE_CUES), len(tokens))
     begin = next((at for at in range(change, len(tokens)) if tokens[at].low in _BEFORE_WHAT_IS_LEFT), len(tokens))
