@@ -47,6 +47,8 @@ _ADVERBS = frozenset(
     {"now", "also", "actually", "just", "still", "already", "currently", "always", "usually", "anymore"}
 )
 _PRESENT_WORDS = frozenset({"now", "anymore", "currently"})
+_PAST_STAYS = frozenset({"lived", "worked", "went", "came", "sat"})
+"""What was so once leaves room for what is so now: *lived in Ohio*, *lives in New York*."""
 _DETERMINERS = (
     frozenset({"the", "our", "my", "your", "this", "that", "each", "every", "all", "no"}) | INDEFINITE_DETERMINERS
 )
@@ -94,7 +96,7 @@ def parse_statement(clause: Clause) -> Statement | None:
     if not verbs or any(clause[at].low in MULTI_VALUED_VERBS for at in verbs):
         return None
     first, last = verbs[0], verbs[-1]
-    if last + 1 < len(clause) and _is_participle(clause, last):
+    if clause[last].low in _PAST_STAYS or (last + 1 < len(clause) and _is_participle(clause, last)):
         return None
     words = [clause[at].low for at in verbs]
     subject = [token for token in clause[:first] if token.weight and token.low not in _ADVERBS]

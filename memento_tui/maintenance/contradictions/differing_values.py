@@ -41,6 +41,8 @@ _ROUNDING_WORDS = frozenset(
     {"about", "around", "approximately", "nearly", "almost", "roughly", "over", "than", "least", "~"}
 )
 
+_ADDING_WORDS = frozenset({"new", "more", "additional", "another", "further", "extra"})
+
 
 def differing_values(pair: SentencePair) -> Iterator[Difference]:
     """Yield a difference for every two values of the same dimension that are not equal."""
@@ -50,7 +52,9 @@ def differing_values(pair: SentencePair) -> Iterator[Difference]:
     for one in ours:
         for other in theirs:
             unit = unit_match(one, other) or _named_elsewhere(pair, one, other)
-            if unit and not _agree(pair, one, other) and not _is_stated(one, theirs) and not _is_stated(other, ours):
+            if not unit or _adds(pair.first, one) != _adds(pair.second, other):
+                continue
+            if not _agree(pair, one, other) and not _is_stated(one, theirs) and not _is_stated(other, ours):
                 yield _difference(pair, one, other, unit)
 
 
@@ -64,6 +68,12 @@ def _counts_a_run(side: SentenceInContext, value: Value) -> bool:
     end = value.last + _MOST_WORDS_BEFORE_AN_OUTCOME + 2
     behind = takewhile(lambda pair: not pair[0].ends, pairwise(side.sentence.tokens[value.last : end]))
     return any(token.low in RUN_OUTCOMES for _, token in behind)
+
+
+def _adds(side: SentenceInContext, value: Value) -> bool:
+    """Tell whether a number counts what comes to the rest and not all there is: *10 new posts*."""
+    behind = side.sentence.tokens[value.last + 1 : value.last + 2]
+    return any(token.low in _ADDING_WORDS for token in behind) and not side.sentence.tokens[value.last].ends
 
 
 def _denies_alone(pair: SentencePair) -> bool:
