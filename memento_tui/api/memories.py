@@ -24,6 +24,7 @@ from memento_tui.model.memory import (
 )
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import check_line, new_id
+from memento_tui.policy.decisions import require_as_written
 from memento_tui.policy.gate import Gate, ProposalDraft, Screened, creation_fingerprint
 from memento_tui.policy.policy import AGENT_FIELDS, Verdict, WriteIntent
 from memento_tui.policy.resolution import as_verified, with_changes, withdraw_contradictions
@@ -291,6 +292,8 @@ class MemoryEditor:
                 )
             if base_version is not None and base_version != memory.version:
                 tx.put(after, base=base_version)  # raises the conflict, with both sides
+            if is_person and base_version is None:
+                require_as_written(self._store, memory, after)
             if is_person and after.stability != "draft" and memory.stability == "draft":
                 after = as_verified(after, self._gate.author, tx.now)
             if msgspec.structs.replace(after, updated_at=memory.updated_at) == memory:
@@ -431,8 +434,10 @@ class MemoryEditor:
             memory = tx.require(Memory, found)
             if memory.status in ("pending", "deleted", "rejected"):
                 raise NotAllowed(f"The memory {found} is {memory.status}.", "Approve or restore it instead.")
-            base = memory.version if base_version is None else base_version
-            return tx.put(as_verified(memory, self._gate.author, tx.now), base=base)
+            verified = as_verified(memory, self._gate.author, tx.now)
+            if base_version is None:
+                require_as_written(self._store, memory, verified)
+            return tx.put(verified, base=memory.version if base_version is None else base_version)
 
     def restore(self, memory_id: str) -> Memory:
         """Bring a memory back; see `memento_tui.api.Workspace.restore`."""

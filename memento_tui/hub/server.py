@@ -52,7 +52,7 @@ ROLES: dict[str, str] = {
 _ENTRIES: LiteralString = (
     "SELECT seq, left(id, 1000), left(member, 1000), left(role, 1000), format, left(origin, 1000), left(at, 1000),"
     " left(actor, 1000), left(agent, 1000), left(session, 1000), left(channel, 1000), left(action, 1000),"
-    " CASE WHEN octet_length(note) <= 33554432 THEN note ELSE '' END, substring(content, 1, 1000),"
+    " CASE WHEN octet_length(note) <= 1048576 THEN note ELSE '' END, substring(content, 1, 1000),"
     " substring(signature, 1, 1000), substring(previous_hash, 1, 1000), substring(hash, 1, 1000),"
     " substring(note_nonce, 1, 1000), substring(note_digest, 1, 1000)"
     " FROM memento.entry WHERE workspace = %s AND seq > %s ORDER BY seq LIMIT %s"
@@ -64,13 +64,25 @@ _LAST_CHANGES: LiteralString = (
 )
 _CHANGES: LiteralString = (
     "SELECT seq, left(record, 1000), left(record_id, 1000), version, removed,"
-    " CASE WHEN octet_length(image) <= 33554432 THEN image END, substring(nonce, 1, 1000), substring(digest, 1, 1000)"
+    " CASE WHEN octet_length(image) <= 33554432"
+    " AND sum(CASE WHEN octet_length(image) <= 33554432 THEN octet_length(image) END) OVER (ORDER BY seq, ordinal) <= %s"
+    " THEN image END, substring(nonce, 1, 1000), substring(digest, 1, 1000)"
     " FROM memento.change WHERE workspace = %s AND seq > %s AND seq <= %s ORDER BY seq, ordinal"
 )
-"""No note or image of more than 32 MiB is asked for, and of all else the first 1,000 characters or bytes.
+"""No note of more than 1 MiB or image of more than 32 MiB is asked for, and of all else the first 1,000 characters or bytes.
 
 No record comes near that, and what somebody filled would take memory. What was cut is not what its member signed.
 """
+
+_FIRST_BEYOND: LiteralString = (
+    "SELECT coalesce(min(seq), 0) FROM (SELECT seq, sum(sum(octet_length(image))) OVER (ORDER BY seq) AS bytes"
+    " FROM memento.change WHERE workspace = %s AND seq > %s AND seq <= %s AND octet_length(image) <= 33554432"
+    " GROUP BY seq) AS sums WHERE bytes > %s"
+)
+"""The first entry with which the images of a reading are more than may be; 0 where none is."""
+
+_MAX_READING_BYTES = 256 * 1024 * 1024
+"""Bytes of images in one reading. What comes after is read next; of an entry that alone has more, the rest is cut."""
 
 _ANSWER_SECONDS = 60.0
 """Seconds for which an answer is waited for; a connection that the network cut is noticed sooner."""
@@ -452,8 +464,13 @@ class HubServer:
         found = [_struct_of(HubEntry, row) for row in self._rows(_ENTRIES, workspace, seq, limit)]
         if not found:
             return []
+        asked = (workspace, seq, found[-1].seq)
+        beyond = _shaped(self._rows(_FIRST_BEYOND, *asked, _MAX_READING_BYTES)[0], tuple[Number])[0]
+        if beyond:
+            found = [one for one in found if one.seq < beyond] or found[:1]
+            asked = (workspace, seq, found[-1].seq)
         changes: dict[int, list[HubChange]] = {}
-        for number, *values in self._rows(_CHANGES, workspace, seq, found[-1].seq, seconds=_LONG_ANSWER_SECONDS):
+        for number, *values in self._rows(_CHANGES, _MAX_READING_BYTES, *asked, seconds=_LONG_ANSWER_SECONDS):
             changes.setdefault(number, []).append(_struct_of(HubChange, values))
         return [msgspec.structs.replace(one, changes=tuple(changes.get(one.seq, ()))) for one in found]
 

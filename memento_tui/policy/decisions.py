@@ -43,7 +43,7 @@ from memento_tui.storage.origin import origin_of
 from memento_tui.storage.store import Store
 from memento_tui.storage.transaction import Transaction
 
-__all__ = ["evidence_lines", "has_moved", "proposal_verb", "suggestion_lines"]
+__all__ = ["evidence_lines", "has_moved", "proposal_verb", "require_as_written", "suggestion_lines"]
 
 _LIST_RECORD_MAKERS: dict[str, Callable[..., Any]] = {"skip": make_skip, "item": make_item}
 
@@ -155,6 +155,27 @@ def _require_as_made(store: Store, proposal: Proposal) -> None:
             f"Look at it again, and name the version that you see: {proposal.id}@{proposal.version}.",
             current=to_plain(proposal),
         )
+
+
+def require_as_written(store: Store, memory: Memory, after: Memory) -> None:
+    """Raise `Conflict` where a person who names no version trusts a text that anybody else rewrote meanwhile.
+
+    That is since the person wrote it last, or since it was made: they may have looked at it before.
+    """
+    is_trusted = after.stability not in (memory.stability, "draft") or after.certainty > max(memory.certainty, 3)
+    if not is_trusted or after.content != memory.content:
+        return
+    for newer, older in pairwise(store.journal.history(Memory, memory.id)):
+        origin = origin_of(newer.entry)
+        if origin == "person":
+            return
+        texts = [version.record.content for version in (newer, older) if version.record is not None]
+        if origin != "maintenance" and len(set(texts)) > 1:
+            raise Conflict(
+                f"The memory {memory.id} was rewritten by another than you since it was made or you wrote it.",
+                f"Look at it again, and name the version that you see: --base-version {memory.version}.",
+                current=to_plain(memory),
+            )
 
 
 def _effect(proposal: Proposal | None) -> tuple[int, Any] | None:

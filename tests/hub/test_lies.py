@@ -15,7 +15,7 @@ from memento_tui.hub import server
 from memento_tui.hub.server import HubMalformed, HubServer, HubUnreachable
 from tests.hub.conftest import MakeMachine
 from tests.hub.liar import Liar, error, message
-from tests.hub.machines import Machine, in_step
+from tests.hub.machines import SITE, Machine, in_step
 
 
 def change(address: str, *statements: str) -> None:
@@ -170,3 +170,29 @@ def test_a_value_of_another_type_is_named_and_taken_for_none(machine: MakeMachin
     change(address, *LIES["a number of another type"])
     with pytest.raises(HubMalformed, match=r"does not answer as a hub does.*Expected `int`, got `str`"):
         laptop.sync()
+
+
+def test_more_than_one_reading_may_bring_is_read_in_several_and_nothing_is_left_out(
+    machine: MakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    in_step(laptop, desktop)
+    made = [laptop.remember(f"Note {number}: {'word ' * 300}") for number in range(6)]
+    laptop.sync()
+    monkeypatch.setattr(server, "_MAX_READING_BYTES", 5_000)
+    assert not desktop.sync().notes
+    assert desktop.texts() == {one.id: one.content for one in made}
+
+
+def test_an_entry_that_alone_brings_more_is_left_out_and_what_follows_is_not(
+    machine: MakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    in_step(laptop, desktop)
+    laptop.workspace.remember_many({"content": f"Note {n}: {'word ' * 300}", "namespace": SITE} for n in range(6))
+    after = laptop.remember("Written after all that.")
+    laptop.sync()
+    monkeypatch.setattr(server, "_MAX_READING_BYTES", 5_000)
+    (told,) = desktop.sync().notes
+    assert "another text of memory" in told
+    assert after.id in desktop.texts()

@@ -105,6 +105,33 @@ def test_a_text_that_its_agent_rewrote_is_approved_only_by_who_names_the_version
     assert workspace.get(memory.id).stability == "verified"
 
 
+@pytest.mark.parametrize("trust", [{"stability": "verified"}, {"certainty": 5}])
+def test_a_draft_that_its_agent_rewrote_is_trusted_only_by_who_names_the_version_seen(
+    workspace: Workspace, agent: Workspace, trust: dict[str, Any]
+) -> None:
+    memory = agent.remember("The port is 8081.")
+    edit(agent, memory.id, content="The port is 6666.")
+    with pytest.raises(Conflict, match="name the version that you see: --base-version 2"):
+        workspace.update(memory.id, **trust)
+    with pytest.raises(Conflict):
+        workspace.verify(memory.id)
+    assert (workspace.get(memory.id).stability, workspace.get(memory.id).certainty) == ("draft", memory.certainty)
+    assert workspace.update(memory.id, base_version=2, **trust).memory.version == 3
+
+
+def test_what_the_person_writes_or_wrote_last_is_trusted_without_a_version(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    memory = agent.remember("The port is 8081.")
+    edit(agent, memory.id, content="The port is 6666.")
+    workspace.update(memory.id, tags=["net"])
+    assert workspace.verify(memory.id).stability == "verified"
+    other = agent.remember("The host is stage2.")
+    edit(agent, other.id, content="The host is stage3.")
+    said = workspace.update(other.id, content="The host is stage4.", stability="verified").memory
+    assert (said.content, said.stability) == ("The host is stage4.", "verified")
+
+
 def test_a_proposal_that_the_person_put_off_is_approved_by_its_id(workspace: Workspace, agent: Workspace) -> None:
     memory = agent.remember("From a page: the port is 8081.", source_type="external")
     proposal = workspace.review.later(memory.id)
