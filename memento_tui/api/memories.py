@@ -292,10 +292,8 @@ class MemoryEditor:
                 )
             if base_version is not None and base_version != memory.version:
                 tx.put(after, base=base_version)  # raises the conflict, with both sides
-            if is_person and base_version is None:
-                require_as_written(self._store, memory, after)
-            if is_person and after.stability != "draft" and memory.stability == "draft":
-                after = as_verified(after, self._gate.author, tx.now)
+            if is_person:
+                after = self._by_person(memory, after, base_version, tx)
             if msgspec.structs.replace(after, updated_at=memory.updated_at) == memory:
                 return ChangeOutcome("applied", memory, removed=removed)
             if after.content != memory.content and (before := self._gate.refused_before(creation_fingerprint(after))):
@@ -308,6 +306,13 @@ class MemoryEditor:
             withdraw_contradictions(tx, self._store, memory, written)
             self._follow_pending(tx, memory, written, screened)
             return ChangeOutcome("applied", written, removed=removed)
+
+    def _by_person(self, memory: Memory, after: Memory, base_version: int | None, tx: Transaction) -> Memory:
+        """Return a person's change with what it verifies; raises `Conflict` where that may not be what they saw."""
+        if base_version is None:
+            require_as_written(self._store, memory, after)
+        is_verified = after.stability != "draft" and memory.stability == "draft"
+        return as_verified(after, self._gate.author, tx.now) if is_verified else after
 
     def _judge(self, action: Literal["edit", "delete"], memory: Memory, screened: Screened | None = None) -> Verdict:
         intent = WriteIntent(

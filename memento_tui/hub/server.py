@@ -64,12 +64,12 @@ _LAST_CHANGES: LiteralString = (
 )
 _CHANGES: LiteralString = (
     "SELECT seq, left(record, 1000), left(record_id, 1000), version, removed,"
-    " CASE WHEN octet_length(image) <= 33554432"
-    " AND sum(CASE WHEN octet_length(image) <= 33554432 THEN octet_length(image) END) OVER (ORDER BY seq, ordinal) <= %s"
+    " CASE WHEN octet_length(image) <= 33554432 AND"
+    " sum(octet_length(image)) FILTER (WHERE octet_length(image) <= 33554432) OVER (ORDER BY seq, ordinal) <= %s"
     " THEN image END, substring(nonce, 1, 1000), substring(digest, 1, 1000)"
     " FROM memento.change WHERE workspace = %s AND seq > %s AND seq <= %s ORDER BY seq, ordinal"
 )
-"""No note of more than 1 MiB or image of more than 32 MiB is asked for, and of all else the first 1,000 characters or bytes.
+"""No note of more than 1 MiB or image of more than 32 MiB is read; of all else the first 1,000 characters or bytes.
 
 No record comes near that, and what somebody filled would take memory. What was cut is not what its member signed.
 """
