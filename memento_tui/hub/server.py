@@ -63,23 +63,17 @@ _LAST_CHANGES: LiteralString = (
     " FROM memento.change WHERE workspace = %s AND seq <= %s ORDER BY record, record_id, version DESC"
 )
 _CHANGES: LiteralString = (
-    "SELECT seq, left(record, 1000), left(record_id, 1000), version, removed,"
-    " CASE WHEN octet_length(image) <= 33554432 AND"
-    " sum(octet_length(image)) FILTER (WHERE octet_length(image) <= 33554432) OVER (ORDER BY seq, ordinal) <= %s"
-    " THEN image END, substring(nonce, 1, 1000), substring(digest, 1, 1000)"
-    " FROM memento.change WHERE workspace = %s AND seq > %s AND seq <= %s ORDER BY seq, ordinal"
+    "SELECT seq, record, record_id, version, removed, CASE WHEN bytes <= %s THEN image END, nonce, digest, bytes > %s"
+    " FROM (SELECT seq, ordinal, left(record, 1000) AS record, left(record_id, 1000) AS record_id, version, removed,"
+    " CASE WHEN octet_length(image) <= 33554432 THEN image END AS image,"
+    " substring(nonce, 1, 1000) AS nonce, substring(digest, 1, 1000) AS digest,"
+    " coalesce(sum(octet_length(image)) FILTER (WHERE octet_length(image) <= 33554432) OVER (ORDER BY seq, ordinal), 0)"
+    " AS bytes FROM memento.change WHERE workspace = %s AND seq > %s AND seq <= %s) AS found ORDER BY seq, ordinal"
 )
 """No note of more than 1 MiB or image of more than 32 MiB is read; of all else the first 1,000 characters or bytes.
 
 No record comes near that, and what somebody filled would take memory. What was cut is not what its member signed.
 """
-
-_FIRST_BEYOND: LiteralString = (
-    "SELECT coalesce(min(seq), 0) FROM (SELECT seq, sum(sum(octet_length(image))) OVER (ORDER BY seq) AS bytes"
-    " FROM memento.change WHERE workspace = %s AND seq > %s AND seq <= %s AND octet_length(image) <= 33554432"
-    " GROUP BY seq) AS sums WHERE bytes > %s"
-)
-"""The first entry with which the images of a reading are more than may be; 0 where none is."""
 
 _MAX_READING_BYTES = 256 * 1024 * 1024
 """Bytes of images in one reading. What comes after is read next; of an entry that alone has more, the rest is cut."""
@@ -464,14 +458,14 @@ class HubServer:
         found = [_struct_of(HubEntry, row) for row in self._rows(_ENTRIES, workspace, seq, limit)]
         if not found:
             return []
-        asked = (workspace, seq, found[-1].seq)
-        beyond = _shaped(self._rows(_FIRST_BEYOND, *asked, _MAX_READING_BYTES)[0], tuple[Number])[0]
+        changes: dict[int, list[HubChange]] = {}
+        beyond = 0
+        asked = (_MAX_READING_BYTES, _MAX_READING_BYTES, workspace, seq, found[-1].seq)
+        for number, *values, is_beyond in self._rows(_CHANGES, *asked, seconds=_LONG_ANSWER_SECONDS):
+            changes.setdefault(number, []).append(_struct_of(HubChange, values))
+            beyond = beyond or (number if is_beyond else 0)
         if beyond:
             found = [one for one in found if one.seq < beyond] or found[:1]
-            asked = (workspace, seq, found[-1].seq)
-        changes: dict[int, list[HubChange]] = {}
-        for number, *values in self._rows(_CHANGES, _MAX_READING_BYTES, *asked, seconds=_LONG_ANSWER_SECONDS):
-            changes.setdefault(number, []).append(_struct_of(HubChange, values))
         return [msgspec.structs.replace(one, changes=tuple(changes.get(one.seq, ()))) for one in found]
 
 
