@@ -6,7 +6,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import RenderableType
 from textual import events, on, work
@@ -103,6 +103,17 @@ _THEME_SETTING = "app.theme"
 """The setting that keeps the theme that was chosen last."""
 
 
+if TYPE_CHECKING:
+    from textual.command import Provider
+
+
+def _palette_commands() -> type[Provider]:
+    """Return what the palette gets its commands from; the first frame does without it."""
+    from memento_tui.tui.screens.command_palette import OrderedCommands  # noqa: PLC0415 - when it is first needed
+
+    return OrderedCommands
+
+
 class MementoApp(ErrorBoundary, App[None]):
     """The terminal app over one workspace: its sections, status line and keys."""
 
@@ -110,6 +121,7 @@ class MementoApp(ErrorBoundary, App[None]):
     TITLE = "memento"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("everywhere")]
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette_commands}
 
     def __init__(self, workspace: Workspace, start: str = "home") -> None:
         super().__init__()

@@ -329,6 +329,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("identity.approve", "identity", "a", "approve", "Approve what the agent proposed", "Approve", writes=True),
     Command("identity.reject", "identity", "x", "reject", "Reject what the agent proposed", "Reject", writes=True),
     Command("identity.markdown", "identity", "m", "markdown", "Show the prose, or what changed in it", "Prose"),
+    Command("identity.proposed", "identity", "f", "proposed", "Show what agents proposed alone, or all"),
     Command("activity.open", "activity", "enter,o", "open_record", "Go to what was changed", "Go there"),
     Command(
         "activity.revert", "activity", "r", "revert", "Take back this entry, whoever made it", "Take back", writes=True
@@ -341,6 +342,7 @@ COMMANDS: tuple[Command, ...] = (
         "Take what this entry's session wrote out of recall, or give it back",
         writes=True,
     ),
+    Command("activity.step", "activity", "f", "step", "Show what is new, what agents did, what you did, then all"),
     Command("activity.ledger", "activity", "i", "ledger", "What agents were shown, or the journal", "Exposures"),
     Command(
         "activity.report",
@@ -364,6 +366,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("activity.reject", "activity", "x", "reject", "Exposure: reject the memory", writes=True),
     Command("health.go", "health", "enter,o", "go", "Go to the memories found, or restore a backup", "Go there"),
     Command("health.refresh", "health", "R", "examine", "Check again, and read every text", "Check again"),
+    Command("health.step", "health", "f", "step", "Show what is to mend, what is to tidy, then all"),
     Command("health.backup", "health", "b", "backup", "Make a backup now", "Back up", writes=True),
     Command(
         "health.verify", "health", "c", "verify", "Check the whole journal, or the backup here", "Check", writes=True

@@ -43,7 +43,7 @@ MEMORY_COLUMNS = Columns[MemorySummary](
             "title", "its title, or its first line; always shown", fixed(0), lambda row, _: row.headline, _title_style
         ),
         "tags": Column(
-            "tags", "its tags", share(0.25, 28), lambda row, _: " ".join(f"#{tag}" for tag in row.tags), least=WIDE_ROW
+            "tags", "its tags", share(0.2, 24), lambda row, _: " ".join(f"#{tag}" for tag in row.tags), least=WIDE_ROW
         ),
         "namespace": Column("namespace", "where it belongs", share(0.2, 20), lambda row, _: row.namespace),
         "certainty": Column(

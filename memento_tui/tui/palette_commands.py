@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 __all__ = ["PaletteCommands"]
 
 
+_GOING = {tab.name: next(one for one in COMMANDS if one.id == f"app.{tab.name}") for tab in SECTIONS}
+"""The command that goes to each section."""
+
+_ELSEWHERE = (*_GOING.values(), next(one for one in COMMANDS if one.id == "app.palette"))
+
+
 class PaletteCommands:
     """The commands that the palette offers at one place of the app."""
 
@@ -31,22 +37,27 @@ class PaletteCommands:
         self._meant = self._app.section.chosen()
 
     def commands(self, scopes: Sequence[KeyScope]) -> Iterator[SystemCommand]:
-        """Yield the commands of some scopes, then the sections, then what the person made for themselves."""
+        """Yield the commands of the place, the sections, those of the app, then what the person made for themselves."""
         app = self._app
-        for scope in scopes:
-            for command in COMMANDS:
-                if command.scope == scope and command.action and scope != "rows":
-                    area = "App" if scope == "everywhere" else scope.capitalize()
-                    title, keys = f"{area}: {command.help}", key_names(app.keys.of(command))
-                    act = self._callback(command.action, scope, acts_on_rows=scope != "everywhere")
-                    yield SystemCommand(title, f"key {keys}", act)
+        yield from (one for scope in scopes if scope != "everywhere" for one in self._of_scope(scope))
         for tab in SECTIONS:
-            yield SystemCommand(tab.title, f"Go to {tab.subject}", self._callback(f"section('{tab.name}')"))
+            about = f"Go to {tab.subject}  key {key_names(app.keys.of(_GOING[tab.name]))}"
+            yield SystemCommand(tab.title, about, self._callback(_GOING[tab.name].action))
+        yield from self._of_scope("everywhere")
         own_keys = app.own.keys()
         for name, about in app.own.help().items():
             key = f"key {key_names(own_keys[name])}" if name in own_keys else f":{name}"
             go = self._callback(f"own('{name}')", acts_on_rows=name in app.own.commands)
             yield SystemCommand(f"Own: {name}", f"{about}  {key}", go)
+
+    def _of_scope(self, scope: KeyScope) -> Iterator[SystemCommand]:
+        """Yield the commands of one scope; the sections have entries of their own, and the palette is open."""
+        for command in COMMANDS:
+            if command.scope == scope != "rows" and command.action and command not in _ELSEWHERE:
+                area = "App" if scope == "everywhere" else scope.capitalize()
+                keys = key_names(self._app.keys.of(command))
+                act = self._callback(command.action, scope, acts_on_rows=scope != "everywhere")
+                yield SystemCommand(f"{area}: {command.help}", f"key {keys}", act)
 
     def _callback(
         self, action: str, scope: KeyScope = "everywhere", *, acts_on_rows: bool = False

@@ -5,15 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
+import pytest
 from textual.widgets import Input
 
 import memento_tui
 from memento_tui.api import Workspace
+from memento_tui.model.journal_actions import JOURNAL_ACTIONS
 from memento_tui.operations.recall import recall
 from memento_tui.storage.activity import ActivityRow
 from memento_tui.tui.screens.dialogs import AskLine, Confirm
 from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.sections.activity import ActivitySection
+from memento_tui.tui.sections.activity_rows import ENTRY_COLUMNS
 from memento_tui.tui.widgets.record_list import RecordList
 from tests.made import always, edit
 from tests.tui.app_driver import Driver, opened
@@ -327,3 +330,25 @@ async def test_a_skip_of_what_was_shown_that_breaks_a_rule_is_told_in_the_words_
             await driver.until(lambda: isinstance(driver.app.screen, FormScreen), "the form is open")
             await driver.press("ctrl+s")
             await driver.until(lambda: "Why is missing" in driver.text("#form-problem"), "it says what is missing")
+
+
+async def test_a_key_leads_through_what_is_new_what_agents_did_and_what_the_person_did(data_dir: Path) -> None:
+    with memento_tui.open(data_dir) as person:
+        person.remember("Ferns have spores.")
+    with as_agent(data_dir) as agent:
+        agent.remember("The port is 8080.")
+    async with opened(data_dir, start="activity") as driver:
+        filters = []
+        for _ in range(4):
+            await driver.press("f")
+            filters.append(section(driver).filter)
+        assert filters == ["is:new", "actor:agent", "actor:person", ""]
+        await driver.press("i", "f")
+        await told(driver, "i goes to the journal")
+
+
+@pytest.mark.parametrize("width", [64, 80, 140])
+def test_every_word_for_what_was_done_to_a_contradiction_and_the_channel_of_maintenance_stand_whole(width: int) -> None:
+    widths = dict(ENTRY_COLUMNS._laid_out(ENTRY_COLUMNS.first, width))
+    assert widths["action"] >= len(JOURNAL_ACTIONS["contradiction"].done)
+    assert widths.get("channel", 99) >= len("maintenance")

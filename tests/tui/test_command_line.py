@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from textual.command import CommandList
 from textual.widgets import Input
 
 import memento_tui
@@ -257,6 +258,19 @@ async def test_the_palette_finds_every_section_by_its_name(notes: Path) -> None:
     async with opened(notes) as driver:
         titles = [command.title for command in driver.app.get_system_commands(driver.app.screen)]
         assert {"Home", "Memories", "Review", "Working", "Skips", "Identity", "Activity", "Health"} <= set(titles)
+        assert not any(title.startswith("App: Go to the memories") for title in titles), "each is named once"
+
+
+async def test_the_palette_begins_with_the_commands_of_the_place_then_the_sections_in_their_order(notes: Path) -> None:
+    async with opened(notes) as driver:
+        await driver.press("ctrl+p")
+        await driver.until(lambda: bool(driver.app.screen.query(CommandList)), "the palette is there")
+        options = driver.app.screen.query_one(CommandList)
+        await driver.until(lambda: options.option_count > 20, "it is filled")
+        shown = [options.get_option_at_index(index).hit.text for index in range(options.option_count)]  # type: ignore[attr-defined]
+        assert shown[0] == "Memories: Write a new memory"
+        assert shown.index("Home") < shown.index("Memories") < shown.index("Review") < shown.index("Health")
+        assert shown.index("Health") < shown.index("App: Quit")
 
 
 async def test_a_line_is_for_the_row_that_it_was_opened_on_and_not_for_the_one_that_took_its_place(notes: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -383,3 +384,18 @@ async def test_a_database_that_cannot_be_read_any_more_is_told_and_the_app_stays
         await until(driver, lambda: any("is damaged" in text for text in told))
         assert len(driver.app.screen_stack) == 1
         assert driver.app.is_running
+
+
+async def test_a_key_leads_from_the_numbers_above_to_the_rows_that_they_count(folder: Path) -> None:
+    fill(folder)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        for word, state in (("mend", "bad"), ("tidy", "tidy")):
+            counted = re.search(rf"(\d+) to {word}", driver.text("#health-head"))
+            await driver.press("f")
+            assert section(driver).filter == word
+            assert set(states(driver).values()) == {state}
+            assert counted is not None
+            assert len(states(driver)) == int(counted[1])
+        await driver.press("f")
+        assert section(driver).filter == ""

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 import memento_tui
 from memento_tui.api import Workspace
-from memento_tui.api.overview import in_work, mark_seen
+from memento_tui.api.overview import in_work, inbox_counts, mark_seen, next_decisions
 from memento_tui.model.exposure import make_exposure
 from memento_tui.storage.activity import DayCount
 from memento_tui.tui.sections.home import HomeSection
@@ -258,3 +258,44 @@ def test_what_is_in_work_says_its_next_action_below_where_the_panel_has_room(wor
     assert len(roomy) == 5, "nothing stands below an item that says no more"
     assert len(tight) == 3
     assert any(line.endswith("\N{RIGHTWARDS ARROW} plan it") for line in tight)
+
+
+@pytest.mark.parametrize("size", [(181, 52), (182, 52), (183, 52), (220, 60), (121, 40)])
+async def test_the_rows_of_panels_end_at_the_same_cell(filled: Path, size: tuple[int, int]) -> None:
+    async with opened(filled, size, start="home") as app:
+        await counted(app)
+        corners = ("\N{BOX DRAWINGS LIGHT ARC DOWN AND LEFT}", "\N{BOX DRAWINGS LIGHT ARC UP AND LEFT}")
+        ends = {cell_len(line.rstrip()) for line in board(app).split("\n") if line.rstrip().endswith(corners)}
+        assert len(ends) == 1
+
+
+def test_where_not_all_that_waits_has_room_for_a_second_line_the_riskiest_has_it(workspace: Workspace) -> None:
+    with memento_tui.open(workspace.paths.root, actor="agent", channel="mcp", agent="claude", session="s1") as agent:
+        for number in range(4):
+            agent.remember(f"Page {number} of the manual.\nIt goes on, {number}.", source_type="external")
+    view = HomeView(waiting=inbox_counts(workspace), next=next_decisions(workspace))
+    drawn = next(p for p in panels(view) if p.title()[0].text == "Decide next")
+    rows = ["".join(piece.text for piece in row) for row in drawn.draw(60, 6)]
+    assert len(rows) == 6
+    assert "It goes on" in rows[1]
+    assert not any("It goes on" in row for row in rows[2:])
+
+
+def test_tags_have_bars_where_all_of_them_have_room_and_each_leads_to_its_memories() -> None:
+    view = HomeView(tags=[("tui", 12), ("search", 6), ("gate", 1)])
+    drawn = next(panel for panel in panels(view) if panel.title()[0].text == "Namespaces and tags")
+    rows = drawn.draw(60, 6)
+    bars = [sum(piece.text.count("\N{FULL BLOCK}") for piece in row) for row in rows]
+    assert bars[0] == 2 * bars[1] > 2 * bars[2] > 0
+    assert [piece.link.query for row in rows for piece in row if piece.link] == ["tag:tui", "tag:search", "tag:gate"]
+    assert all(sum(cell_len(piece.text) for piece in row) <= 60 for row in rows)
+    crowded = HomeView(tags=[(f"tag{number}", number + 1) for number in range(40)])
+    drawn = next(panel for panel in panels(crowded) if panel.title()[0].text == "Namespaces and tags")
+    assert all("\N{FULL BLOCK}" not in piece.text for row in drawn.draw(60, 6) for piece in row)
+
+
+def test_below_the_bars_stand_whole_dates_where_they_have_room() -> None:
+    days = [DayCount(f"2026-11-{number + 1:02}", 1, 0, 0) for number in range(28)]
+    drawn = next(panel for panel in panels(HomeView(days=days)) if panel.title()[0].text == "Activity")
+    assert "".join(piece.text for piece in drawn.draw(90, 8)[-2]).split()[9:12] == ["10", "11", "12"]
+    assert "".join(piece.text for piece in drawn.draw(60, 8)[-2]).split()[9:12] == ["0", "1", "2"]

@@ -195,3 +195,12 @@ async def test_words_and_statuses_filter_the_timeline(written: Path) -> None:
         await app.press("escape", "escape")
         section(app).show_query("is:past")
         await app.until(lambda: section(app).rows.total == 2, "two are past")
+
+
+async def test_a_key_shows_what_agents_proposed_alone_and_then_all(written: Path) -> None:
+    async with opened(written, start="identity") as app:
+        await app.press("f")
+        assert section(app).filter == "is:proposed"
+        await app.until(lambda: section(app).rows.total == 0, "nothing is proposed")
+        await app.press("f")
+        await app.until(lambda: section(app).rows.total == 3, "all of them are there")

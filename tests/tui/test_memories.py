@@ -246,3 +246,14 @@ async def test_an_empty_store_says_what_to_do_next(data_dir: Path) -> None:
         app.app.query_one(TextArea).text = "the first"
         await app.press("ctrl+s")
         await app.until(lambda: app.current == "the first", "the first memory shows")
+
+
+async def test_a_memory_without_a_title_says_its_first_line_once(workspace: Workspace, data_dir: Path) -> None:
+    workspace.remember("The port is 8080.")
+    workspace.remember("Ferns have spores.", title="Ferns")
+    async with opened(data_dir) as app:
+        await app.until(lambda: app.current == "Ferns", "the list is there")
+        assert app.app.screen.query_one("#preview-title").display
+        await app.press("j")
+        await app.until(lambda: app.text("#preview-body") == "The port is 8080.", "the other one is shown")
+        assert not app.app.screen.query_one("#preview-title").display

@@ -12,7 +12,7 @@ from memento_tui import clock
 from memento_tui.tui.sections.entry_story import ItemStory, SkipStory
 from memento_tui.tui.sections.identity import IdentitySection
 from memento_tui.tui.sections.identity_story import IdentityStory, change_in_words
-from memento_tui.tui.views.record_story import RecordStory, StoryLine
+from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart
 from tests.tui.app_driver import Driver, opened
 
 HOSTILE = "\x1b]52;c;aGk=\x07[/nope] [@click=app.quit]x\u202e"
@@ -113,7 +113,7 @@ def test_of_memories_that_belong_to_an_item_the_deleted_and_rejected_are_left_ou
         assert person.get_many([clams])[clams].status == "rejected"
         part = ItemStory().read(person, person.items.get("count"))[2]
     assert part.title == "Memories that belong to it"
-    found = {line.text: line.first for line in part.lines if isinstance(line, StoryLine)}
+    found = {line.text: line.label for line in part.lines if isinstance(line, StoryLine)}
     assert set(found) == {
         "The cove is secret.",
         "The north camera sees them.",
@@ -122,7 +122,8 @@ def test_of_memories_that_belong_to_an_item_the_deleted_and_rejected_are_left_ou
     assert found["The cove is secret."].startswith("restricted, ")
     assert found["Walruses sleep at noon, a page says."].startswith("UNTRUSTED, pending, unverified")
     drawn = "\n".join(str(line) for line in part.draw(100, clock.now()))
-    assert "UNTRUSTED, pending, unverified" in drawn
+    assert "[UNTRUSTED, pending, unverified" in drawn
+    assert "Walruses sleep at noon, a page says." in drawn, "the title is not cut for the sake of its labels"
 
 
 async def test_what_an_agent_proposes_to_do_with_an_item_is_told_beside_it(data: Path) -> None:
@@ -184,3 +185,10 @@ async def test_nothing_is_read_where_the_screen_has_no_room(data: Path, monkeypa
 def test_a_change_is_told_as_the_words_that_went_and_those_that_came() -> None:
     assert change_in_words("a b c", "a c d") == ("+1 -1 words", "- b   + d")
     assert change_in_words("a", "a") == ("says the same", "")
+
+
+def test_a_part_of_whose_lines_none_has_a_second_word_gives_that_room_to_the_text() -> None:
+    now, text = clock.now(), "x" * 40
+    bare, worded = StoryLine(now, "fact", "", text), StoryLine(now, "fact", "mcp", text)
+    assert text in str(list(StoryPart("Bare", [bare]).draw(62, now))[1])
+    assert text not in str(list(StoryPart("Worded", [bare, worded]).draw(62, now))[1])

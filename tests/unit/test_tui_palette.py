@@ -92,3 +92,11 @@ def test_what_waits_has_another_colour_than_a_risk(name: str) -> None:
     else:
         apart = abs(risk.hsl.h - waiting.hsl.h)
         assert min(apart, 1 - apart) > 15 / 360, "degrees of hue"
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_a_scrollbar_is_seen_and_is_quieter_than_the_text_beside_it(name: str) -> None:
+    colours = legible(BUILTIN_THEMES[name].to_color_system().generate())
+    ground, bar, text = (Color.parse(colours[one]) for one in ("background", "scrollbar", "foreground"))
+    assert 1.3 < contrast(bar, ground) < contrast(text, ground) / 2
+    assert Color.parse(colours["scrollbar-background"]) == ground

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from textual import on, work
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
@@ -25,9 +26,11 @@ from memento_tui.tui.sections.activity_rows import (
     entry_line,
     exposure_line,
 )
+from memento_tui.tui.sections.activity_story import ActivityStory
 from memento_tui.tui.sections.catalogue import section_showing
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.selection import SeenVersion, Selection
+from memento_tui.tui.views.record_story import StoryScroll
 from memento_tui.tui.views.view import View, ViewClosed
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, RowSource
 from memento_tui.tui.widgets.record_list import Line
@@ -58,7 +61,10 @@ _FILTER_VALUES = {
 """Values of filters that are the same in every workspace."""
 
 
-_FOR_THE_JOURNAL = ("activity.revert", "activity.quarantine")
+_STEPS = ("is:new", "actor:agent", "actor:person")
+"""The filters of the journal that a key leads through."""
+
+_FOR_THE_JOURNAL = ("activity.revert", "activity.quarantine", "activity.step")
 """Commands that act on entries of the journal, and on no exposure."""
 
 
@@ -95,6 +101,13 @@ class ActivitySection(ListSection[ActivityListRow]):
         self._detailed_id = ""
         """The row that is shown beside the list."""
         self._actions = ExposureActions(self)
+        self.told = StoryScroll(self.side_text, ActivityStory())
+        """The row in full, and below it what else is known of its memories and its session."""
+        self.side_scroll = self.told
+
+    def compose_side(self) -> ComposeResult:
+        """Make the content of the side pane."""
+        yield self.told
 
     def make_selection(self) -> Selection[SeenVersion]:
         """Return the selection; of a memory that was shown often only one row, for commands are for the memory."""
@@ -284,6 +297,7 @@ class ActivitySection(ListSection[ActivityListRow]):
         if row is None:
             self.workers.cancel_group(self, "side")
             self.set_side_text(Content(""))
+            self.told.tell(None)
         else:
             self._show_in_full(row)
 
@@ -295,6 +309,7 @@ class ActivitySection(ListSection[ActivityListRow]):
             text = literal(str(error), "$text-warning")
         self.set_side_text(text, same=row.id == self._detailed_id)
         self._detailed_id = row.id
+        self.told.tell(row)
 
     def _in_full(self, row: ActivityListRow) -> Content:
         # after the first paint
@@ -333,6 +348,13 @@ class ActivitySection(ListSection[ActivityListRow]):
         values = {name: [(value, "") for value in found] for name, found in _FILTER_VALUES.items()}
         return {name: agents if name == "agent" else values.get(name, []) for name in ACTIVITY_FILTERS}
 
+    def action_step(self) -> None:
+        """Show the entries that are new, those of agents, those of the person, then all again."""
+        if self.shows_exposures:
+            self.memento.show_status("i goes to the journal, which is shown in parts.", problem=True)
+        else:
+            self.step_filter(_STEPS, self.filter)
+
     def action_ledger(self) -> None:
         """Show the exposures, or the journal again."""
         self._switch()
@@ -345,6 +367,7 @@ class ActivitySection(ListSection[ActivityListRow]):
         set_border_title(self.side_pane, "Exposure" if self.shows_exposures else self.SIDE_TITLE)
         self.rows.clear_marks()
         self.set_side_text(Content(""))
+        self.told.tell(None)
         self.filter, self._other_filter = self._other_filter, self.filter
         self._query = parse_activity(self.filter)
         with self.prevent(self.filter_box.Changed):

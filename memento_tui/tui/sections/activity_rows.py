@@ -37,7 +37,7 @@ ENTRY_COLUMNS = Columns[ActivityRow](
         "action": Column(
             "action",
             "what was done",
-            share(0.2, 16, 9),
+            share(0.2, 16, 13),
             lambda row, _: done_words(row.entry.action, proposes=row.proposes),
         ),
         "what": Column(
@@ -56,7 +56,7 @@ ENTRY_COLUMNS = Columns[ActivityRow](
             least=_NARROW,
         ),
         "channel": Column(
-            "by way of", "the app, a command, MCP, a hook", fixed(9), lambda row, _: row.entry.channel, least=_WIDE
+            "by way of", "the app, a command, MCP, a hook", fixed(11), lambda row, _: row.entry.channel, least=_WIDE
         ),
         "session": Column("session", "the session that it was done in", fixed(8), lambda row, _: row.entry.session),
         "records": Column(
@@ -95,7 +95,7 @@ EXPOSURE_COLUMNS = Columns[ExposureRow](
         "session": Column(
             "session", "the session that was shown it", fixed(8), lambda row, _: row.exposure.session, least=_NARROW
         ),
-        "channel": Column("by way of", "a hook, MCP, a command", fixed(9), lambda row, _: row.exposure.channel),
+        "channel": Column("by way of", "a hook, MCP, a command", fixed(11), lambda row, _: row.exposure.channel),
         "tokens": Column(
             "tokens",
             "how many tokens it took",

@@ -12,7 +12,7 @@ from memento_tui import clock
 from memento_tui.api.activity import JournalAction
 from memento_tui.api.decision_fields import changes_between, value_text
 from memento_tui.api.types import ActivityRow, ChangedRecord, SessionTotals
-from memento_tui.model import Exposure, Memory
+from memento_tui.model import Exposure, Memory, Proposal
 from memento_tui.model.journal_actions import done_words, note_in_words
 from memento_tui.tui.display import literal, time_ago
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
@@ -99,14 +99,29 @@ def _new_text(record: Any) -> Iterator[Content]:  # noqa: ANN401 - any record
     head, content = _headline(record), str(getattr(record, "content", ""))
     if not content or content.strip() == head:
         yield literal(f"+ {head}", "$text-success")
+        if isinstance(record, Proposal):
+            yield from _proposed_fields(record)
         return
     if head != content.strip().split("\n", 1)[0].strip():
         yield literal(f"+ {head}", "bold $text-success")
+    yield from _new_lines(content)
+
+
+def _new_lines(content: str) -> Iterator[Content]:
     text = content[:_MAX_CHARACTERS].split("\n")
     for line in text[:_MOST_NEW_LINES]:
         yield literal(f"+ {line}", "$text-success")
     if len(text) > _MOST_NEW_LINES or len(content) > _MAX_CHARACTERS:
         yield literal(f"  ... {len(content):,} characters in all", "dim")
+
+
+def _proposed_fields(proposal: Proposal) -> Iterator[Content]:
+    """Yield the fields that a proposal would set; a text with its lines."""
+    for name, value in proposal.payload.items():
+        if name == "content" and isinstance(value, str):
+            yield from _new_lines(value)
+        else:
+            yield literal(f"{name}: {_value_text(value)}")
 
 
 def _fields(before: Any, after: Any) -> Iterator[Content]:  # noqa: ANN401 - any record

@@ -11,7 +11,7 @@ from memento_tui.api import Workspace
 from memento_tui.model import Memory, Skip, WorkingItem
 from memento_tui.model.filters import AllOf, AnyOf, HasTag, Under, with_default_statuses
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
-from memento_tui.text.labels import caution_labels
+from memento_tui.tui.views.memory_story import memory_line
 from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart
 
 __all__ = ["ItemStory", "SkipStory"]
@@ -30,9 +30,6 @@ _GONE_STATUSES = ("deleted", "rejected")
 
 _MAY_BE_TOLD = "The line that agents may be told"
 _IF_ROOM = "where it is among those that there is room for."
-
-_TEXT_CHARACTERS = 400
-"""Characters of a memory's text from which the line below its title is made."""
 
 
 class SkipStory(RecordStory[Skip]):
@@ -68,8 +65,8 @@ class ItemStory(RecordStory[WorkingItem]):
         return [
             _waiting(workspace, record.id, "item"),
             StoryPart(_MAY_BE_TOLD, told),
-            StoryPart("Memories that belong to it", [_memory(memory) for memory in linked.values()]),
-            StoryPart("Memories with its tags", [_memory(memory) for memory in tagged]),
+            StoryPart("Memories that belong to it", [memory_line(memory) for memory in linked.values()]),
+            StoryPart("Memories with its tags", [memory_line(memory) for memory in tagged]),
             *_about(workspace, (record.title, record.content), {*linked, *(memory.id for memory in tagged)}),
         ]
 
@@ -114,12 +111,6 @@ def _about(workspace: Workspace, texts: Sequence[str], known: Collection[str] = 
             good |= {hit.id: hit.memory for hit in relevant_hits(workspace, hits) if hit.id not in known}
     weak = [memory for memory in found.values() if memory.id not in good][: max(_FEW_MEMORIES - len(good), 0)]
     return (
-        StoryPart("Memories about it", [_memory(memory) for memory in list(good.values())[:_MOST_MEMORIES]]),
-        StoryPart("Memories with some of its words", [_memory(memory) for memory in weak]),
+        StoryPart("Memories about it", [memory_line(memory) for memory in list(good.values())[:_MOST_MEMORIES]]),
+        StoryPart("Memories with some of its words", [memory_line(memory) for memory in weak]),
     )
-
-
-def _memory(memory: Memory) -> StoryLine:
-    text = " ".join(memory.content[:_TEXT_CHARACTERS].split())
-    standing = ", ".join(caution_labels(memory, clock.now()))
-    return StoryLine(memory.updated_at, standing, memory.kind.replace("_", " "), memory.headline, text)

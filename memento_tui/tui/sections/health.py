@@ -26,6 +26,7 @@ from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.screens.dialogs import Confirm
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.health_text import (
+    CARE,
     OPTIONAL_CHECKS,
     Example,
     HealthRow,
@@ -57,7 +58,7 @@ class HealthSection(ListSection[HealthRow]):
     """See which records, checks and backups need care, and take care of them."""
 
     SCOPE: ClassVar[KeyScope] = "health"
-    FILTER_HINT: ClassVar[str] = "filter"
+    FILTER_HINT: ClassVar[str] = "words, or: mend, tidy"
     SIDE_TITLE: ClassVar[str] = "Details"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("health")]
 
@@ -302,6 +303,10 @@ class HealthSection(ListSection[HealthRow]):
         self.call_later(self._update, checks=findings)
         wrong = [finding.detail for finding in findings.values() if not finding.ok]
         return wrong[0] if wrong else f"All {workspace.activity.head():,} journal entries are as they were written."
+
+    def action_step(self) -> None:
+        """Show the rows that are to mend, those that are to tidy, then all again."""
+        self.step_filter(CARE, self.filter)
 
     def action_engine(self) -> None:
         """Start the engine, or stop it."""

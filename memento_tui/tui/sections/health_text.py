@@ -88,7 +88,13 @@ class HealthRow:
     @property
     def words(self) -> str:
         """The text that a filter searches."""
-        return f"{self.group} {self.title} {self.value} {self.id}".casefold()
+        return f"{self.group} {self.title} {self.value} {self.id} {_CARE_WORDS.get(self.state, '')}".casefold()
+
+
+CARE = ("mend", "tidy")
+"""The words by which a filter finds the rows that need care, the urgent ones first."""
+
+_CARE_WORDS: Mapping[State, str] = {"bad": CARE[0], "tidy": CARE[1]}
 
 
 def problem_rows(counts: Mapping[str, int | None]) -> list[HealthRow]:
@@ -223,7 +229,7 @@ def _problem_details(row: HealthRow, kind: AuditKind, examples: Sequence[Example
     if row.state == "unknown":
         return _joined(head, [literal(kind.means)], [literal("Every text is read for this. R begins.")])
     if row.state == "fine":
-        return _joined(head, [literal(kind.means)])
+        return _joined(head, [literal("What this would list", "bold"), literal(kind.means)])
     return _joined(
         head,
         [literal(kind.means)],

@@ -32,6 +32,8 @@ _WIDE_DAYS = 28
 """Days of which there has to be room for each to have more than one cell."""
 _MOST_DAY_WIDTH = 4
 """Cells of a day at most, the gap behind it among them."""
+_WHOLE_DATE_WIDTH = 3
+"""Cells of a day from which both digits of its date stand below it; else the last one."""
 _FULL_LEGEND_WIDTH = 52
 """Cells from which the legend names maintenance in full, with four-digit numbers."""
 
@@ -64,7 +66,7 @@ def panels(view: HomeView) -> list[Panel]:
         Panel(lambda: _waiting_title(view), lambda w, h: _waiting(view, w, h), 6, 25),
         Panel(lambda: _since_title(view), lambda w, h: _since_rows(view, w, h), 6, 25),
         Panel(lambda: [TextPiece("In work", "bold", PanelLink("working"))], lambda w, h: _in_work(view, w, h), 4, 24),
-        Panel(_told_title, lambda w, h: _told(view, w, h), 4, 10),
+        Panel(_told_title, lambda w, h: _told(view, w, h), 4, 7),
         Panel(lambda: [TextPiece("Health", "bold", PanelLink("health"))], lambda w, h: _health(view, w, h), 5, 7),
         Panel(lambda: [TextPiece("Ending soon", "bold")], lambda w, h: _expiring_rows(view, w, h), 5, 7),
         Panel(lambda: [TextPiece("Activity", "bold")], lambda w, h: _activity(view, w, h), 6, 14),
@@ -168,19 +170,16 @@ def _waiting(view: HomeView, width: int, height: int) -> list[PanelRow]:
         return [[TextPiece(_LOADING_TEXT, "dim")]]
     if not view.waiting:
         return [[TextPiece("All decided.", _MUTED)]]
-    is_roomy = _has_two_lines_each(view.next, height - 1)
     rows: list[PanelRow] = []
+    left = height - 1 - len(view.next)
     for item in view.next[: height - 1]:
         rows.append(_next_row(item, width))
-        if is_roomy and (text := _beyond_headline(item)):
+        # Where not all have room for a second line, the riskiest have one.
+        if left > 0 and (text := _beyond_headline(item)):
             rows.append(_second_line(text, width))
+            left -= 1
     kinds = ((f"{kind.count:,} {kind.name}", _MUTED, PanelLink("review", kind.kind)) for kind in view.waiting)
     return [*rows, _joined(kinds, "   ", width)]
-
-
-def _has_two_lines_each(entries: Sequence[object], height: int) -> bool:
-    """Return whether each of some entries has a second line in so many rows."""
-    return 2 * len(entries) <= height
 
 
 def _second_line(text: str, width: int) -> PanelRow:
@@ -291,14 +290,15 @@ def _in_work(view: HomeView, width: int, height: int) -> list[PanelRow]:
         return [[TextPiece(_LOADING_TEXT, "dim")]]
     if not view.in_work:
         return [[TextPiece("No working item is active.", _MUTED)]]
-    if not _has_two_lines_each(view.in_work, height):
+    lines_each = height // len(view.in_work)
+    if lines_each < 2:  # noqa: PLR2004 - the next action stands behind the title
         return [_work_row(item, width) for item in view.in_work[:height]]
     rows: list[PanelRow] = []
     for item in view.in_work:
-        then = f"\N{RIGHTWARDS ARROW} {item.next_action}" if item.next_action else " ".join(item.content.split())
+        then = f"\N{RIGHTWARDS ARROW} {item.next_action}" if item.next_action else ""
+        below = [line for line in (then, " ".join(item.content.split())) if line]
         rows.append(_work_row(item, width, with_next=False))
-        if then:
-            rows.append(_second_line(then, width))
+        rows += [_second_line(line, width) for line in below[: lines_each - 1]]
     return rows
 
 
@@ -393,10 +393,11 @@ def _axis(days: Sequence[DayCount], day_width: int) -> PanelRow:
     for day in days:
         moment = date.fromisoformat(day.day)
         busy = day.person + day.agent + day.system > 0
-        mark = f"{moment.day % 10}" if busy else "\N{MIDDLE DOT}"
+        day_of_month = moment.day if day_width >= _WHOLE_DATE_WIDTH else moment.day % 10
+        mark = f"{day_of_month}" if busy else "\N{MIDDLE DOT}"
         link = PanelLink("activity", f"since:{day.day} before:{moment + timedelta(days=1)}") if busy else None
         row.append(TextPiece(mark, "bold" if day is days[-1] else "dim", link))
-        row.append(TextPiece(" " * (day_width - 1)))
+        row.append(TextPiece(" " * (day_width - len(mark))))
     return row
 
 
@@ -432,6 +433,9 @@ def _tags(view: HomeView, width: int, height: int) -> list[PanelRow]:
         return [[TextPiece(_LOADING_TEXT, "dim")]]
     if not view.tags:
         return [[TextPiece("No memory has a tag.", _MUTED)]]
+    columns = -(-len(view.tags) // height)
+    if columns * _TAG_BAR_WIDTH <= width:
+        return _tag_bars(view.tags, min(width // columns, _MOST_TAG_BAR_WIDTH), height)
     rows: list[list[TextPiece]] = [[]]
     used = 0
     most = view.tags[0][1]
@@ -449,6 +453,31 @@ def _tags(view: HomeView, width: int, height: int) -> list[PanelRow]:
         rows[-1] += [TextPiece(word, _tag_style(count, most), _tag_link(tag)), TextPiece(number, "dim")]
         used += needed
     return list(rows)
+
+
+def _tag_bars(tags: Sequence[tuple[str, int]], across: int, height: int) -> list[PanelRow]:
+    """Return a row for each tag with a bar of its use, the most used first, in columns of ``across`` cells."""
+    most_first = sorted(tags, key=lambda tag: (-tag[1], tag[0].casefold()))
+    most, room = most_first[0][1], across - _TAG_NAME_WIDTH - _TAG_COUNT_WIDTH - 4
+    rows: list[list[TextPiece]] = [[] for _ in range(min(height, len(tags)))]
+    for place, (tag, count) in enumerate(most_first):
+        name = cells(tag, _TAG_NAME_WIDTH)
+        said = name.rstrip()
+        style = _tag_style(count, most)
+        bar = _PERSON * max(1, round(room * count / most))
+        rows[place % height] += [
+            TextPiece(said, style, _tag_link(tag)),
+            TextPiece(" " * (cell_len(name) - cell_len(said))),
+            TextPiece(f" {count:>{_TAG_COUNT_WIDTH},} ", "dim"),
+            TextPiece(bar, style if style.endswith("accent") else "dim"),
+            TextPiece(" " * (room - len(bar) + 2)),
+        ]
+    return list(rows)
+
+
+_TAG_BAR_WIDTH, _MOST_TAG_BAR_WIDTH = 32, 50
+"""Cells of a tag with its bar, at least and at most."""
+_TAG_NAME_WIDTH, _TAG_COUNT_WIDTH = 14, 4
 
 
 def _tag_style(count: int, most: int) -> str:

@@ -222,6 +222,10 @@ class IdentitySection(ListSection[Crystal]):
         self.filter = ""
         self.read(select=query)
 
+    def action_proposed(self) -> None:
+        """Show the proposed identities alone, or all."""
+        self.step_filter(["is:proposed"], self.filter)
+
     # Writing
 
     def action_edit(self) -> None:

@@ -110,7 +110,7 @@ def first_lines(crystal: Crystal) -> Content:
 
 
 _GLYPHS = {"current": ("=", "good"), "proposed": ("~", "warning"), "past": ("-", "muted"), "rejected": ("x", "error")}
-_DATE_WIDTH, _AUTHOR_WIDTH, _SIZE_WIDTH = 10, 10, 5
+_DATE_WIDTH, _AUTHOR_WIDTH, _SIZE_WIDTH = 10, 12, 5
 _HEAD_CHARACTERS = 400
 """Characters of a text in which its first words are found."""
 

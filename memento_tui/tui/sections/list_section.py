@@ -370,6 +370,12 @@ class ListSection(Section, Generic[RowT]):
         """Put the query into the filter box."""
         self.filter_box.value = query
 
+    def step_filter(self, filters: Sequence[str], present: str) -> None:
+        """Put the filter behind the ``present`` one into the box; behind the last one, none."""
+        steps = ["", *filters]
+        here = steps.index(present) if present in steps else 0
+        self.filter_box.value = steps[(here + 1) % len(steps)]
+
     @on(Input.Changed, "FilterBox")
     def _filter_typed(self, event: Input.Changed) -> None:
         event.stop()

@@ -69,6 +69,8 @@ class Preview(ScrollFrame, can_focus=False):
         self._memory, self._query = memory, query
         self._whole_id = self._whole_id if same else None
         self._title.update(Content("") if memory is None else memory_title(memory))
+        # The first line of the text serves as a headline elsewhere; here it would stand twice.
+        self._title.display = memory is not None and bool(memory.title.strip())
         self._show_body()
         if not same:
             self.scroll_home(animate=False)

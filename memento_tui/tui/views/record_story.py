@@ -56,14 +56,20 @@ class StoryLine(NamedTuple):
     second: str
     text: str
     below: str = ""
+    label: str = ""
+    """How far the text is to be trusted, in front of what stands below."""
 
-    def draw(self, width: int, now: datetime, first_width: int = _FIRST_WIDTH) -> Iterator[Content]:
-        """Yield its lines, none wider than ``width`` cells; ``first_width`` are those of its first word."""
+    def draw(
+        self, width: int, now: datetime, first_width: int = _FIRST_WIDTH, second_width: int = _SECOND_WIDTH
+    ) -> Iterator[Content]:
+        """Yield its lines, none wider than ``width`` cells; the other widths are those of its two words."""
         age = "" if self.at is None else ago(self.at, now)
-        room = width - _AGE_WIDTH - first_width - _SECOND_WIDTH - 6
+        columns = [(self.first, first_width), (self.second, second_width)]
+        words = [f"{age:>{_AGE_WIDTH}}", *(cells(word, room) for word, room in columns if room)]
+        room = width - cell_len("  ".join(words)) - 2
         # A text that stands whole in the row is not said again.
         below = "" if self.below == self.text and cell_len(shown(self.text)) <= room else self.below
-        words = [f"{age:>{_AGE_WIDTH}}", cells(self.first, first_width), cells(self.second, _SECOND_WIDTH)]
+        below = f"[{self.label}] {below}".rstrip() if self.label else below
         yield literal("  ".join([*words, cells(self.text, room)]).rstrip(), "" if self.below else "dim")
         indent = " " * (_AGE_WIDTH + 2)
         for line in _wrapped(below, width - len(indent), _MOST_LINES_BELOW) if below else ():
@@ -83,11 +89,12 @@ class StoryPart(NamedTuple):
         yield literal(self.title, "bold")
         widest = max((cell_len(shown(line.first)) for line in self.lines if isinstance(line, StoryLine)), default=0)
         first_width = max(_FIRST_WIDTH, min(widest, _WIDEST_FIRST, width // 3))
+        second_width = _SECOND_WIDTH if any(isinstance(line, StoryLine) and line.second for line in self.lines) else 0
         for line in self.lines:
             if isinstance(line, str):
                 yield from (Content.styled(row, "dim") for row in _wrapped(line, width, _MOST_LINES_OF_PROSE))
             else:
-                yield from line.draw(width, now, first_width)
+                yield from line.draw(width, now, first_width, second_width)
         yield Content("")
 
 

@@ -178,7 +178,7 @@ class Board(Widget, can_focus=True):
             self._put([TextPiece(" " * _MARGIN), *row], 0, 0, -1, 0)
         groups = [range(n, min(n + columns, len(self._panels))) for n in range(0, len(self._panels), columns)]
         for group, height in zip(groups, self._heights(groups, room.height), strict=True):
-            self._put_group(group, (width - (len(group) - 1) * _GAP) // len(group), height)
+            self._put_group(group, width, height)
         if self._current is None or all(spot.link != self._current for spot in self._positions):
             self._current = self._nearest_left()
 
@@ -194,21 +194,23 @@ class Board(Widget, can_focus=True):
                 left -= 1
         return heights
 
-    def _put_group(self, group: range, across: int, height: int) -> None:
-        """Draw some panels side by side, each in a quiet frame that holds its title."""
+    def _put_group(self, group: range, width: int, height: int) -> None:
+        """Draw some panels side by side in ``width`` cells, each in a quiet frame that holds its title."""
         top = len(self._drawn)
         for _ in range(height + 2):
             self._drawn.append([TextPiece(" " * _MARGIN)])
-        inside = across - 2 * _FRAME
+        ends = [(width + _GAP) * place // len(group) for place in range(len(group) + 1)]
         for column, number in enumerate(group):
             panel = self._panels[number]
+            across = ends[column + 1] - ends[column] - _GAP
+            inside = across - 2 * _FRAME
             title = _cut(panel.title(), inside - 2)
             rule = _LINE * (inside - _width(title))
             rows = list(panel.draw(inside, height))[:height]
             framed = [_framed(_cut(row, inside), inside) for row in [*rows, *[()] * (height - len(rows))]]
             head = [TextPiece(f"{_TOP_LEFT} ", _QUIET), *title, TextPiece(f" {rule}{_TOP_RIGHT}", _QUIET)]
             foot = [TextPiece(f"{_BOTTOM_LEFT}{_LINE * (across - 2)}{_BOTTOM_RIGHT}", _QUIET)]
-            left = _MARGIN + column * (across + _GAP)
+            left = _MARGIN + ends[column]
             for offset, row in enumerate([head, *framed, foot]):
                 self._put(row, left, top + offset, number, column)
 

@@ -47,9 +47,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ReviewSection"]
 
-_FILTER_WIDTH = 24
-"""Cells of the filter box, which holds a few words."""
-
 _GROUP_INDENT = 2
 """Cells that the items of a group stand behind its name."""
 
@@ -122,11 +119,8 @@ class ReviewSection(ListSection[QueueRow]):
         yield self.lines
 
     def on_mount(self) -> None:
-        """Read the queue; the evidence gets more room than the list, and the numbers more than the filter."""
+        """Read the queue; the evidence gets more room than the list."""
         self.room.usual = ((2, 3), (1, 2))
-        self.filter_box.styles.width = _FILTER_WIDTH
-        head = self.head.styles
-        head.width, head.max_width, head.text_align = "1fr", "100%", "right"
 
     def update_head(self) -> None:
         """Write the line above the list; the text of an empty queue has the whole width."""
@@ -278,12 +272,10 @@ class ReviewSection(ListSection[QueueRow]):
 
     def action_kind(self) -> None:
         """Show the next kind of which there are items, then all again."""
-        kinds = ["", *self._counts]
-        if len(kinds) == 1:
+        if self._counts:
+            self.step_filter([*self._counts], self.kind)
+        else:
             self.memento.show_status("Nothing waits, so there is no kind to show.", problem=True)
-            return
-        here = kinds.index(self.kind) if self.kind in kinds else 0
-        self.filter_box.value = kinds[(here + 1) % len(kinds)]
 
     # Groups
 

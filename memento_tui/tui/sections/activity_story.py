@@ -1,0 +1,102 @@
+"""Tell what hangs on an entry of the journal, or on an exposure: its memories as they are now, and its session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from memento_tui.api import Workspace
+from memento_tui.api.activity import ActivityQuery
+from memento_tui.api.types import ActivityRow, ChangedRecord, ExposureRow
+from memento_tui.model import Memory
+from memento_tui.model.journal_actions import done_words, note_in_words
+from memento_tui.tui.sections.activity_rows import ActivityListRow
+from memento_tui.tui.views.memory_story import memory_line, memory_parts
+from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart
+
+__all__ = ["ActivityStory"]
+
+_MOST_MEMORIES = 4
+"""Memories of an entry that are told of."""
+
+_MOST_BESIDE = 8
+"""Lines about what else was written, or shown, with a row."""
+
+_REACH = 40
+"""Entries before and after one among which those of its bulk write are looked for."""
+
+
+class ActivityStory(RecordStory[ActivityListRow]):
+    """What is known of the memories of a row, and what else belongs to its bulk write and its session."""
+
+    def read(self, workspace: Workspace, record: ActivityListRow) -> Sequence[StoryPart]:
+        """Return the memories of a row as they are now, and the rows beside it, the newest first."""
+        if isinstance(record, ExposureRow):
+            return [_shown_beside(workspace, record), *memory_parts(workspace, record.exposure.memory_id)]
+        changed = workspace.activity.action(record.entry.seq).changed
+        memories = _memories_of(workspace, changed)
+        shown_whole = {(change.record_id, change.version) for change in changed if change.before is None}
+        others = [memory for memory in memories if (memory.id, memory.version) not in shown_whole]
+        title = "The memory now" if len(others) == 1 else "The memories now"
+        return [
+            StoryPart(title, [memory_line(memory) for memory in others]),
+            *(memory_parts(workspace, memories[0].id) if len(memories) == 1 else ()),
+            *_written_beside(workspace, record),
+        ]
+
+
+def _memories_of(workspace: Workspace, changed: Sequence[ChangedRecord]) -> Sequence[Memory]:
+    """Return the memories that some changes are about, those that still exist."""
+    ids = list(dict.fromkeys(name for change in changed for name in _named(change)))[:_MOST_MEMORIES]
+    found = workspace.get_many(ids)
+    return [found[name] for name in ids if name in found]
+
+
+def _named(change: ChangedRecord) -> Iterator[str]:
+    """Yield the ids that may be those of memories: the record's own, a contradiction's sides, a relation's ends..."""
+    if change.record == "memory":
+        yield change.record_id
+    record = change.before if change.after is None else change.after
+    yield from (name for field in ("target_id", "older", "newer", "src", "dst") if (name := getattr(record, field, "")))
+
+
+def _written_beside(workspace: Workspace, row: ActivityRow) -> Iterator[StoryPart]:
+    """Yield the other entries of a bulk write, and the others of the session."""
+    entry, log = row.entry, workspace.activity
+    together: set[int] = set()
+    if entry.batch:
+        near = log.page(
+            ActivityQuery(first_seq=entry.seq - _REACH, before_seq=entry.seq + _REACH + 1), limit=2 * _REACH + 1
+        )
+        batch = [one for one in near if one.entry.batch == entry.batch and one.id != row.id]
+        together = {one.entry.seq for one in batch}
+        yield StoryPart("Written together with it", [_entry_line(one) for one in batch[:_MOST_BESIDE]])
+    if entry.session:
+        of_session = log.page(ActivityQuery(session=(entry.session,)), limit=2 * _MOST_BESIDE)
+        others = [one for one in of_session if one.entry.session == entry.session and one.id != row.id]
+        beside = [one for one in others if one.entry.seq not in together][:_MOST_BESIDE]
+        yield StoryPart("The same session", [_entry_line(one) for one in beside])
+
+
+def _entry_line(row: ActivityRow) -> StoryLine:
+    entry = row.entry
+    words = row.headline or note_in_words(entry.note) or f"{row.record} {row.record_id}".strip()
+    undone = "" if row.undone_by is None else "(taken back)  "
+    done = done_words(entry.action, proposes=row.proposes)
+    return StoryLine(datetime.fromisoformat(entry.at), done, "", f"{undone}{words}")
+
+
+def _shown_beside(workspace: Workspace, row: ExposureRow) -> StoryPart:
+    """Return what else the session was shown."""
+    session = row.exposure.session
+    if not session:
+        return StoryPart("", [])
+    shown = workspace.activity.exposures(ActivityQuery(session=(session,)), limit=2 * _MOST_BESIDE)[0]
+    others = [one for one in shown if one.exposure.session == session and one.id != row.id]
+    return StoryPart("The same session was shown", [_exposure_line(one) for one in others[:_MOST_BESIDE]])
+
+
+def _exposure_line(row: ExposureRow) -> StoryLine:
+    used = "not used" if row.exposure.used_at is None else "used"
+    headline = "(the memory is gone)" if row.memory is None else row.memory.headline
+    return StoryLine(row.exposure.at, used, "", headline)
