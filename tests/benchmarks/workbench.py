@@ -6,6 +6,7 @@ import asyncio
 import statistics
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -18,6 +19,7 @@ from memento_tui.tui import garbage
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.memories import MemoriesSection
+from memento_tui.tui.sections.review.section import ReviewSection
 from tests.benchmarks.table import Row, percentile
 
 __all__ = ["at_work", "drawn"]
@@ -102,13 +104,15 @@ async def _at_rest(app: MementoApp) -> None:
 
 
 async def _switching(app: MementoApp) -> tuple[list[float], list[float]]:
-    def shown() -> bool:
+    def shown(name: str) -> bool:
         section = app.section
+        if name != section.SCOPE or not section.is_mounted:
+            return False
         return not isinstance(section, ListSection) or section.rows.current is not None or section.rows.total == 0
 
     rounds = []
     for _ in range(_ROUNDS):
-        rounds.append([await _timed(app, app.action_section(tab.name), shown) for tab in SECTIONS])
+        rounds.append([await _timed(app, _press(app, tab.key), partial(shown, tab.name)) for tab in SECTIONS])
         await _at_rest(app)
     await app.action_section("memories")
     return rounds[0], [taken for one in rounds[1:] for taken in one]
@@ -136,20 +140,20 @@ async def _deciding(app: MementoApp) -> list[float]:
     await app.action_section("review")
     await _at_rest(app)
     section = app.section
-    assert isinstance(section, ListSection)
+    assert isinstance(section, ReviewSection)
+
+    def shows_next(was: str) -> bool:
+        """Return whether another item is under the cursor and on the card."""
+        row, card = section.rows.current, section.focused
+        return row is not None and card is not None and card.name == row.id != was
+
     taken = []
     for _ in range(_DECISIONS):
         # No decision counts on what has just come up: a person reads it first.
         await asyncio.sleep(_READING_SECONDS)
         before = section.rows.current
         assert before is not None
-        taken.append(
-            await _timed(
-                app,
-                _press(app, "a"),
-                lambda was=before.id: section.rows.current is not None and section.rows.current.id != was,  # type: ignore[misc]
-            )
-        )
+        taken.append(await _timed(app, _press(app, "a"), partial(shows_next, before.id)))
     return taken
 
 

@@ -218,6 +218,44 @@ async def test_where_the_last_row_is_gone_the_one_before_it_is_selected() -> Non
         assert app.lines()[-1] == ">  title of r298"
 
 
+@pytest.mark.parametrize(
+    ("count", "index", "following", "last"), [(250, 99, "r100", "r119"), (250, 249, "r248", "r248")]
+)
+async def test_a_row_that_is_left_out_gives_its_place_to_the_next_before_anything_is_read(
+    count: int, index: int, following: str, last: str
+) -> None:
+    app = FakeListApp(FakeRows(count))
+    async with app.run_test(size=SIZE) as pilot:
+        app.rows.cursor = index
+        await settle(pilot)
+        app.rows.scroll_to(y=max(index, 1), animate=False)
+        await settle(pilot)
+        announced = app.highlighted()
+        left_out = app.rows.current
+        assert app.rows.remove_current() == FakeRow(following, f"title of {following}")
+        assert app.rows.total == count - 1
+        assert left_out is not None
+        assert f"   {left_out.title}" not in app.lines()
+        assert app.lines()[app.cursor_line()] == f">  title of {following}"
+        assert app.lines()[-1].endswith(f"title of {last}")
+        app.source.gone = [index]
+        app.rows.refresh_rows(app.source)
+        await settle(pilot)
+        assert app.lines()[app.cursor_line()] == f">  title of {following}"
+        assert app.highlighted() == announced
+
+
+async def test_where_the_only_row_is_left_out_that_is_told() -> None:
+    app = FakeListApp(FakeRows(1))
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert app.rows.remove_current() is None
+        await settle(pilot)
+        assert app.rows.total == 0
+        assert app.highlighted() == ["r0", None]
+        assert app.rows.remove_current() is None
+
+
 async def test_where_all_rows_are_gone_that_is_told() -> None:
     app = FakeListApp(FakeRows(3))
     async with app.run_test(size=SIZE) as pilot:

@@ -80,6 +80,23 @@ async def test_one_key_approves_and_goes_on_to_the_next(waiting: Path, workspace
     assert (workspace.get("moved").status, workspace.get("moved").stability) == ("active", "verified")
 
 
+async def test_the_next_card_comes_up_with_the_decision_before_the_queue_is_read_again(
+    waiting: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(waiting) as app:
+        await _queue(app, "moved")
+        rows = app.review.rows
+        following = app.app.workspace.inbox.view().page(rows.cursor + 1, 1)[0]
+        with monkeypatch.context() as patch:
+            patch.setattr(app.app, "refresh_after_write", lambda: None)
+            await app.press("a")
+        assert rows.total == 2
+        assert rows.current == following
+        assert app.review.focused is not None
+        assert app.review.focused.name == following.id
+        assert following.headline in body(app)
+
+
 async def test_a_rejection_asks_why_and_undo_takes_it_back(waiting: Path, workspace: Workspace) -> None:
     async with opened(waiting) as app:
         await _queue(app, "moved")

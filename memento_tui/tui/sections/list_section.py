@@ -397,13 +397,24 @@ class ListSection(Section, Generic[RowT]):
 
     @on(RecordList.Highlighted)
     def _row_reached(self, event: RecordList.Highlighted[RowT]) -> None:
-        if event.record_list is not self.rows:
-            return
-        self.guard.row_reached(event.row)
+        if event.record_list is self.rows:
+            self._reach(event.row)
+
+    def go_on(self) -> None:
+        """Show the next row, in the same frame as the list without the one under the cursor, which is known to be gone.
+
+        Where the next one is yet to be read, it is shown then.
+        """
+        following = self.rows.remove_current()
+        if following is not None:
+            self._reach(following)
+
+    def _reach(self, row: RowT | None) -> None:
+        self.guard.row_reached(row)
         if self.rows.cursor == 0 and self.new_above:
             self.new_above = 0
             self.update_head()
-        self.show(event.row)
+        self.show(row)
         self._shown_at = inf
         self.call_after_refresh(self._note_shown)
         self.memento.focus_changed()

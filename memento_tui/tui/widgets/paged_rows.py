@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import count, takewhile
 from typing import Any, Generic, Protocol, TypeVar
 
 from textual import work
@@ -113,6 +113,19 @@ class RowPages(Generic[PageRowT]):
         while len(self._pages) > _MOST_PAGES:
             oldest, _ = self._pages.popitem(last=False)
             self._beginnings.discard(oldest)
+
+    def remove(self, index: int) -> None:
+        """Remove the row at ``index``; those below it that are in memory without a gap move up."""
+        first, offset = divmod(index, PAGE_SIZE)
+        joined = [self._pages[number] for number in takewhile(lambda number: number in self._pages, count(first))]
+        rows = [row for page in joined for row in page]
+        del rows[offset]
+        for number in [number for number in self._pages if number >= first]:
+            del self._pages[number]
+            self._beginnings.discard(number)
+        for start in range(0, len(rows), PAGE_SIZE):
+            page = rows[start : start + PAGE_SIZE]
+            self.put(first + start // PAGE_SIZE, page, whole=len(page) == PAGE_SIZE)
 
     def clear(self) -> None:
         """Remove every page."""
@@ -348,6 +361,21 @@ class PagedRows(ScrollView, Generic[RowT]):
             earlier = self._due_refresh
             self._due_refresh = (new_source, select or (earlier and earlier[1]))
             self._read_soon()
+
+    def remove_current(self) -> RowT | None:
+        """Leave out the cursor's row, which is known to be gone, and return the one below it, now under the cursor.
+
+        That is not announced: who removes a row shows what comes up. ``None`` is returned where it is yet to be read,
+        or where there is none; it is announced then. `refresh_rows` finds what else has changed.
+        """
+        if self._pages.row(self.cursor) is None:
+            return None
+        self._query += 1
+        self._pages.remove(self.cursor)
+        total = self._total - 1
+        self._announced = self._pages.row(min(self.cursor, total - 1)) or self._announced
+        self._arrange(total, self.cursor, self.scroll_offset.y)
+        return self._current
 
     def on_mount(self) -> None:
         """Announce a row that was set before mounting."""

@@ -89,6 +89,8 @@ class DecisionRunner:
             headline = next((line.strip(" #") for line in text.splitlines() if line.strip()), headline)
         about = f": {cells(headline, 40).rstrip(' .')}" if headline else ""
         self._section.memento.show_status(f"{done}{about}. z undoes.")
+        if row is not None and row.id == focused.name:
+            self._section.go_on()
 
     def try_to_decide(
         self,
