@@ -140,7 +140,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self._live = JournalWatcher(workspace.activity, workspace.author.session)
         self._collected_at = monotonic()
         self._palette = PaletteCommands(self)
-        self._input_order = InputOrder(self._carry_out, self._parts, self._is_working)
+        self._input_order = InputOrder(self._carry_out, self._draw, self._parts, self._is_working)
         self.typed = TypedInput()
         self._undo = UndoRunner(self)
         self._terminal_filter = TerminalFilter()
@@ -311,6 +311,16 @@ class MementoApp(ErrorBoundary, App[None]):
         except Exception as error:  # noqa: BLE001 - what Textual does with those of its own handlers
             if not (self._input_order.is_closed and isinstance(error, ScreenError)):  # it leaves
                 self._handle_exception(error)
+
+    @property
+    def is_carrying_out(self) -> bool:
+        """Whether a key or a click is being carried out; the screen is drawn once it was."""
+        return self._input_order.is_carrying_out
+
+    def _draw(self) -> None:
+        """Let the screen be drawn, if anything on it has changed."""
+        if self.screen_stack:
+            self.screen.check_idle()
 
     @on(Driver.SignalResume)
     def _draw_again(self) -> None:

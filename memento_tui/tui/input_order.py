@@ -4,6 +4,9 @@ Textual hands every key at once to the widget that has the focus at that moment.
 that opens a dialog, a view or an editor would so reach what stood there before, and would meet widgets that are being
 made or removed. Here a key waits until what the one before opened is there and what it closed is gone: keys that are
 typed ahead belong to what they open.
+
+For the same reason the screen is drawn when a key was carried out, and not meanwhile: Textual would draw the first
+widget that changes at once, and the others a frame or two later.
 """
 
 from __future__ import annotations
@@ -25,29 +28,37 @@ _QUIET_ROUNDS = 6
 _MAX_WAIT_SECONDS = 1.0
 """How long a key waits at most; a part that takes longer to appear is no reason to take no keys."""
 
+_MAX_UNDRAWN_SECONDS = 0.1
+"""How long the screen is not drawn at most, for the sake of what a key leads to."""
+
 InputEvent = events.InputEvent | events.Paste
 
 
 class InputOrder:
     """The keys and clicks that wait.
 
-    ``deliver`` carries one out, ``parts`` returns the parts of the app. While ``is_working`` says that something long
-    is under way, keys do not wait for its end: Escape stops it, and others are answered that it goes on.
+    ``deliver`` carries one out, ``draw`` lets the screen be drawn, ``parts`` returns the parts of the app. While
+    ``is_working`` says that something long is under way, keys do not wait for its end: Escape stops it, and others are
+    answered that it goes on.
     """
 
     def __init__(
         self,
         deliver: Callable[[InputEvent], Awaitable[None]],
+        draw: Callable[[], None],
         parts: Callable[[], Iterable[MessagePump]],
         is_working: Callable[[], bool],
     ) -> None:
         self._deliver = deliver
+        self._draw = draw
         self._parts = parts
         self._is_working = is_working
         self._waiting: deque[InputEvent] = deque()
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
         self._dropped_until = 0.0
+        self.is_carrying_out = False
+        """Whether a key is being carried out, so that the screen is not to be drawn yet."""
 
     @property
     def is_closed(self) -> bool:
@@ -74,13 +85,24 @@ class InputOrder:
     async def _run(self) -> None:
         while self._waiting:
             event = self._waiting.popleft()
-            if not isinstance(event, events.MouseMove):  # these come in hundreds, and change nothing
-                await self._until_quiet()
-            if event.time > self._dropped_until and not self._is_closed:
-                await self._deliver(event)
+            if isinstance(event, events.MouseMove):  # these come in hundreds, and change nothing
+                await self._deliver_if_open(event)
+                continue
+            await self._until_quiet(_MAX_WAIT_SECONDS)
+            self.is_carrying_out = True
+            try:
+                await self._deliver_if_open(event)
+                await self._until_quiet(_MAX_UNDRAWN_SECONDS)
+            finally:
+                self.is_carrying_out = False
+            self._draw()
 
-    async def _until_quiet(self) -> None:
-        ends, quiet = monotonic() + _MAX_WAIT_SECONDS, 0
+    async def _deliver_if_open(self, event: InputEvent) -> None:
+        if event.time > self._dropped_until and not self._is_closed:
+            await self._deliver(event)
+
+    async def _until_quiet(self, most_seconds: float) -> None:
+        ends, quiet = monotonic() + most_seconds, 0
         while quiet < _QUIET_ROUNDS and monotonic() < ends and not self._is_working():
             await asyncio.sleep(0)
             quiet = quiet + 1 if all(map(_is_quiet, list(self._parts()))) else 0

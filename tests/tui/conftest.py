@@ -34,6 +34,7 @@ def _settling() -> Iterator[None]:
         for name in _HELD:  # a test presses faster than a person, and holds no key
             patch.setattr(f"memento_tui.tui.stale_guard.{name}", 0.0)
         patch.setattr("memento_tui.tui.input_order._MAX_WAIT_SECONDS", 60.0)  # a busy machine takes longer to be quiet
+        patch.setattr("memento_tui.tui.input_order._MAX_UNDRAWN_SECONDS", 60.0)
         yield
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual._compositor import LayoutUpdate
@@ -17,6 +18,8 @@ from textual.widgets import Input, Static
 from memento_tui.api import Workspace
 from memento_tui.app_sections import SECTIONS
 from memento_tui.tui.display import shown
+from memento_tui.tui.sections.memories import MemoriesSection
+from memento_tui.tui.sections.review import ReviewSection
 from memento_tui.tui.widgets.frames import Frame, MainScreen
 from tests.tui.app_driver import opened
 from tests.tui.fake_rows import FakeListApp, FakeRows, settle
@@ -94,6 +97,35 @@ async def test_where_the_focus_moves_the_screen_is_not_painted_as_a_whole(monkey
         app.screen.refresh()
         await settle(pilot)
         assert whole == [1]
+
+
+async def test_no_frame_shows_a_row_without_its_text_or_a_section_without_its_rows(
+    data_dir: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        workspace.remember(f"The cache {number} is warmed at night.")
+        workspace.remember(f"The cache {number} is in the cellar.", source_type="external")
+    async with opened(data_dir) as app:
+        frames: list[tuple[str | None, str | None]] = []
+        compositor = app.app.screen._compositor
+        render_update = compositor.render_update
+
+        def noted(**options: Any) -> object:  # noqa: ANN401 - as the compositor's own
+            section = app.app.section
+            assert isinstance(section, MemoriesSection | ReviewSection)
+            row = section.rows.current
+            if isinstance(section, MemoriesSection):
+                beside = section.preview.memory_id
+            else:
+                beside = section.focused.name if section.focused else None
+            frames.append((row.id if row else None, beside))
+            return render_update(**options)
+
+        monkeypatch.setattr(compositor, "render_update", noted)
+        for keys in ("j", "j", "3", "j", "a", "2"):
+            await app.press(keys)
+        assert {row for row, _ in frames} != {None}
+        assert [frame for frame in frames if frame[0] != frame[1]] == []
 
 
 async def test_a_frame_paints_nothing_unless_it_has_a_border() -> None:

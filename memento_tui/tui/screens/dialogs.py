@@ -20,7 +20,7 @@ from memento_tui.errors import MementoError
 from memento_tui.tui.commands import key_names
 from memento_tui.tui.display import literal
 from memento_tui.tui.section import ErrorBoundary, app_of
-from memento_tui.tui.widgets.frames import LivePointer
+from memento_tui.tui.widgets.frames import DrawnAtOnce, LivePointer
 
 __all__ = [
     "AnsweredOnce",
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-class AnsweredOnce(LivePointer, ModalScreen[ScreenResultType]):
+class AnsweredOnce(LivePointer, DrawnAtOnce, ModalScreen[ScreenResultType]):
     """A screen above the app that takes one answer.
 
     Keys that are typed before it has closed are for nobody: a second answer would close the screen below, which ends

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from textual import events
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.geometry import Offset, Region
 from textual.reactive import Reactive
@@ -18,6 +19,7 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 __all__ = [
+    "DrawnAtOnce",
     "Frame",
     "HorizontalFrame",
     "LivePointer",
@@ -74,7 +76,16 @@ class LivePointer(_ScreenBase):
         return (widget, offset) if is_there else (None, None)
 
 
-class MainScreen(LivePointer, Screen[None]):
+class DrawnAtOnce(_ScreenBase):
+    """The part of a screen that draws all that a key leads to in one frame."""
+
+    def on_idle(self, event: events.Idle) -> None:
+        """Leave drawing for later while a key is carried out."""
+        if getattr(self.app, "is_carrying_out", False):  # a test's own app has none
+            event.prevent_default()
+
+
+class MainScreen(LivePointer, DrawnAtOnce, Screen[None]):
     """A screen that is not painted anew where the focus moves: the two widgets concerned paint themselves."""
 
     VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012 - Textual declares it so
