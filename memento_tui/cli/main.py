@@ -176,6 +176,9 @@ def root(ctx: click.Context, section: str) -> int | None:
         raise click.UsageError("The app needs a terminal; name a command.", ctx)
     from memento_tui.cli.author import require_own_terminal  # noqa: PLC0415 - as below
     from memento_tui.cli.passphrase import unlock_for_person  # noqa: PLC0415 - as below
+    from memento_tui.tui import garbage  # noqa: PLC0415 - as below
+
+    garbage.disable_collection()  # Textual alone makes enough objects for several collections
     from memento_tui.tui.app import run  # noqa: PLC0415 - only the app pays for Textual
 
     require_own_terminal("The app")

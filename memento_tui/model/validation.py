@@ -66,10 +66,14 @@ def is_reserved_id(value: str) -> bool:
     return value.startswith(PROPOSAL_ID_PREFIX)
 
 
+def is_made_id(value: str) -> bool:
+    """Tell whether an id is one as `new_id` gives them."""
+    return len(value) == _ID_LENGTH and _ID_LETTERS.issuperset(value)
+
+
 def is_proposal_id(value: str) -> bool:
     """Tell whether an id is one as `new_proposal_id` gives them."""
-    own = value.removeprefix(PROPOSAL_ID_PREFIX)
-    return is_reserved_id(value) and len(own) == _ID_LENGTH and _ID_LETTERS.issuperset(own)
+    return is_reserved_id(value) and is_made_id(value.removeprefix(PROPOSAL_ID_PREFIX))
 
 
 def is_short_id(value: str) -> bool:

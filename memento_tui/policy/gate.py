@@ -14,7 +14,7 @@ import msgspec
 from memento_tui import clock
 from memento_tui.model import AnyRecord, Memory, Proposal, make_proposal
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
-from memento_tui.model.validation import account_of
+from memento_tui.model.validation import account_of, is_made_id
 from memento_tui.policy.admission import Admission
 from memento_tui.policy.policy import PolicySettings, Verdict, WriteIntent, judge
 from memento_tui.policy.screening import Screened, Screening
@@ -46,12 +46,23 @@ class ProposalDraft(msgspec.Struct, frozen=True):
     """The version that the change was made from, the record's own by default; 0 for one that is not stored yet."""
 
 
+def _without_secrets(author: Author) -> Author:
+    """Return an author as it may be stored: an agent gives itself its name, and a session whatever id it likes.
+
+    One as memento makes them is no text, and spares a program that only reads the rules for secrets.
+    """
+    if is_made_id(author.session):
+        others = _without_secrets(msgspec.structs.replace(author, session=""))
+        return msgspec.structs.replace(others, session=author.session)
+    return redact_record(author)[0]
+
+
 class Gate:
     """The gate of one author in one store: every change of a record passes it, and nothing else can write."""
 
     def __init__(self, store: Store, author: Author, rules: PolicySettings) -> None:
         self.rules = rules
-        self.author, _ = redact_record(author)  # an agent gives itself its name
+        self.author = _without_secrets(author)
         self.origin: Origin = origin_of(author)
         """The origin of the author's texts. It follows from the author alone, and no caller chooses it."""
         self._store = store

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from memento_tui.api.hub_session import HUB_SETTING
@@ -30,6 +31,12 @@ _HUB_CHECK_SECONDS = 15.0
 """Seconds between two looks at whether somebody keeps the workspace and its hub together."""
 
 
+def _import_for_first_keys() -> None:
+    """Import the sections, and the rules by which the first write is screened."""
+    import_sections()
+    import_module("memento_tui.policy.secret_search")
+
+
 class BackgroundWork:
     """Starts what the first frame does without, once that is on the screen."""
 
@@ -41,9 +48,9 @@ class BackgroundWork:
         """The timer that looks at it."""
 
     def start(self) -> None:
-        """Open the indexes, import the sections and start the processes on threads; look now and then what is due."""
+        """Open the indexes, import modules and start the processes on threads; look now and then what is due."""
         self._app.run_worker(self._warm_up, thread=True, group="warm up")
-        self._app.run_worker(import_sections, thread=True, group="warm up")
+        self._app.run_worker(_import_for_first_keys, thread=True, group="warm up")
         self._app.set_interval(_MAINTENANCE_CHECK_SECONDS, self._start_maintenance)
         self._app.set_interval(_HUB_CHECK_SECONDS, self._start_hub_worker)
 

@@ -20,7 +20,7 @@ from memento_tui.model import (
     make_relation,
     make_skip,
 )
-from memento_tui.policy import secret_assignments, secrets
+from memento_tui.policy import secret_assignments, secret_search
 from memento_tui.policy.secret_tokens import (
     DETECT_SECRETS_PLUGINS,
     MIN_TOKEN_CHARACTERS,
@@ -192,7 +192,7 @@ def test_a_text_that_was_cleaned_holds_nothing_more_to_remove(text: str) -> None
 
 @given(MIXED)
 def test_the_cheap_tests_that_come_first_never_hide_a_secret(text: str) -> None:
-    assert sorted(secrets._secret_spans(text)) == sorted(secrets._secret_spans(text, gated=False))
+    assert sorted(secret_search._secret_spans(text)) == sorted(secret_search._secret_spans(text, gated=False))
 
 
 @pytest.mark.parametrize("rule", TOKEN_RULES, ids=lambda rule: rule.pattern.pattern[:30])

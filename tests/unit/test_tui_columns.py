@@ -13,6 +13,7 @@ from memento_tui import clock
 from memento_tui.api.types import MemorySummary
 from memento_tui.model import WorkingItem
 from memento_tui.tui.columns import Columns
+from memento_tui.tui.inbox_columns import WAITING_COLUMNS
 from memento_tui.tui.memory_columns import MEMORY_COLUMNS, memory_line
 from memento_tui.tui.row_sources import summary_of
 from memento_tui.tui.sections.activity_rows import ENTRY_COLUMNS, EXPOSURE_COLUMNS
@@ -21,7 +22,6 @@ from memento_tui.tui.sections.identity import IdentitySection
 from memento_tui.tui.sections.identity_text import CRYSTAL_COLUMNS
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.memories import MemoriesSection
-from memento_tui.tui.sections.review.rows import WAITING_COLUMNS
 from memento_tui.tui.sections.review.section import ReviewSection
 from memento_tui.tui.sections.skips import SkipsSection
 from memento_tui.tui.sections.working import WorkingSection

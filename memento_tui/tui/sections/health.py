@@ -146,8 +146,8 @@ class HealthSection(ListSection[HealthRow]):
     # Examining
 
     def on_mount(self) -> None:
-        """Fill the rows in as they become known; they are there at once."""
-        self.examine()
+        """Fill the rows in as they become known, once the first frame is there; the rows are there at once."""
+        self.call_after_refresh(self.examine)
         self.set_interval(_POLL_SECONDS, self._poll)
 
     def on_unmount(self) -> None:

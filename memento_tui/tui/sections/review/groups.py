@@ -12,7 +12,7 @@ from textual.content import Content
 from memento_tui.api.inbox import KIND_NAMES, InboxItem
 from memento_tui.model.review import RISKY_KINDS
 from memento_tui.tui.display import literal
-from memento_tui.tui.sections.review.rows import kind_word
+from memento_tui.tui.inbox_columns import kind_word
 from memento_tui.tui.widgets.record_list import RecordList
 
 __all__ = [

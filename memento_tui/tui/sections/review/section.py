@@ -16,6 +16,7 @@ from memento_tui.api.review import ContradictionWithSides
 from memento_tui.errors import MementoError
 from memento_tui.model.review import INBOX_KINDS
 from memento_tui.tui.commands import KeyScope, bindings
+from memento_tui.tui.inbox_columns import WAITING_BELOW, WAITING_COLUMNS, group_line, kind_word, waiting_line
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.screens.risk import is_sure
 from memento_tui.tui.section import in_thread
@@ -34,7 +35,6 @@ from memento_tui.tui.sections.review.groups import (
 from memento_tui.tui.sections.review.line_view import LineView, texts_of_change
 from memento_tui.tui.sections.review.proposal_editing import ProposalEditing
 from memento_tui.tui.sections.review.queue_groups import QueueGroups
-from memento_tui.tui.sections.review.rows import WAITING_BELOW, WAITING_COLUMNS, group_line, kind_word, waiting_line
 from memento_tui.tui.selection import Selection
 from memento_tui.tui.views.view import ViewClosed
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, RowSource
