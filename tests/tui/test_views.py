@@ -326,3 +326,15 @@ async def test_without_saved_searches_the_list_says_how_to_save_one(filled: Path
         assert "press S" in driver.text(".dialog-text")
         await driver.press("escape")
         assert driver.memories.filter == ""
+
+
+@pytest.mark.parametrize("size", [(120, 36), (100, 30), (80, 24), (40, 12)])
+@pytest.mark.parametrize("key", ["h", "o", "l", "w", "f"])
+async def test_a_view_ends_within_the_section_whatever_the_terminal_holds(
+    filled: Path, size: tuple[int, int], key: str
+) -> None:
+    async with opened(filled, size=size) as driver:
+        view = await opened_at(driver, "rule", key)
+        side, section = driver.memories.side_pane.region, driver.memories.region
+        assert side.bottom <= section.bottom
+        assert view.region.bottom <= section.bottom
