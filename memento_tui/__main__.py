@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from memento_tui.app_sections import SECTION_NAMES
 from memento_tui.locations import asks_read_only
@@ -20,9 +23,22 @@ def main() -> int:
     options = _parse_app_options(plain)
     if options is not None and sys.stdin.isatty() and sys.stdout.isatty():
         return _open_app(**options, read_only=len(plain) < len(given) or asks_read_only())
-    from memento_tui.cli.main import main as run_command  # noqa: PLC0415 - the app does without the commands
+    with _ended_quietly_by_interrupts():
+        from memento_tui.cli.main import main as run_command  # noqa: PLC0415 - the app does without the commands
 
     return run_command(given)
+
+
+@contextmanager
+def _ended_quietly_by_interrupts() -> Iterator[None]:
+    """Let ctrl+c end the program at once while it is loaded, when nobody can report it: Python would print a trace."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _parse_app_options(given: list[str]) -> dict[str, str] | None:
@@ -36,14 +52,15 @@ def _parse_app_options(given: list[str]) -> dict[str, str] | None:
 
 
 def _open_app(*, read_only: bool, data_dir: str | None = None, open: str = "home") -> int:  # noqa: A002 - the option's name
-    from memento_tui.tui import garbage  # noqa: PLC0415 - the commands do without these
+    with _ended_quietly_by_interrupts():
+        from memento_tui.tui import garbage  # noqa: PLC0415 - the commands do without these
 
-    garbage.disable_collection()
-    from pathlib import Path  # noqa: PLC0415 - same
+        garbage.disable_collection()
+        from pathlib import Path  # noqa: PLC0415 - same
 
-    from memento_tui.cli.author import require_own_terminal  # noqa: PLC0415 - same
-    from memento_tui.known_workspaces import chosen_directory  # noqa: PLC0415 - same
-    from memento_tui.tui.app import run  # noqa: PLC0415 - same
+        from memento_tui.cli.author import require_own_terminal  # noqa: PLC0415 - same
+        from memento_tui.known_workspaces import chosen_directory  # noqa: PLC0415 - same
+        from memento_tui.tui.app import run  # noqa: PLC0415 - same
 
     try:
         require_own_terminal("The app")

@@ -23,6 +23,7 @@ from memento_tui.storage.ledgers import ExposureFilter, ExposureRow, SessionTota
 from memento_tui.storage.memory_events import MemoryEvent
 from memento_tui.storage.pages import cut_page
 from memento_tui.storage.store import Store
+from memento_tui.text.near_names import nearest_name
 
 __all__ = ["ActivityLog", "ActivityQuery", "JournalAction", "parse_activity"]
 
@@ -38,6 +39,12 @@ ACTIVITY_FILTERS: Mapping[str, str] = {
     "is": "new: since you last looked",
 }
 """The names of the filters, with the values that each takes."""
+
+_OTHER_NAMES = {"after": "since", "until": "before", "by": "agent"}
+"""What a search for memories calls these filters, and other programs."""
+
+_LEAST_LIKENESS = 0.8
+"""The likeness of a name to a filter's (0 to 1, that of difflib) from which on it counts as that filter misspelled."""
 
 _FILTER_TERM = re.compile(r"(\w+):(.*)", re.DOTALL)
 _PREFIX_FIELDS = ("actor", "agent", "session", "channel", "action")
@@ -71,9 +78,7 @@ def parse_activity(text: str, now: datetime | None = None) -> ActivityQuery:
     given: dict[str, list[str]] = {}
     for part in _split_words(text):
         match = _FILTER_TERM.fullmatch(part)
-        name, value = (
-            (match[1].lower(), match[2]) if match and match[1].lower() in ACTIVITY_FILTERS else ("words", part)
-        )
+        name, value = _filter_named(match[1].lower(), match[2], part) if match else ("words", part)
         values = [one.strip() for one in value.split(",")] if name in _PREFIX_FIELDS else [value.strip()]
         if not all(values):
             raise InvalidInput(f"{name}: has no value.", f"It takes {ACTIVITY_FILTERS.get(name, 'a word')}.")
@@ -89,6 +94,23 @@ def parse_activity(text: str, now: datetime | None = None) -> ActivityQuery:
             raise InvalidInput(f"is:{value:.40} is not known.", "is:new finds what came since you last looked.")
         fields["is_new"] = True
     return msgspec.convert(fields, ActivityQuery)
+
+
+def _filter_named(name: str, value: str, part: str) -> tuple[str, str]:
+    """Return the filter that a part of a line names and its value, else it as a word.
+
+    Raises:
+        InvalidInput: the name is that of a filter with a slip, or that of a like one elsewhere.
+
+    """
+    if name in ACTIVITY_FILTERS:
+        return name, value
+    meant = _OTHER_NAMES.get(name) or nearest_name(name, ACTIVITY_FILTERS, _LEAST_LIKENESS)
+    if meant and value:
+        raise InvalidInput(
+            f"There is no filter {name:.40}:.", f"Did you mean {meant}:? It takes {ACTIVITY_FILTERS[meant]}."
+        )
+    return "words", part
 
 
 def _split_words(text: str) -> list[str]:
@@ -404,7 +426,7 @@ class ActivityLog:
         for name, value in conditions.items():
             if value:
                 known = "words, session:, channel:, memory:, and since: or before: a moment"
-                raise InvalidInput(f"The injection ledger has no such {name}:.", f"It is filtered by {known}.")
+                raise InvalidInput(f"The ledger of exposures has no {name}:.", f"It is filtered by {known}.")
 
     def exposure_filter(self, query: ActivityQuery) -> ExposureFilter:
         """Return the exposure filter of a query. Raises like `check_exposure_query`."""

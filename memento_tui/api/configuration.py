@@ -21,6 +21,7 @@ from memento_tui.paths import DataPaths
 from memento_tui.policy.policy import POLICY_RULES, preset_rules, rules_in_force
 from memento_tui.policy.secrets import redact_text
 from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory, replace_file
+from memento_tui.text.near_names import nearest_name
 from memento_tui.text.toml_lines import line_of, line_of_section, toml_value, with_value, without_value
 
 __all__ = [
@@ -300,8 +301,17 @@ class SettingsFile:
 def _find(name: str) -> Setting:
     found = next((setting for setting in all_settings() if setting.name == name), None)
     if found is None:
-        raise NotFound(f"There is no setting {name!r:.80}.", "`memento settings` lists them.")
+        near = _near_setting(name.lower())
+        hint = f"Did you mean {near}?" if near else "`memento settings` lists them."
+        raise NotFound(f"There is no setting {name!r:.80}.", hint)
     return found
+
+
+def _near_setting(name: str) -> str:
+    """Return the setting that a name with a slip, or one without its section, stands for; empty where there is none."""
+    full = {setting.name: setting.name for setting in all_settings()}
+    by_key = {setting.key: setting.name for setting in all_settings()}
+    return full.get(nearest_name(name, full), "") or by_key.get(nearest_name(name, by_key), "")
 
 
 def _raw(text: str) -> dict[str, Any]:

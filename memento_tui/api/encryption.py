@@ -37,6 +37,7 @@ from memento_tui.storage.rewriting import remove_unfinished, rewrite_database
 __all__ = [
     "Rewritten",
     "change_passphrase",
+    "check_encrypted",
     "decrypt",
     "encrypt",
     "is_unlocked",
@@ -68,6 +69,16 @@ def is_unlocked(paths: DataPaths) -> bool:
     """Tell whether a workspace can be opened without its passphrase: it is not encrypted, or is unlocked."""
     key_id = paths.key_id
     return not key_id or encryption.is_unlocked(key_id)
+
+
+def check_encrypted(paths: DataPaths) -> None:
+    """Raise `NotAllowed` where nothing of a workspace is encrypted and it has no key: no passphrase opens anything."""
+    if not keys_in_use(paths) and not _key_files(paths):
+        raise _not_encrypted(paths)
+
+
+def _not_encrypted(paths: DataPaths) -> NotAllowed:
+    return NotAllowed(f"{paths.database} is not encrypted.", "`memento encrypt` does that.")
 
 
 def encrypt(
@@ -126,7 +137,7 @@ def decrypt(paths: DataPaths, *, progress: Progress = no_progress, stop: threadi
         used = keys_in_use(paths)
         unfinished = keys_in_memory(paths) - used
         if not used and not unfinished:
-            raise NotAllowed(f"{paths.database} is not encrypted.")
+            raise _not_encrypted(paths)
         if key_id and encryption.read_key(key_id) is None:
             raise LockedWorkspace(paths.database, key_id)
         ids = sorted(used | unfinished)
@@ -249,7 +260,7 @@ def change_passphrase(paths: DataPaths, before: str, passphrase: str) -> None:
     """
     key_id = paths.key_id
     if not key_id:
-        raise NotAllowed(f"{paths.database} is not encrypted.")
+        raise _not_encrypted(paths)
     check_passphrase(passphrase)
     unlock(paths, before)
     if open_key_file(paths.root / key_file_name(key_id), before) is None:

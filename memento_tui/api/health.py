@@ -14,7 +14,7 @@ from memento_tui.agreements import refusals
 from memento_tui.api.configuration import workspace_destinations
 from memento_tui.api.encryption_status import examine_encryption
 from memento_tui.api.integrity import begin_semantic_anew, check_keyword_index, check_rows, check_vectors, stop_engine
-from memento_tui.api.overview import HealthFinding, examine_meaning, format_bytes, hub_signs
+from memento_tui.api.overview import HealthFinding, examine_meaning, hub_signs
 from memento_tui.api.workspace import Workspace
 from memento_tui.config import Config
 from memento_tui.errors import DataDirectoryError, EngineUnavailable, MementoError
@@ -24,7 +24,7 @@ from memento_tui.private_files import OTHERS, close_data_directory, foreign_name
 from memento_tui.regular_files import bytes_of, status_of
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.connection import SQLITE_VERSION
-from memento_tui.text.counting import count_of
+from memento_tui.text.counting import count_of, format_bytes
 
 __all__ = [
     "HealthFinding",
@@ -78,13 +78,20 @@ def examine_directory(paths: DataPaths, *, read_only: bool = False) -> list[Heal
         hint = "`memento add`, `memento import` or the app begin a new one."
         return [HealthFinding("data directory", ok=False, detail=f"{paths.root} does not exist", hint=hint)]
     return [
-        HealthFinding("data directory", ok=True, detail=str(paths.root)),
+        _directory(paths, read_only=read_only),
         _permissions(paths, read_only=read_only),
         _disk(paths),
         *_drafts(paths),
         examine_encryption(paths),
         HealthFinding("versions", ok=True, detail=_versions()),
     ]
+
+
+def _directory(paths: DataPaths, *, read_only: bool) -> HealthFinding:
+    if read_only or os.access(paths.root, os.W_OK | os.X_OK):
+        return HealthFinding("data directory", ok=True, detail=str(paths.root))
+    detail = f"{paths.root} is read-only: nothing can be remembered, changed or decided"
+    return HealthFinding("data directory", ok=False, detail=detail, hint="Make it writable, or look with --read-only.")
 
 
 def _permissions(paths: DataPaths, *, read_only: bool) -> HealthFinding:

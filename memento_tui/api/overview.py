@@ -22,7 +22,7 @@ from memento_tui.regular_files import bytes_of
 from memento_tui.storage.activity import AgentTotals, DayCount
 from memento_tui.storage.statistics import FacetCounts
 from memento_tui.storage.use_report import PeriodUse
-from memento_tui.text.counting import count_of
+from memento_tui.text.counting import count_of, format_bytes
 
 __all__ = [
     "ACTIVITY_DAYS",
@@ -38,7 +38,6 @@ __all__ = [
     "daily_counts",
     "examine_meaning",
     "expiring_soon",
-    "format_bytes",
     "health_signs",
     "hub_signs",
     "in_work",
@@ -370,13 +369,3 @@ def _maintenance(workspace: Workspace, now: datetime) -> HealthFinding:
     late = state.due_at is not None and now - state.due_at > _LATE_MAINTENANCE
     hint = "" if by_itself and not late else "`memento maintain` runs it now; --install lets a timer do it."
     return HealthFinding("maintenance", ok=not late, detail=describe_maintenance(state, now), hint=hint)
-
-
-def format_bytes(count: int) -> str:
-    """Return a number of bytes in decimal units, such as ``258 kB`` or ``1.4 GB``."""
-    size = float(count)
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if size < 1_000:  # noqa: PLR2004 - the next unit
-            return f"{size:.0f} {unit}" if unit in ("bytes", "kB") else f"{size:.1f} {unit}"
-        size /= 1_000
-    return f"{size:.1f} TB"

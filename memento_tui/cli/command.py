@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
@@ -17,6 +17,7 @@ from memento_tui.errors import InvalidInput, NotAllowed, ReadOnlyMode
 from memento_tui.hosts.shell import has_terminal, running_host
 from memento_tui.locations import asks_read_only
 from memento_tui.paths import DataPaths, data_directory
+from memento_tui.text.near_names import nearest_name
 
 __all__ = [
     "CliSession",
@@ -203,6 +204,9 @@ class _CommandWithExamples(click.Command):
                     formatter.write(f"  {line}\n")
 
 
+_MOST_NAMED = 12
+"""Commands of a group that an error names; of more its help is the place."""
+
 Decides = bool | Callable[[Mapping[str, Any]], bool]
 """Whether a command decides what only a person may, or a function that tells it from the command's parameters."""
 
@@ -235,6 +239,23 @@ class Group(_CommandWithExamples, click.Group):
     """A command with commands of its own."""
 
     command_class = Command
+    other_words: ClassVar[Mapping[str, str]] = {}
+    """The words of other programs that somebody may type, with the command that each stands for."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name. Raises `click.UsageError` with the name that was meant."""
+        name = args[0]
+        if name.startswith("-") or self.get_command(ctx, name) is not None:
+            return super().resolve_command(ctx, args)
+        known = self.list_commands(ctx)
+        near = self.other_words.get(name.lower(), "") or nearest_name(name.lower(), known)
+        if near:
+            meant = f" Did you mean {near}?"
+        else:
+            meant = f" There are {', '.join(known)}." if len(known) <= _MOST_NAMED else ""
+        raise click.UsageError(f"There is no command {name!r:.60}.{meant}", ctx)
 
 
 def command(name: str, **options: Any) -> Callable[[CommandFunction], Command]:  # noqa: ANN401 - click's own

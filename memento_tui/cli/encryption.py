@@ -105,6 +105,7 @@ def decrypt(*, yes: bool) -> None:
     from memento_tui.api import encryption  # noqa: PLC0415 - as above
 
     paths = _existing_directory()
+    encryption.check_encrypted(paths)
     confirm(
         "Write the workspace and its backups in clear",
         yes=yes,
@@ -188,6 +189,8 @@ def unlock(*, passphrase_file: str | None, keyring: bool, key_file: Path | None)
     elif not passphrase_file and not key_file and session.author.is_person and ask_keyring(paths):
         emit({"keys": [paths.key_id]}, lambda: f"Unlocked: {paths.root}.")
         return
+    if not key_file:
+        encryption.check_encrypted(paths)
     typed = read_passphrase("Passphrase", passphrase_file)
     opened = encryption.unlock(paths, typed, key_file=key_file, read_only=read_only)
     told = _keep_key(paths) if keyring else {}
@@ -269,6 +272,7 @@ def passphrase(*, passphrase_file: str | None, new_passphrase_file: str | None) 
     from memento_tui.api import encryption  # noqa: PLC0415 - as above
 
     paths = _existing_directory()
+    encryption.check_encrypted(paths)
     before = read_passphrase("Passphrase until now", passphrase_file)
     encryption.change_passphrase(paths, before, read_passphrase("New passphrase", new_passphrase_file, repeat=True))
     emit({"changed": True}, lambda: "The passphrase is changed.")

@@ -38,23 +38,27 @@ _MAX_REFUSALS_LISTED = 20
 """Refused records that are listed for a person; the JSON holds all."""
 
 
+_ADDRESS_BEGINNINGS = ("http://", "https://")
+
+
 class _PathOrAddress(click.Path):
     """The type of an argument that is a path, or the address of a server, which stays text."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click declares it
-        if isinstance(value, str) and value.startswith(("http://", "https://")):
+        if isinstance(value, str) and value.startswith(_ADDRESS_BEGINNINGS):
             return value
         return super().convert(value, param, ctx)
 
 
 class _ImportFormat(click.Choice[str]):
-    """The type of the format of an import, which knows that a path in its place is one."""
+    """The type of the format of an import; a path or an address in its place stays as it is."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click declares it
-        if isinstance(value, str) and value not in self.choices and Path(value).exists():
-            self.fail(
-                "it is a path, and the format comes before it. `memento import auto PATH` finds it out.", param, ctx
-            )
+        if isinstance(value, str) and value not in self.choices:
+            if value.startswith(_ADDRESS_BEGINNINGS) or Path(value).exists():
+                return value
+            if value.startswith((".", "~")) or "/" in value:
+                self.fail(f"there is nothing at {value!r:.200}.", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -80,17 +84,17 @@ Memento's own format, one record a line, holds every field of every record; othe
     decides=lambda options: not options["find"],
     writes=lambda options: not options["find"],
     short_help="Import memories from files.",
-    help=_explanation(_IMPORT, {"auto": "the format that PATH is in", **_DESCRIPTIONS}),
+    help=_explanation(_IMPORT, {"auto": "the format that PATH is in, as without FORMAT", **_DESCRIPTIONS}),
     examples="""
     memento import vault ~/notes --dry-run
     memento import memento backup.jsonl --json
-    memento import auto ~/.claude/projects
+    memento import ~/.claude/projects
     memento import protocol-rest https://memento-api.example.org
     memento import --find
     """,
 )
-@click.argument("format", type=_ImportFormat(["auto", *FORMATS]), metavar="FORMAT", required=False)
-@click.argument("path", type=_PathOrAddress(exists=True, path_type=Path), required=False)
+@click.argument("format", type=_ImportFormat(["auto", *FORMATS]), metavar="[FORMAT]", required=False)
+@click.argument("path", type=_PathOrAddress(exists=True, path_type=Path), metavar="PATH", required=False)
 @click.option("--find", "find", is_flag=True, help="Search your home directory for memories to import.")
 @click.option("--dry-run", is_flag=True, help="Show what would be imported, and change nothing.")
 @click.option("--hold", is_flag=True, help="Let every new memory wait for review.")
@@ -108,8 +112,12 @@ def import_(
             raise click.UsageError("--find stands alone; it prints the commands that import.")
         _list_sources()
         return
+    if path is None and format is not None and format not in ("auto", *FORMATS):
+        path, format = (format if format.startswith(_ADDRESS_BEGINNINGS) else Path(format)), "auto"  # noqa: A001 - same
     if format is None or path is None:
-        raise click.UsageError("Name a FORMAT and a PATH; --find looks for some.")
+        raise click.UsageError("Name a PATH, and before it the FORMAT if you know it; --find looks for some.")
+    if format not in ("auto", *FORMATS):
+        raise click.UsageError(f"The format comes before the path: memento import auto {shlex.quote(format)}")
     from memento_tui.formats.import_export import run_import  # noqa: PLC0415 - a command's help is shown without it
 
     name = format if format != "auto" else _REMOTE if isinstance(path, str) else detect_format(path)

@@ -111,8 +111,31 @@ _FORMER_NAMES = {"injections": "exposures", "sleep": "maintain"}
 """Commands that had another name: scripts may go on to call them by it, and help does not list it."""
 
 
+_OTHER_WORDS = {
+    "ls": "list",
+    "find": "search",
+    "grep": "search",
+    "recall": "search",
+    "get": "show",
+    "cat": "show",
+    "remember": "add",
+    "new": "add",
+    "delete": "rm",
+    "remove": "rm",
+    "forget": "rm",
+    "config": "settings",
+    "log": "history",
+    "identity": "crystal",
+    "help": "--help",
+    "version": "--version",
+}
+"""What other programs call a command, and what it is called here."""
+
+
 class RootGroup(Group):
     """The group of all commands, whose modules are imported when they run."""
+
+    other_words = _OTHER_WORDS
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the names of the commands in the order of the help."""

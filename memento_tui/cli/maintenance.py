@@ -506,7 +506,8 @@ def restore_backup(name: str, *, yes: bool) -> None:
         with open_workspace() as workspace:
             file = workspace.backups.file_of(name)
             newer = workspace.backups.entries_since(name)
-            lost = f" {newer:,} journal entries are newer." if newer > 0 else ""
+            is_newer = "is newer" if newer == 1 else "are newer"
+            lost = f" {count_of(newer, 'journal entry', 'journal entries')} {is_newer}." if newer > 0 else ""
             hub = workspace.backups.about_the_hub()
             told = f"{hub} " if hub else ""
             _confirm(f"Restore {file.name}?{lost} {told}The present state is kept as a backup", yes=yes)

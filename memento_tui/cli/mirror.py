@@ -182,7 +182,7 @@ def _report_text(running: Mirror, events: list[MirrorEvent], *, ended: bool) -> 
     if ended:
         lines.append("That is not all of them; the next run continues from here.")
     elif not running.is_settled:
-        lines.append("Some files are still being written; they are left for later.")
+        lines.append("Some notes changed or went missing just now; they are left for later.")
     return "\n".join(lines)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import secrets
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import msgspec
@@ -16,7 +17,7 @@ from memento_tui.api.workspace import Workspace
 from memento_tui.errors import InvalidInput, MementoError, NotAllowed, NotFound
 from memento_tui.hub.address import check_address
 from memento_tui.hub.keys import SigningKey
-from memento_tui.hub.server import ROLES, HubMember, HubServer, HubWorkspace
+from memento_tui.hub.server import ROLES, HubMember, HubServer, HubUnreachable, HubWorkspace
 from memento_tui.model.validation import check_namespace, new_id
 from memento_tui.text.agent_names import PLAIN_NAME, is_machine_name
 
@@ -72,14 +73,14 @@ class MachineHub:
         """Make a hub in a database and join it as its owner; the person who names its address agrees to it."""
         self._check_free(url, name, namespaces)
         _check_name("workspace", workspace)
-        with HubServer(url, typed_by_person=True) as server:
+        with _told_as_not_joined(), HubServer(url, typed_by_person=True) as server:
             server.migrate()
             return self._join(server, url, server.make_workspace(workspace), name, namespaces)
 
     def join(self, url: str, *, workspace: str, name: str, namespaces: Sequence[str]) -> HubMembership:
         """Join a hub; ``workspace`` may be empty where there is one alone. Its address is agreed to as by `begin`."""
         self._check_free(url, name, namespaces)
-        with HubServer(url, typed_by_person=True) as server:
+        with _told_as_not_joined(), HubServer(url, typed_by_person=True) as server:
             return self._join(server, url, _chosen(server.workspaces(), workspace), name, namespaces)
 
     def leave(self) -> Departure:
@@ -262,6 +263,17 @@ class MachineHub:
         for one in namespaces:
             check_namespace(one)
         check_address(url)
+
+
+@contextmanager
+def _told_as_not_joined() -> Iterator[None]:
+    """Tell of a hub that does not answer what a machine has to know that takes no part in it yet."""
+    try:
+        yield
+    except HubUnreachable as error:
+        raise HubUnreachable(
+            error.message, "This machine is in no hub yet. Check the address, and that the server runs; then try again."
+        ) from error
 
 
 def _chosen(workspaces: Sequence[HubWorkspace], name: str) -> HubWorkspace:

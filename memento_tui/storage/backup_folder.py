@@ -30,6 +30,7 @@ from memento_tui.storage.database import Database
 from memento_tui.storage.failures import explain_failure
 from memento_tui.storage.journal_queries import JournalQueries
 from memento_tui.storage.progress import Progress, no_progress
+from memento_tui.text.counting import format_bytes
 
 __all__ = [
     "KEPT",
@@ -200,6 +201,8 @@ class BackupFolder:
             found = [one for one in listed if name in (one.name, Path(one.name).stem)]
             found = found or [one for one in listed if name and one.name.removeprefix("memento-").startswith(name)]
             found = found or [one for one in listed if name and one.name.startswith(name)]
+        if not listed:
+            raise NotFound("There is no backup yet.", "`memento backup make` makes one.")
         if not found:
             raise NotFound(f"There is no backup {name!r:.80}.", "`memento backup list` names them.")
         if len(found) > 1:
@@ -319,8 +322,8 @@ class BackupFolder:
         free = shutil.disk_usage(self._paths.backups).free
         if free < pages * size + _SPARE_BYTES:
             raise DataDirectoryError(
-                f"There is no room for a backup: it takes {_megabytes(pages * size)}, and {_megabytes(free)} are free"
-                f" on the disk of {self._paths.backups}.",
+                f"There is no room for a backup: it takes {format_bytes(pages * size)},"
+                f" and {format_bytes(free)} are free on the disk of {self._paths.backups}.",
                 "Free some space; `memento backup rm` removes older backups.",
             )
 
@@ -460,10 +463,6 @@ def _describe(file: Path, check: _Check | None) -> _Listed:
         verified = None if check.problem else check.at
         described = msgspec.structs.replace(described, problem=check.problem, verified_at=verified)
     return _Listed(at is not None, at or named, number, described, found.mark)
-
-
-def _megabytes(count: int) -> str:
-    return f"{count / 1_000_000:,.0f} MB"
 
 
 def sync_directory(folder: Path) -> None:

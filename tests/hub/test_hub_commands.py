@@ -54,6 +54,8 @@ def test_what_is_wrong_is_said_with_what_to_do_next(laptop: Console, desktop: Co
         (("hub", "sync"), "This workspace is in no hub. Join one: memento hub join URL."),
         (("hub", "join", address), "There is no hub in this database. Begin one: memento hub init URL."),
         (("hub", "init", "postgresql://x@/y?host=/nowhere"), "The hub does not answer"),
+        (("hub", "init", "postgresql://x@/y?host=/nowhere"), "This machine is in no hub yet. Check the address"),
+        (("hub", "join", "postgresql://x@/y?host=/nowhere"), "This machine is in no hub yet. Check the address"),
         (("hub", "init", address, "--name", "a b"), "The name 'a b' cannot be used."),
     ):
         laptop.json("add", "Something.")

@@ -56,6 +56,17 @@ async def test_a_click_on_a_tab_shows_its_section(filled: Path) -> None:
         await app.until(lambda: app.app.section.SCOPE == "skips", "the skips are shown")
 
 
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 140])
+@pytest.mark.parametrize("section", ["review", "health"])
+async def test_the_data_directory_never_runs_into_the_tabs(filled: Path, width: int, section: str) -> None:
+    async with opened(filled, size=(width, 24), start=section) as app:
+        bar = app.app.query_one(TopBar)
+        app.app.show_counts(memories=68, review=8, working=5, skips=4, health=1)
+        line, end = str(bar.render()), max(end for _, end, _ in bar._spans)
+        assert line[end : end + 1].strip() == ""
+        assert len(line) <= width
+
+
 async def test_a_key_that_a_person_set_works_and_is_shown(filled: Path) -> None:
     _add_to_config(filled, '[keys]\n"memories.pin" = "ctrl+y"\n')
     async with opened(filled) as app:

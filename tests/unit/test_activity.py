@@ -56,6 +56,16 @@ def test_a_filter_that_cannot_be_used_is_told(text: str) -> None:
         parse_activity(text, NOW)
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [("agnet:claude", "agent"), ("Sesion:x", "session"), ("after:7d", "since"), ("by:codex", "agent")],
+)
+def test_a_filter_with_a_slip_or_another_name_is_met_with_what_was_meant(text: str, meant: str) -> None:
+    with pytest.raises(InvalidInput, match=f"Did you mean {meant}:") as told:
+        parse_activity(text, NOW)
+    assert told.value.message == f"There is no filter {text.lower().split(':')[0]}:."
+
+
 # The journal
 
 

@@ -246,3 +246,10 @@ def test_a_new_database_shows_no_progress(data_dir: Path) -> None:
     with Workspace(data_dir, progress=lambda what, _done, _total: steps.append(what)) as made:
         made.remember("The port is 8080.")
     assert steps == []
+
+
+@pytest.mark.usefixtures("no_room")
+def test_too_little_room_for_a_backup_is_told_in_figures_that_say_something(workspace: Workspace) -> None:
+    workspace.remember("The port is 8080.")
+    with pytest.raises(DataDirectoryError, match=r"it takes \d+ kB, and \S+ [kMGT]B are free"):
+        workspace.backups.make()

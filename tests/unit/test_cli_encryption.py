@@ -156,3 +156,12 @@ def test_unlocking_read_only_writes_nothing_to_the_directory(memento: Program) -
     assert not key_file.exists()
     memento.json("unlock", "--passphrase-file", "-", stdin=PASSPHRASE.encode())
     assert key_file.exists()
+
+
+@pytest.mark.parametrize("command", ["unlock", "decrypt", "passphrase"])
+def test_what_is_not_encrypted_is_told_before_anything_is_asked(tmp_path: Path, command: str) -> None:
+    memento = Program(without_engine(tmp_path / "data"))
+    memento.add("The perihelion is in January.")
+    ended = memento.run(command, "--json")
+    assert ended.error["message"] == f"{memento.data_dir}/memento.db is not encrypted."
+    assert ended.error["hint"] == "`memento encrypt` does that."

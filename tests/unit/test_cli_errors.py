@@ -5,7 +5,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memento_tui.cli.main import COMMANDS
+from memento_tui.cli.main import COMMANDS, root
 from memento_tui.storage.memory_queries import MemoryQueries
 from tests.unit.cli_program import Ended, Program, without_engine
 
@@ -244,3 +244,35 @@ def test_data_dir_and_json_may_stand_before_and_after_the_command(tmp_path: Path
     for arguments in (["--data-dir", other, "--json", "list"], ["list", "--json", "--data-dir", other]):
         assert [item["content"] for item in memento.run(*arguments).data["items"]] == ["one"]
     assert not memento.data_dir.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["lst"], "There is no command 'lst'. Did you mean list?"),
+        (["ls"], "There is no command 'ls'. Did you mean list?"),
+        (["Delete", "7f3k"], "There is no command 'Delete'. Did you mean rm?"),
+        (["help"], "There is no command 'help'. Did you mean --help?"),
+        (["frobnicate"], "There is no command 'frobnicate'."),
+        (["backup", "mkae"], "There is no command 'mkae'. Did you mean make?"),
+        (["workspace", "rm"], "There is no command 'rm'. There are add, list, remove, use."),
+    ],
+)
+def test_a_command_that_is_none_is_met_with_the_one_that_was_meant(
+    memento: Program, arguments: list[str], told: str
+) -> None:
+    ended = memento.run(*arguments, "--json")
+    assert (ended.code, ended.error["message"]) == (2, told)
+
+
+def test_every_word_of_another_program_leads_to_a_command_or_an_option_that_there_is(memento: Program) -> None:
+    assert set(root.other_words) & set(COMMANDS) == set()
+    for meant in root.other_words.values():
+        assert memento.run(*([meant] if meant.startswith("--") else [meant, "--help"])).code == 0
+
+
+@pytest.mark.parametrize("name", ["latest", "nope"])
+def test_without_a_backup_the_way_to_make_one_is_told(memento: Program, name: str) -> None:
+    memento.add("The port is 8080.")
+    error = memento.run("backup", "restore", name, "--yes", "--json").error
+    assert (error["message"], error["hint"]) == ("There is no backup yet.", "`memento backup make` makes one.")

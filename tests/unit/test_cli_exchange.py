@@ -69,13 +69,6 @@ def test_auto_names_what_else_a_project_holds_and_how_it_is_imported(memento: Pr
     assert memento.json("import", "beads", str(project))["also"] == []
 
 
-def test_a_path_in_the_place_of_the_format_is_told_how_it_is_imported(memento: Program, tmp_path: Path) -> None:
-    notes = str(_notes(tmp_path / "notes", "one"))
-    ended = memento.run("import", notes, "--json")
-    assert (ended.code, ended.error["code"]) == (2, "usage")
-    assert "`memento import auto PATH`" in ended.error["message"]
-
-
 def test_a_missing_path_is_an_error(memento: Program, tmp_path: Path) -> None:
     ended = memento.run("import", "vault", str(tmp_path / "none"), "--json")
     assert (ended.code, ended.error["code"]) == (2, "usage")
@@ -125,3 +118,17 @@ def test_an_export_never_writes_over_a_file(memento: Program, tmp_path: Path) ->
     (tmp_path / "mine").write_text("mine")
     assert memento.run("export", str(tmp_path / "mine"), "--json").code == 2
     assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_a_path_alone_is_imported_in_the_format_that_it_is_in(memento: Program, tmp_path: Path) -> None:
+    notes = str(_notes(tmp_path / "notes", "one"))
+    assert memento.run("import", notes, "--dry-run").out.startswith("Folder of notes: 1 imported")
+    assert memento.json("import", notes)["format"] == "vault"
+
+
+def test_a_path_where_nothing_is_or_before_its_format_is_told(memento: Program, tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "nowhere")
+    assert f"there is nothing at '{nowhere}'." in memento.run("import", nowhere, "--json").error["message"]
+    notes = str(_notes(tmp_path / "notes", "one"))
+    swapped = memento.run("import", notes, notes, "--json").error["message"]
+    assert swapped == f"The format comes before the path: memento import auto {notes}"

@@ -99,7 +99,7 @@ def test_a_damaged_backup_is_told_with_an_exit_code(memento: Program) -> None:
 def test_a_backup_that_is_not_there_is_told_before_anything_is_asked(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     ended = Program(tmp_path / "empty").run("backup", "restore", "latest")
-    assert (ended.code, "There is no backup 'latest'." in ended.err, "Type yes" in ended.err) == (3, True, False)
+    assert (ended.code, "There is no backup yet." in ended.err, "Type yes" in ended.err) == (3, True, False)
 
 
 def test_a_damaged_database_is_replaced_by_a_backup(memento: Program) -> None:

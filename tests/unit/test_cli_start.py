@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 
@@ -65,3 +66,31 @@ def test_a_write_needs_no_engine_and_no_screen() -> None:
     action = "import os, tempfile; os.environ['MEMENTO_HOME'] = tempfile.mkdtemp(); main(['add', 'text'])"
     unneeded = {"lancedb", "torch", "sentence_transformers", "mcp", "textual", "rich", "memento_tui.embedding"}
     assert _imported(action) & unneeded == set()
+
+
+_INTERRUPTED = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+sys.argv = ["memento", "paths"]
+from memento_tui.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "code", "told"),
+    [
+        ("memento_tui.cli.main", -signal.SIGINT, ""),
+        ("memento_tui.cli.command", -signal.SIGINT, ""),
+        ("memento_tui.cli.system", 130, "\nmemento: Interrupted.\n"),
+    ],
+)
+def test_an_interrupt_at_any_moment_of_the_start_prints_no_trace(module: str, code: int, told: str) -> None:
+    ended = subprocess.run(  # noqa: S603 - this test's own program
+        [sys.executable, "-c", _INTERRUPTED.format(module=module)], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", told)

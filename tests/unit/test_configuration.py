@@ -277,3 +277,17 @@ def test_a_file_with_a_byte_order_mark_is_read_like_any_other(tmp_path: Path) ->
     file = SettingsFile(DataPaths(tmp_path))
     assert file.set("hooks.prompt_tokens", "100").source == "config.toml, line 8"
     assert text(file) == WRITTEN.replace("200", "100")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("review.presett", "Did you mean review.preset?"),
+        ("preset", "Did you mean review.preset?"),
+        ("nonsense", "`memento settings` lists them."),
+    ],
+)
+def test_a_setting_that_is_none_is_met_with_the_one_that_was_meant(file: SettingsFile, name: str, hint: str) -> None:
+    with pytest.raises(NotFound) as told:
+        file.set(name, "open")
+    assert told.value.hint == hint

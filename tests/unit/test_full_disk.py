@@ -13,9 +13,10 @@ import pytest
 import memento_tui
 from memento_tui import clock
 from memento_tui.api import Workspace, overview
-from memento_tui.api.health import examine
+from memento_tui.api.health import examine, examine_directory
 from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import DataDirectoryError
+from memento_tui.paths import DataPaths
 from tests.disks import SmallDisk, small_disk
 from tests.made import without_engine
 
@@ -106,6 +107,21 @@ def test_on_a_read_only_disk_everything_is_read_and_searched(disk: SmallDisk, da
         assert "writable" in told.value.hint
         with pytest.raises(DataDirectoryError, match="backups cannot be used: Read-only file system"):
             workspace.backups.make()
+
+
+def test_the_doctor_says_that_a_directory_is_read_only_unless_nothing_is_to_be_written(
+    disk: SmallDisk, data: Path
+) -> None:
+    paths = DataPaths(data)
+    assert examine_directory(paths)[0].ok
+    disk.make_read_only()
+    found = examine_directory(paths)[0]
+    assert (found.name, found.ok, found.hint) == (
+        "data directory",
+        False,
+        "Make it writable, or look with --read-only.",
+    )
+    assert examine_directory(paths, read_only=True)[0].ok
 
 
 def test_an_index_of_a_read_only_disk_leaves_no_copy_of_its_texts(

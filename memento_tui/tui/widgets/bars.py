@@ -54,9 +54,9 @@ class TopBar(Widget):
             self._spans.append((line.cell_length, line.cell_length + len(words), name))
             style = "bold $foreground" if not name else "bold $text-accent" if name == self._active else ""
             line += Content.styled(words, style)
-        room = self.size.width - line.cell_length - 1
+        room = self.size.width - line.cell_length - 2
         if room >= _MIN_FOLDER_WIDTH:
-            line += Content.styled(cells(self._folder, room).rstrip().rjust(room))
+            line += Content.styled(" " + cells(self._folder, room).rstrip().rjust(room))
         return line
 
     def _labels(self) -> list[tuple[str, str]]:
