@@ -154,7 +154,7 @@ def test_without_a_keyring_that_guards_it_nothing_is_encrypted_and_the_reason_is
     with monkeypatch.context() as without:
         without.setitem(sys.modules, "keyring", None)
         assert "memento-tui[keyring]" in memento.run(*words, stdin=PASSPHRASE.encode()).err
-        assert "A passphrase is needed." in memento.run("unlock").err
+        assert "is not encrypted." in memento.run("unlock").err
     use_keyring(tmp_path / "keyring.json", monkeypatch, kind=PlainKeyring)
     ended = memento.run(*words, stdin=PASSPHRASE.encode())
     assert "keeps secrets in a file that anybody with the disk can read" in ended.err
