@@ -15,6 +15,7 @@ from memento_tui.formats.base import ImportRecord
 from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.formats.protocol import sqlite
 from memento_tui.formats.registry import detect_format
+from memento_tui.formats.sqlite_reader import open_read_only
 from memento_tui.model import Relation, WorkingItem, make_memory
 from tests.unit.format_reading import Reading, reading
 from tests.unit.protocol_sources import database, rows
@@ -350,6 +351,32 @@ def test_hostile_leftovers_cost_no_more_than_themselves(tmp_path: Path) -> None:
     texts = {row["content"] for row in rows(tmp_path / "default.db")["memories"]}
     assert texts == {"text 0", "text 2", "text 3"}
     assert [one.file for one in written.refused] == ["default.db/memories"]
+
+
+def test_nothing_that_a_file_computes_is_asked_for(tmp_path: Path) -> None:
+    """A view, a computed column and a virtual table in disguise may each take any time, or any memory."""
+    path = tmp_path / "dev.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            """
+            CREATE TABLE skip_list (id, item, "a "" b", huge GENERATED ALWAYS AS (zeroblob(15000000)));
+            INSERT INTO skip_list VALUES ('s', 'aurora', 7), ('t', 'kp', 8);
+            CREATE VIEW memories AS
+                WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
+                SELECT x AS consolidated_into, x AS id FROM n;
+            CREATE VIRTUAL TABLE consolidations USING fts5(id);
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = replace(sql, 'CREATE VIRTUAL', 'CREATE/**/VIRTUAL')
+                WHERE name = 'consolidations';
+            """
+        )
+    with open_read_only(path) as found:
+        assert found.columns("memories") == found.columns("consolidations") == []
+        assert list(found.rows("memories", "x")) == list(found.rows("consolidations", "x")) == []
+        assert list(found.rows("skip_list", "x")) == [
+            (1, {"id": "s", "item": "aurora", 'a " b': 7}),
+            (2, {"id": "t", "item": "kp", 'a " b': 8}),
+        ]
 
 
 def test_an_export_writes_over_nothing(tmp_path: Path) -> None:

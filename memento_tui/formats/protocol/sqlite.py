@@ -156,7 +156,7 @@ def _ids(file: SourceFile) -> Iterator[tuple[RecordName, str]]:
     """Yield the ids that a file's records have; a file that cannot be read has none, and `_read_file` says so."""
     try:
         with open_read_only(Path(file.path)) as database:
-            for table in database.tables & _RECORD_OF_TABLE.keys():
+            for table in (one for one in _RECORD_OF_TABLE if "id" in database.columns(one)):
                 for row in database.connection.execute(f'SELECT id FROM "{table}"'):  # noqa: S608 - one of our own words
                     yield _RECORD_OF_TABLE[table], row[0]
     except DAMAGE_ERRORS:
