@@ -55,10 +55,12 @@ class Connection(apsw.Connection):
     """A connection that commits each statement by itself outside of a transaction.
 
     It has the function by which the view of the journal holds every image whole: no statement on that can do without.
+    No trigger of the file runs: memento makes none, and one that somebody put there would write past the gate for ever.
     """
 
     def __init__(self, filename: str, *, flags: int = _READ_AND_WRITE, vfs: str | None = None) -> None:
         super().__init__(filename, flags=flags, vfs=vfs)
+        self.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
         self.create_scalar_function("unpacked", _unpacked, 2, deterministic=True)
         self.key_id = ""
         """The id of the key that the file is encrypted with; empty where it is in clear."""

@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 import memento_tui
@@ -130,6 +131,21 @@ def test_what_the_person_writes_or_wrote_last_is_trusted_without_a_version(
     edit(agent, other.id, content="The host is stage3.")
     said = workspace.update(other.id, content="The host is stage4.", stability="verified").memory
     assert (said.content, said.stability) == ("The host is stage4.", "verified")
+
+
+def test_a_database_with_a_trigger_gives_no_trust_to_what_is_written_into_it(data_dir: Path) -> None:
+    """It would stay with the file, and do so to every later write, whoever put it there."""
+    with memento_tui.open(data_dir) as workspace:
+        workspace.remember("The port is 8080.")
+    with apsw.Connection(str(data_dir / "memento.db")) as connection:
+        connection.execute(
+            "CREATE TRIGGER t AFTER INSERT ON memory BEGIN"
+            " UPDATE memory SET stability = 'verified', verified_by = 'person', pinned = 1 WHERE id = NEW.id; END"
+        )
+    connection.close()
+    with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude", session="s") as agent:
+        written = agent.remember("The host is stage2.")
+        assert (agent.get(written.id).stability, agent.get(written.id).pinned) == ("draft", False)
 
 
 def test_a_proposal_that_the_person_put_off_is_approved_by_its_id(workspace: Workspace, agent: Workspace) -> None:
