@@ -172,6 +172,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     """Returns whether a path is known, by the names of files and folders alone, to hold the format."""
     home: Callable[[Path], Path] | None = None
     """Returns the folder that holds the format, where a path may name that or the project that it is in."""
+    without_place: Callable[[Memory], Memory] | None = None
+    """Returns a memory without what only an import of the format may say of the files in which it stood."""
     is_line: Callable[[Mapping[str, Any]], bool] | None = None
     """Returns whether an object is a line of the format, which then has the suffix ``.jsonl``."""
 

@@ -148,6 +148,13 @@ def _kept_statement(memory: Memory) -> _KeptStatement | None:
     return kept if _is_name(kept.project) and all(map(_is_name, kept.path.split("/"))) else None
 
 
+def _without_place(memory: Memory) -> Memory:
+    """Return a memory without a place and an index, which every session begins with; agents may name any."""
+    if EXTRA_KEY not in memory.extra:
+        return memory
+    return msgspec.structs.replace(memory, extra={n: v for n, v in memory.extra.items() if n != EXTRA_KEY})
+
+
 def _is_claude_memory(memory: Memory, kept: _KeptStatement | None) -> bool:
     return memory.namespace.startswith(_NAMESPACE) and (kept is not None or memory.status == "active")
 
@@ -296,7 +303,8 @@ def _new_topic(memory: Memory, path: str) -> str:
 def _new_path(memory: Memory, taken: set[str]) -> str:
     slug = _NOT_IN_A_SLUG.sub("_", memory.headline.lower()).strip("_")[:_MAX_SLUG_LENGTH] or "memory"
     path = f"{slug}{NOTE_SUFFIX}"
-    return path if path not in taken and path != INDEX_FILE else f"{slug}_{memory.id}{NOTE_SUFFIX}"
+    is_index = path == INDEX_FILE.lower()  # on some file systems
+    return path if path not in taken and not is_index else f"{slug}_{memory.id}{NOTE_SUFFIX}"
 
 
 def _plain(text: str) -> str:
@@ -318,4 +326,5 @@ FORMAT = Format(
     count=count,
     write=write,
     is_place=_is_place,
+    without_place=_without_place,
 )

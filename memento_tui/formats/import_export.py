@@ -12,6 +12,7 @@ from typing import cast
 import msgspec
 
 from memento_tui.api import Workspace
+from memento_tui.api.import_session import ImportSession
 from memento_tui.api.past import Past
 from memento_tui.api.types import Author, ImportedRecord, Progress, Transaction
 from memento_tui.errors import DataDirectoryError, InvalidInput, MementoError, NotAllowed
@@ -24,7 +25,7 @@ from memento_tui.formats.place_records import KnownPlaces, reads_places, settle_
 from memento_tui.formats.registry import FORMATS, source_name
 from memento_tui.formats.reimport import RelationCollector, match_positional_records
 from memento_tui.formats.round_trip import restore_full_text
-from memento_tui.model import AnyRecord, Memory, Relation
+from memento_tui.model import AnyRecord, Crystal, Memory, Relation
 from memento_tui.model.claims import as_claimed
 from memento_tui.model.validation import new_id
 
@@ -296,15 +297,52 @@ def run_export(
     chosen = _format_named(format_name)
     chosen.check_place(path)
     records: Iterator[AnyRecord] = (past or workspace).export_records()
-    if not chosen.is_own:
-        places = KnownPlaces(workspace.import_session(workspace.author))
-        known = map(places.only_known, map(_as_stated, records))
-        written = chosen.write(cast("Iterator[ExportRecord]", known), path)
-        return msgspec.structs.replace(written, notices=(*written.notices, *places.notices()))
     session = workspace.import_session(workspace.author)
+    if not chosen.is_own:
+        places, undecided = KnownPlaces(session), _Undecided(session, chosen)
+        leaving = map(undecided.as_known, filter(undecided.may_leave, records))
+        known = map(places.only_known, map(_as_stated, leaving))
+        written = chosen.write(cast("Iterator[ExportRecord]", known), path)
+        notices = (*written.notices, *places.notices(), *undecided.notices())
+        return msgspec.structs.replace(written, left_out=written.left_out + undecided.left_out, notices=notices)
     sign = session.signature if session.can_sign() else None
     report = write_own(cast("Iterator[ExportRecord]", records), Path(path), sign)
     return report if sign else msgspec.structs.replace(report, notices=(*report.notices, _UNSIGNED))
+
+
+class _Undecided:
+    """What of one export waits for a person, or was turned down: other programs would tell it as if it held.
+
+    What an import of the same format brought stands in such a file already. Agents may say that of any memory.
+    """
+
+    def __init__(self, session: ImportSession, chosen: Format) -> None:
+        self.left_out = 0
+        self._waiting = 0
+        self._without_place = chosen.without_place
+        self._came_so = {row.record_id for row in session.ledger.of_formats([chosen.name])}
+
+    def may_leave(self, record: AnyRecord) -> bool:
+        """Tell whether a record is written, and count what is not."""
+        waits = isinstance(record, Memory | Crystal) and record.status in ("pending", "proposed")
+        turned_down = isinstance(record, Memory | Crystal) and record.status == "rejected"
+        stays = (waits or turned_down) and record.id not in self._came_so
+        self.left_out += stays
+        self._waiting += waits and stays
+        return not stays
+
+    def as_known(self, record: AnyRecord) -> AnyRecord:
+        """Return a record without a place in files that no import gave it, where the format keeps such."""
+        if self._without_place is None or not isinstance(record, Memory) or record.id in self._came_so:
+            return record
+        return self._without_place(record)
+
+    def notices(self) -> tuple[str, ...]:
+        """Return the sentence about what waits, if anything does."""
+        if not self._waiting:
+            return ()
+        said = "1 text that waits" if self._waiting == 1 else f"{self._waiting:,} texts that wait"
+        return (f"{said} for a decision {'is' if self._waiting == 1 else 'are'} not written. Decide in Review first.",)
 
 
 def _as_stated(record: AnyRecord) -> AnyRecord:

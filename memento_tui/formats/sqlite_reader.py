@@ -76,7 +76,8 @@ class ForeignDatabase:
         """Return the names of the columns that a real table stores; a computed one may hide any amount of work."""
         if table not in self.tables:
             return []
-        return [row[0] for row in self.connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+        found = (row[0] for row in self.connection.execute("SELECT name FROM pragma_table_info(?)", (table,)))
+        return [name for name in found if _is_utf8(name)]  # in a damaged file a name may be no text
 
     def count(self, table: str) -> int:
         """Return how many rows a table has."""

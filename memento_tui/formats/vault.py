@@ -13,6 +13,7 @@ import msgspec
 
 from memento_tui.errors import InvalidInput
 from memento_tui.formats import markdown
+from memento_tui.formats.agents_file_locations import FILE_NAMES
 from memento_tui.formats.base import (
     MEMORY_BANK,
     ExportRecord,
@@ -43,12 +44,14 @@ __all__ = [
     "count",
     "kept_note",
     "link_properties",
+    "names_instructions",
     "note_fields",
     "note_text",
     "parse_file",
     "paths_of",
     "read",
     "read_note_properties",
+    "without_place",
     "write",
 ]
 
@@ -420,6 +423,18 @@ def kept_note(memory: Memory) -> KeptNote:
     return kept if _is_safe_path(kept.path) else KeptNote()
 
 
+def names_instructions(path: str) -> bool:
+    """Tell whether a note's file is one that agents' hosts read as instructions, such as ``CLAUDE.md``."""
+    return path.rpartition("/")[2].casefold() in FILE_NAMES
+
+
+def without_place(memory: Memory) -> Memory:
+    """Return a memory without a place that would make its note a file of instructions; agents may name any."""
+    if not names_instructions(kept_note(memory).path):
+        return memory
+    return msgspec.structs.replace(memory, extra={n: v for n, v in memory.extra.items() if n != EXTRA_KEY})
+
+
 def _is_safe_path(path: str) -> bool:
     """Return whether a path stays below the folder it is written to, outside of every hidden folder."""
     plain = all(name and not name.startswith(".") for name in path.split("/"))
@@ -441,7 +456,8 @@ def paths_of(memory: Memory, kept: KeptNote) -> Iterator[str]:
         yield kept.path
     folders = [_file_name(name, _MAX_NAME_BYTES) for name in memory.namespace.split("/")]
     name = _file_name(memory.headline, _MAX_NAME_BYTES)
-    yield "/".join([*folders, name + NOTE_SUFFIX])
+    if not names_instructions(name + NOTE_SUFFIX):
+        yield "/".join([*folders, name + NOTE_SUFFIX])
     name = f"{name} ({_file_name(memory.id, _MAX_ID_BYTES)})"
     yield "/".join([*folders, name + NOTE_SUFFIX])
     for number in itertools.count(2):
@@ -488,4 +504,5 @@ FORMAT = Format(
     count=count,
     write=write,
     is_place=_is_vault,
+    without_place=without_place,
 )

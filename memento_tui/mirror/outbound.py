@@ -7,7 +7,7 @@ from itertools import chain
 
 from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import source_digest
-from memento_tui.formats.vault import kept_note, paths_of
+from memento_tui.formats.vault import kept_note, names_instructions, paths_of, without_place
 from memento_tui.mirror.folder import FileStatus
 from memento_tui.mirror.notes import NoteFile, changed_fields, render_new_note, with_full_text
 from memento_tui.mirror.state import MirrorContext, MirrorEvent
@@ -74,7 +74,7 @@ class OutboundChanges:
 
     def write_new(self, memory: Memory, path: str = "", why: str = "") -> MirrorEvent:
         """Write the note of a memory that has none, at ``path`` if nothing lies there. Raises `InvalidInput`."""
-        target = with_full_text(memory)
+        target = without_place(with_full_text(memory))
         for place in chain([path] if path else [], paths_of(target, kept_note(target))):
             if place.casefold() in self._taken and place != path:
                 continue
@@ -90,6 +90,10 @@ class OutboundChanges:
         """Update a note to its memory; ``base`` is the memory as both sides had it before. Raises `InvalidInput`."""
         if memory.sensitivity == "restricted" and not self.selected([memory.id]):
             # Its note says what it said before: a folder is read by whoever reads the folder.
+            self._ledger.set_in_sync(file.path, memory, file.digest)
+            return
+        if names_instructions(file.path) and memory.stability == "draft":
+            # Hosts tell what stands there as the person's own word.
             self._ledger.set_in_sync(file.path, memory, file.digest)
             return
         target = with_full_text(memory)

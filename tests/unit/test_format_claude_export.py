@@ -139,6 +139,15 @@ def test_a_memory_that_was_made_here_becomes_a_topic_with_an_entry(workspace: Wo
     assert (found.content, found.kind) == ("Use tabs.", "instruction")
 
 
+def test_no_topic_has_the_name_of_the_index_on_a_file_system_where_case_is_nothing(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    workspace.remember("The port is 8080.", title="Memory", namespace="claude/p")
+    run_export(workspace, tmp_path, format_name="claude")
+    names = [path.name for path in tmp_path.rglob("*.md")]
+    assert len(names) == len({name.casefold() for name in names}) == 2
+
+
 def test_a_file_that_changed_meanwhile_is_not_replaced(workspace: Workspace, home: Path) -> None:
     found = imported(workspace, home)
     workspace.update(found["Site"].id, content="## Site\nnew")

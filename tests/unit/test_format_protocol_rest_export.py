@@ -122,7 +122,10 @@ def test_what_the_wire_cannot_say_stays_here_and_is_counted(workspace: Workspace
         written = export(workspace, address)
     assert [row["content"] for row in account.memories] == ["Stays."]
     assert (written.records, written.left_out) == (1, 5)
-    assert written.notices == ("1 restricted, which stay here: any agent could recall them there",)
+    assert written.notices == (
+        "1 restricted, which stay here: any agent could recall them there",
+        "1 text that waits for a decision is not written. Decide in Review first.",
+    )
 
 
 def test_memories_go_a_hundred_at_a_time_and_each_text_once(workspace: Workspace) -> None:
