@@ -166,3 +166,12 @@ def test_the_past_beside_its_preview(snap_compare: Compare, lived: Path) -> None
 
     with memento_tui.open(lived) as workspace:
         assert snap_compare(MementoApp(workspace, "memories"), run_before=go_back, terminal_size=(80, 24))
+
+
+async def test_on_a_wide_screen_frames_name_the_list_and_the_text(lived: Path) -> None:
+    async with opened(lived, (140, 42)) as driver:
+        await driver.press("at", "enter")
+        await driver.until(lambda: isinstance(driver.app.screen, PastScreen), "the past is shown")
+        await driver.until(lambda: driver.app.screen.query_one("#preview").styles.border_left[0] == "round", "framed")
+        titles = [str(driver.app.screen.query_one(name).border_title) for name in ("#past-rows", "#preview")]
+        assert titles == ["Memories of then", "Text"]

@@ -21,10 +21,13 @@ from memento_tui.tui.screens.dialogs import Dialog
 __all__ = ["HelpScreen"]
 
 _KEYS_WIDTH = 22
-"""Cells in which the keys stand; longer ones push their words to the right."""
+"""Cells in which the keys stand where there is room, else a third; longer ones push their words to the right."""
 
-_NARROWEST = 20
-"""Cells of the words at least."""
+_NARROWEST = 12
+"""Cells of the words at least; where there are fewer beside the keys, they stand below."""
+
+_INDENT = 4
+"""Cells in front of words that stand below their keys."""
 
 
 class HelpScreen(Dialog[None]):
@@ -97,6 +100,10 @@ def _section(title: str, rows: Sequence[tuple[str, str]], filter_text: str, widt
 
 def _row(keys: str, words: str, width: int) -> list[Content]:
     """Return the keys with what they do beside them, each line of it below the one before."""
-    head = literal(f"  {keys:<{_KEYS_WIDTH}}", "bold")
-    first, *others = literal(words).wrap(max(width - head.cell_length, _NARROWEST))
+    column = min(_KEYS_WIDTH, width // 3)
+    head = literal(f"  {keys:<{column}}"[: width - 1] + " " * (column < _KEYS_WIDTH), "bold")
+    room = width - head.cell_length
+    if room < _NARROWEST:
+        return [head, *(line.pad_left(_INDENT) for line in literal(words).wrap(max(width - _INDENT, _NARROWEST)))]
+    first, *others = literal(words).wrap(room)
     return [head + first, *(line.pad_left(head.cell_length) for line in others)]

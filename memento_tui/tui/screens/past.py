@@ -23,13 +23,14 @@ from memento_tui.moments import format_moment
 from memento_tui.search.query_language import Query
 from memento_tui.text.counting import count_of
 from memento_tui.tui.commands import KeyMap, KeyScope, bindings, commands_in_scopes, key_names
-from memento_tui.tui.display import literal
+from memento_tui.tui.display import literal, set_border_title
 from memento_tui.tui.memory_columns import memory_line
 from memento_tui.tui.row_sources import summary_of
 from memento_tui.tui.screens.dialogs import AskLine, Dialog
 from memento_tui.tui.section import app_of, in_thread
 from memento_tui.tui.views.memory_side import Preview
 from memento_tui.tui.views.view import FixedRows, ViewList
+from memento_tui.tui.widgets.frames import VerticalFrame
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, RowSource
 
 __all__ = ["PastScreen", "ask_for_moment"]
@@ -75,11 +76,13 @@ class PastScreen(Dialog[None]):
     PastScreen Input, PastScreen Input:focus { border: none; height: 1; padding: 0 1; background: $surface; }
     PastScreen #past-note { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
     PastScreen #past-panes { height: 1fr; layout: vertical; }
-    PastScreen .rows, PastScreen #preview { height: 1fr; }
-    PastScreen #preview { border-top: solid $panel; }
+    PastScreen #past-rows, PastScreen #preview { height: 1fr; }
+    PastScreen #preview { border-top: solid $panel; border-title-color: $text-muted; }
     PastScreen.-wide #past-panes { layout: horizontal; }
-    PastScreen.-wide .rows { width: 1fr; }
-    PastScreen.-wide #preview { width: 1fr; border-top: none; border-left: solid $panel; }
+    PastScreen.-wide #past-rows, PastScreen.-wide #preview {
+        width: 1fr; border: round $foreground 25%; border-title-color: $text-muted;
+    }
+    PastScreen.-wide #preview { margin-left: 1; padding: 0 0 0 1; }
     PastScreen #past-keys { height: 1; padding: 0 1; background: $footer-background; color: $footer-foreground; }
     """
 
@@ -91,7 +94,7 @@ class PastScreen(Dialog[None]):
         self.head = Static(id="past-head")
         self.filter_box = Input(placeholder='search: words "phrase" -not tag:x kind:decision')
         self.note = Static(id="past-note")
-        self.rows: ViewList[MemorySummary] = ViewList(memory_line, classes="rows")
+        self.rows: ViewList[MemorySummary] = ViewList(memory_line)
         """The memories of that moment."""
         self.preview = Preview(tells_story=False)
         self._query: Query | None = None
@@ -100,12 +103,16 @@ class PastScreen(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         """Lay out the moment, the search, the list and the preview."""
+        rows = VerticalFrame(id="past-rows")
+        set_border_title(rows, "Memories of then")
+        set_border_title(self.preview, "Text")
         with Vertical():
             yield self.head
             yield self.filter_box
             yield self.note
             with Horizontal(id="past-panes"):
-                yield self.rows
+                with rows:
+                    yield self.rows
                 yield self.preview
             yield Static(_key_line(app_of(self).keys), id="past-keys")
 
@@ -244,7 +251,8 @@ class PastScreen(Dialog[None]):
 def _key_line(keys: KeyMap) -> Content:
     """Return the keys of this screen as a line."""
     parts = [
-        Content.styled(key_names(keys.of(command).split(",")[0]), "bold") + literal(f" {command.label}  ")
+        Content.styled(key_names(keys.of(command).split(",")[0]), "bold $footer-key-foreground")
+        + literal(f" {command.label}  ")
         for command in commands_in_scopes(["past"])
         if command.label
     ]

@@ -39,6 +39,7 @@ ENTRY_COLUMNS = Columns[ActivityRow](
             "what was done",
             share(0.2, 16, 13),
             lambda row, _: done_words(row.entry.action, proposes=row.proposes),
+            least=_NARROW,
         ),
         "what": Column(
             "what",

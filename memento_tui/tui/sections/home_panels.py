@@ -458,7 +458,9 @@ def _tags(view: HomeView, width: int, height: int) -> list[PanelRow]:
 def _tag_bars(tags: Sequence[tuple[str, int]], across: int, height: int) -> list[PanelRow]:
     """Return a row for each tag with a bar of its use, the most used first, in columns of ``across`` cells."""
     most_first = sorted(tags, key=lambda tag: (-tag[1], tag[0].casefold()))
-    most, room = most_first[0][1], across - _TAG_NAME_WIDTH - _TAG_COUNT_WIDTH - 4
+    most = most_first[0][1]
+    count_width = len(f"{most:,}")
+    room = across - _TAG_NAME_WIDTH - count_width - 4
     rows: list[list[TextPiece]] = [[] for _ in range(min(height, len(tags)))]
     for place, (tag, count) in enumerate(most_first):
         name = cells(tag, _TAG_NAME_WIDTH)
@@ -468,16 +470,16 @@ def _tag_bars(tags: Sequence[tuple[str, int]], across: int, height: int) -> list
         rows[place % height] += [
             TextPiece(said, style, _tag_link(tag)),
             TextPiece(" " * (cell_len(name) - cell_len(said))),
-            TextPiece(f" {count:>{_TAG_COUNT_WIDTH},} ", "dim"),
+            TextPiece(f" {count:>{count_width},} ", "dim"),
             TextPiece(bar, style if style.endswith("accent") else "dim"),
             TextPiece(" " * (room - len(bar) + 2)),
         ]
     return list(rows)
 
 
-_TAG_BAR_WIDTH, _MOST_TAG_BAR_WIDTH = 32, 50
+_TAG_BAR_WIDTH, _MOST_TAG_BAR_WIDTH = 26, 50
 """Cells of a tag with its bar, at least and at most."""
-_TAG_NAME_WIDTH, _TAG_COUNT_WIDTH = 14, 4
+_TAG_NAME_WIDTH = 14
 
 
 def _tag_style(count: int, most: int) -> str:

@@ -85,7 +85,7 @@ class Preview(ScrollFrame, can_focus=False):
             return
         memory = self._memory
         taken = sum(part.outer_size.height for part in (self._title, self._facts, self._body)) + 1
-        self._story.show(memory, width=self.content_size.width, height=self.size.height - taken)
+        self._story.show(memory, width=self.text_width, height=self.size.height - taken)
 
     def _show_body(self) -> None:
         memory = self._memory

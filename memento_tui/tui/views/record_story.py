@@ -181,7 +181,7 @@ class StoryScroll(ScrollFrame, Generic[RecordT]):
 
     def _fit(self) -> None:
         height = self.size.height - self._text.outer_size.height
-        self._story.show(self._record, width=self.scrollable_content_region.width, height=height)
+        self._story.show(self._record, width=self.text_width, height=height)
 
 
 def _wrapped(text: str, width: int, most: int) -> Iterator[str]:

@@ -16,7 +16,7 @@ from textual.widgets import Static
 from memento_tui.api.use_report import PeriodUse, ReportedMemory, UseReport, use_report
 from memento_tui.errors import MementoError
 from memento_tui.tui.commands import KeyScope, bindings
-from memento_tui.tui.display import cells, has_hidden, literal
+from memento_tui.tui.display import cells, has_hidden, literal, set_border_title
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
 from memento_tui.tui.section import WIDE_CELLS, in_thread
 from memento_tui.tui.sections.catalogue import section_showing
@@ -77,11 +77,14 @@ class ReportView(View):
     ReportView .report-rows { height: 1fr; }
     ReportView ViewList { scrollbar-gutter: stable; }
     ReportView .report-columns { height: 1; padding: 0 1; color: $text-muted; text-align: right; }
-    ReportView .report-side { height: 1fr; border-top: solid $panel; padding: 0 2; scrollbar-size-vertical: 1; }
+    ReportView .report-side { height: 1fr; padding: 0 2; scrollbar-size-vertical: 1; }
+    ReportView .report-side { border-top: solid $panel; border-title-color: $text-muted; }
     ReportView.-empty .report-columns, ReportView.-empty .report-side { display: none; }
     ReportView > .view-note { padding: 1 4; }
-    ReportView.-wide .report-rows { width: 3fr; }
-    ReportView.-wide .report-side { width: 2fr; border-top: none; border-left: solid $panel; }
+    ReportView.-wide .report-rows, ReportView.-wide .report-side {
+        width: 3fr; border: round $foreground 25%; border-title-color: $text-muted;
+    }
+    ReportView.-wide .report-side { width: 2fr; margin-left: 1; padding: 0 1; }
     """
 
     def __init__(self) -> None:
@@ -99,10 +102,13 @@ class ReportView(View):
 
     def compose(self) -> ComposeResult:
         """Show the sum of all, the list, and the row under the cursor in full."""
+        rows = VerticalFrame(classes="report-rows")
+        set_border_title(rows, "What was told")
+        set_border_title(self._side, "Its use")
         yield self.head
         yield self.note
         with Frame(classes="panes"):
-            with VerticalFrame(classes="report-rows"):
+            with rows:
                 yield Static(Content(_COLUMNS), classes="report-columns")
                 yield self.rows
             with self._side:

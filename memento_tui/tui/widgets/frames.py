@@ -61,6 +61,11 @@ class HorizontalFrame(Unpainted, Horizontal):
 class ScrollFrame(Unpainted, VerticalScroll):
     """A container of one column that scrolls."""
 
+    @property
+    def text_width(self) -> int:
+        """The cells of a text in it, without the one that keeps the text off the scrollbar."""
+        return self.scrollable_content_region.width - 1
+
 
 class SwitcherFrame(Unpainted, ContentSwitcher):
     """A container that shows one of its children at a time."""

@@ -326,7 +326,9 @@ def _cut(row: PanelRow, width: int) -> PanelRow:
     for piece in row:
         size = cell_len(piece.text)
         if size > left:
-            return [*kept, piece._replace(text=set_cell_size(piece.text, left))]
+            shown = set_cell_size(piece.text, left)
+            is_text_cut = left > 0 and piece.text[len(shown.rstrip()) :].strip() != ""
+            return [*kept, piece._replace(text=f"{set_cell_size(piece.text, left - 1)}…" if is_text_cut else shown)]
         kept.append(piece)
         left -= size
     return kept

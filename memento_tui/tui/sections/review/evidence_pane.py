@@ -82,7 +82,7 @@ class EvidencePane(ErrorBoundary, ScrollFrame, can_focus=False):
 
     @property
     def _text_width(self) -> int:
-        return max(self.scrollable_content_region.width, MIN_SPLIT_WIDTH)
+        return max(self.text_width, MIN_SPLIT_WIDTH)
 
     @property
     def is_split(self) -> bool:
