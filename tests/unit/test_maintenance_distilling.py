@@ -68,6 +68,20 @@ STATED = [
         "Whenever you change a proto file, run make generate",
     ),
     ("I want you to always explain the SQL", "standing_instruction", "I want you to always explain the SQL"),
+    (
+        "Remember, you alwasy need to go through /bin/ls",
+        "standing_instruction",
+        "Remember, you alwasy need to go through /bin/ls",
+    ),
+    (
+        "as I said, you always have to ask before a push",
+        "standing_instruction",
+        "as I said, you always have to ask before a push",
+    ),
+    ("our entry point is App.vue, put the store in there", "named_place", "Our entry point is App.vue"),
+    ("my main application is src/portal/web.", "named_place", "My main application is src/portal/web"),
+    ("our migrations live in `db/changes`", "named_place", "Our migrations live in `db/changes`"),
+    ("One thing I'll add: I want Tailwind used in the project.", "chosen_tool", "I want Tailwind used in the project."),
     ("we use pnpm, not npm", "chosen_tool", "We use pnpm, not npm"),
     ("We use Postgres 15 for everything.", "chosen_tool", "We use Postgres 15 for everything."),
     ("use uv instead of pip", "chosen_tool", "Use uv instead of pip"),
@@ -150,6 +164,18 @@ Never seen this before
 always the same problem
 why do we always get this error?
 should we use pnpm?
+you always have to click twice
+remember, you always need to restart it
+why do you always need to use cat?
+my file is index.js
+our problem is in main.py
+my code is in app.py but nothing works
+our app is at http://localhost:3000
+our entry point is App.vue?
+maybe our entry point is App.vue
+our build is failing in main.go
+I want this used in the project
+I want it used in the app
 can you always run lint?
 could you use fetch instead of axios?
 what does "never use any" mean?

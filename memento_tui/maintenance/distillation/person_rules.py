@@ -90,6 +90,12 @@ _ALWAYS = re.compile(
     r"(?:be\s+sure|make\s+sure|remember|try)\s+(?:to|you|that\s+you|we)\s+|we\s+(?:should\s+|must\s+)?|must\s+|should\s+)?"
     r"(always|never)\s+(?:ever\s+|again\s+)?([a-z_'][\w'-]*)"
 )
+_ALWAYS_AS_SAID = re.compile(
+    r"(?:remember|again|(?:as|like)\s+i\s+said|i\s+told\s+you)\b[,:]?\s+(?:that\s+)?you\s+"
+    r"(?:always|alway|allways|alwasy|alwyas)\s+(?:must|(?:need|have)\s+to)\s+[a-z_'][\w'-]*\b"
+    rf"(?!\s+{_POINTERS}[.!]*$)"
+)
+"""*Remember, you always need to ...*; without its beginning it is a complaint as often."""
 _FROM_NOW_ON = re.compile(
     _CLAUSE + r"(?:from\s+(?:now|here|this\s+point)\s+on(?:\s+out)?|going\s+forward|in\s+future)\b[,:]?\s+\S"
 )
@@ -128,7 +134,11 @@ _POLITE = re.compile(r"\b(?:please|pls|plz)\b")
 def standing_instruction(sentence: TurnSentence) -> RuleMatch | None:
     """Find ``always ...``, ``never ...``, ``from now on ...``, ``please don't ...``, ``whenever you ..., ...``."""
     text, mask = _body(sentence)
-    if _PERSONA.search(mask) or _STARTS_WITH_POINTER.match(mask) or _OF_ONESELF.search(mask):
+    if _PERSONA.search(mask) or _STARTS_WITH_POINTER.match(mask):
+        return None
+    if _ALWAYS_AS_SAID.match(mask) and not _PASSING.search(mask):
+        return memory_match(text, "standing_instruction", 0.9, kind="instruction", certainty=4)
+    if _OF_ONESELF.search(mask):
         return None
     score = 0.0
     always = _ALWAYS.search(mask)
@@ -168,16 +178,22 @@ _USE_NOT = re.compile(
     _CLAUSE + r"(?:you\s+(?:should|must)\s+|we\s+|please\s+)?use\s+(?!the\s+(?:same|other|first|second|new|old)\b)"
     r"((?:[\w./@+-]+\s+){0,3}?[\w./@+-]+),?\s+(?:instead\s+of|rather\s+than|and\s+not|over|not|never)\s+((?:[\w./@+-]+\s*){1,4})"
 )
+_WANTED_IN_PROJECT = re.compile(
+    rf"\bi\s+want\s+(?!{_POINTERS}\b|the\b|a\b|an\b|to\b|you\b|my\b|your\b)(?:[\w./@+-]+\s+){{1,3}}(?:to\s+be\s+)?used\s+"
+    r"(?:in|for|across|throughout)\s+(?:this|the|our|my)\s+(?:project|repo|repository|codebase|app|service|monorepo)\b"
+)
 _VAGUE_AMOUNT = re.compile(r"\b(?:too|lots?|much|many|more|less|few|some|out of|into|such|way)\b")
 _PLAIN_USE = re.compile(r"[^,]{1,60}?\b(?:use|target|support|require|pin|follow)s?\s")
 _TASK_OBJECT = re.compile(r"\b(?:a|an|this|that|it|them|these|those|your|my|his|same|another)\b")
 
 
 def chosen_tool(sentence: TurnSentence) -> RuleMatch | None:
-    """Find ``we use X (not Y)``, ``this project targets X``, ``use X instead of Y``."""
+    """Find ``we use X (not Y)``, ``this project targets X``, ``use X instead of Y``, ``I want X used in the app``."""
     text, mask = _body(sentence)
     if _PASSING.search(mask):
         return None
+    if wanted := _WANTED_IN_PROJECT.search(mask):
+        return memory_match(text[wanted.start() :], "chosen_tool", 0.75, kind="instruction", certainty=4)
     if (match := _WE_USE.match(mask)) and not re.match(rf"{_POINTERS}\b", match[1]) and "?" not in mask:
         has_choice = re.search(r"\b(?:not|instead of|rather than|never|only|everywhere|for)\b", match[1])
         if _VAGUE_AMOUNT.search(match[1]) or not (has_choice or _PLAIN_USE.match(mask)):
@@ -186,6 +202,28 @@ def chosen_tool(sentence: TurnSentence) -> RuleMatch | None:
     if (match := _USE_NOT.search(mask)) and not _TASK_OBJECT.search(f"{match[1]} {match[2]}"):
         return memory_match(text, "chosen_tool", 0.75, kind="instruction", certainty=4)
     return None
+
+
+_NAMED_PLACE = re.compile(
+    r"(?:our|my)\s+((?:[a-z][\w-]*\s+){0,3}[a-z][\w-]*)\s+(?:is|are|lives?|sits?)\s+(?:in\s+|at\s+|under\s+)?"
+    r"((?:[\w@~.-]*/)+[\w.@~-]*\w|[\w-]{2,}\.[a-z]{1,6}|_{3,})(?=\s*(?:[,.;!]|$))"
+)
+_OF_THE_MOMENT = re.compile(
+    r"\b(?:errors?|issues?|problems?|bugs?|questions?|outputs?|results?|messages?|goals?|cursor|screens?|inputs?|commands?|"
+    r"files?|code|quer(?:y|ies)|responses?|changes?|current|new|last|first|next|failing|broken)\b"
+)
+"""Words for what somebody has before them, as against a part of the project."""
+
+
+def named_place(sentence: TurnSentence) -> RuleMatch | None:
+    """Find ``our entry point is App.vue``, ``my main application is src/portal``: which file or folder something is."""
+    text, mask = _body(sentence)
+    match = _NAMED_PLACE.match(mask)
+    if match is None or _OF_THE_MOMENT.search(match[1]) or "://" in text[match.start(2) : match.end()]:
+        return None
+    if not re.search(r"\w[./]\w", text[match.start(2) : match.end()]):
+        return None
+    return memory_match(text[: match.end()], "named_place", 0.65, kind="fact", certainty=4)
 
 
 _REMEMBER = re.compile(
@@ -327,5 +365,13 @@ def decision(sentence: TurnSentence) -> RuleMatch | None:
     return memory_match(text, "decision", 0.8 if has_reason else 0.72, kind="decision", certainty=4)
 
 
-PERSON_RULES: tuple[Rule, ...] = (correction, to_remember, standing_instruction, preference, decision, chosen_tool)
+PERSON_RULES: tuple[Rule, ...] = (
+    correction,
+    to_remember,
+    standing_instruction,
+    preference,
+    decision,
+    chosen_tool,
+    named_place,
+)
 """The rules, the most specific first; the first that matches a sentence takes it."""

@@ -213,7 +213,7 @@ _CUES = frozenset(
     stand no noo nope nah wrong quite incorrect actually correction clarify isn re let lets go going stick sticking
     settle standardize standardise decided agreed settled decision todo do remind next tomorrow monday still waiting
     blocked bother skip stop look alone until already ignore leave touch worry away known flaky flake broken down
-    unreliable
+    unreliable used our my
     """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
 )
 _LETTER_RUNS = re.compile(r"[a-z]+")
