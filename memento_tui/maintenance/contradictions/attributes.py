@@ -434,9 +434,14 @@ def _leaves(side: SentenceInContext, other: SentenceInContext) -> bool:
     change = next((at for at, token in enumerate(tokens) if token.low in CHANGE_CUES), len(tokens))
     begin = next((at for at in range(change, len(tokens)) if tokens[at].low in _BEFORE_WHAT_IS_LEFT), len(tokens))
     end = next((at for at in range(begin + 1, len(tokens)) if tokens[at].low in _BEFORE_WHAT_CAME), len(tokens))
-    left = {token.stem for token in tokens[begin + 1 : end] if token.weight >= 1}
+    left = [token for token in tokens[begin + 1 : end] if token.weight >= 1]
+    named = {token.stem for token in left if token.name}
     came = {token.stem for token in tokens[end + 1 : end + 1 + _SPANNED] if token.weight >= 1}
-    return bool(left and came) and not left.isdisjoint(other.sentence.weights) and came.isdisjoint(other.reading.stems)
+    if not left or not came or not came.isdisjoint(other.reading.stems):
+        return False
+    # Of *PlanetScale MySQL* either name is enough; *wrapper components* are not any components.
+    stated = other.sentence.weights.keys()
+    return not named.isdisjoint(stated) if named else stated >= {token.stem for token in left}
 
 
 def _unshared_names(side: SentenceInContext, other: SentenceInContext) -> float:
