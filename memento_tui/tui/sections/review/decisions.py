@@ -109,7 +109,8 @@ class DecisionRunner:
             app.refresh_after_write()
             app.show_status(str(error), problem=True)
         else:
-            app.refresh_after_write()
+            # The next card is there already: threads that read the queue would only hold its frame up.
+            self._section.call_after_refresh(app.refresh_after_write)
 
     async def decide_marked(self, verb: DecisionVerb, reason: str = "") -> None:
         """Ask, and decide about all marked items as they were when they were marked; must run in a worker.

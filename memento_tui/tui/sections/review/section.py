@@ -225,9 +225,9 @@ class ReviewSection(ListSection[QueueRow]):
         return self.selection.ids()
 
     def read(self, *, select: str | None = None) -> None:
-        """Show the queue from its beginning."""
+        """Show the queue from its beginning; it is counted behind the frame."""
         super().read(select=select)
-        self._count()
+        self.call_after_refresh(self._count)
 
     def reload(self) -> None:
         """Read again, keeping the position; the item in focus is drawn again if it changed."""
