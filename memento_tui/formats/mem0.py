@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 import re
@@ -159,13 +160,14 @@ def _of_document(file: SourceFile) -> Iterator[JsonLine | Refused]:
     if isinstance(loaded, Refused):
         yield loaded
         return
+    data = loaded.data.removeprefix(codecs.BOM_UTF8)
     try:
-        elements = _elements(loaded.data)
+        elements = _elements(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         yield Refused(file.name, 0, f"is not a whole list of memories ({error}); those that are whole in it are read")
-        yield from _recovered(file.name, loaded.data.decode(errors="surrogateescape"))
+        yield from _recovered(file.name, data.decode(errors="surrogateescape"))
     else:
-        yield from _numbered_elements(file.name, loaded.data, elements)
+        yield from _numbered_elements(file.name, data, elements)
 
 
 def _elements(data: bytes) -> list[msgspec.Raw]:
@@ -210,10 +212,13 @@ def _recovered(file: str, text: str) -> Iterator[JsonLine | Refused]:
         number += text.count("\n", counted, match.start())
         counted = match.start()
         try:
-            value, position = _stdlib_decoder.raw_decode(text, match.start())
+            _, position = _stdlib_decoder.raw_decode(text, match.start())
             source = text[match.start() : position].encode()
+            value = msgspec.json.decode(source)
         except UnicodeEncodeError:
             yield Refused(file, number, "is not UTF-8")
+        except msgspec.DecodeError:
+            yield Refused(file, number, "holds a character or a number that no text can carry")
         except (ValueError, RecursionError):  # a number of more than 4,300 digits is a ValueError too
             attempts += 1
             position = match.end()

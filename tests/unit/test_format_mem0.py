@@ -247,3 +247,19 @@ def test_another_json_file_is_not_taken_for_one_of_mem0(tmp_path: Path) -> None:
 
 def test_the_count_is_that_of_the_memories(tmp_path: Path) -> None:
     assert mem0.count(put(tmp_path / "m.json", {"results": [TEA, BOAT]})) == 2
+
+
+def test_half_a_character_in_one_memory_costs_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    whole = rb'{"results": [{"memory": "a \ud800", "user_id": "x"}, {"id": "b", "memory": "Owns a boat"}'
+    for end in (b"]}", b', {"id"'):
+        path.write_bytes(whole + end)
+        found = reading(mem0.read(path))
+        assert found.keys == ["b"]
+        assert "holds a character or a number that no text can carry" in [one.reason for one in found.refused]
+
+
+def test_a_byte_order_mark_is_no_damage(tmp_path: Path) -> None:
+    path = put(tmp_path / "m.json", {"results": [TEA]})
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert reading(mem0.read(path)).only.key == TEA["id"]
