@@ -195,16 +195,16 @@ class _Wanted:
     """The words and phrases of a query, in the stems by which texts are compared."""
 
     def __init__(self, query: Query) -> None:
-        from memento_tui.text.terms import STOP_WORDS, terms  # noqa: PLC0415 - as in `Past.search`
+        from memento_tui.text.terms import STOP_WORDS, single_terms  # noqa: PLC0415 - as in `Past.search`
 
-        self._terms = terms
+        self._terms = single_terms
         is_stop = all(not isinstance(part, Phrase) and part.text.lower() in STOP_WORDS for part in query.words)
         self._wanted = [
-            tuple(terms(part.text))
+            tuple(single_terms(part.text))
             for part in query.words
             if is_stop or isinstance(part, Phrase) or part.text.lower() not in STOP_WORDS
         ]
-        self._unwanted = [tuple(terms(part.text)) for part in query.excluded]
+        self._unwanted = [tuple(single_terms(part.text)) for part in query.excluded]
 
     def score(self, memory: Memory) -> int:
         """Return how often a memory holds the words, the phrases in one piece; 0 where one is missing or unwanted."""

@@ -14,7 +14,7 @@ from memento_tui.search.keyword_query import FLAGS, NUMBERS, TEXTS, WORDS
 from memento_tui.search.lance_filter import column_number
 from memento_tui.search.ranking import HEADING_CHARACTERS
 from memento_tui.storage.memory_queries import SessionContext
-from memento_tui.text.terms import different_stems, identifiers
+from memento_tui.text.terms import different_stems, identifiers, searchable, unspaced_characters
 
 __all__ = ["SCHEMA_VERSION", "make_document"]
 
@@ -38,7 +38,8 @@ def make_document(memory: Memory, context: SessionContext | None = None) -> tant
     facts += [f"tag:{fold_tag(tag)}" for tag in memory.tags]
     facts += [f"{name}:{stem}" for name in TEXTS for stem in different_stems(getattr(memory, name))]
     body = f"{memory.content}\n{memory.validity_context}" if memory.validity_context else memory.content
-    text = "\n".join(part for part in (memory.title, body, *memory.tags) if part)
+    title, body, tags = searchable(memory.title), searchable(body), [searchable(tag) for tag in memory.tags]
+    text = "\n".join(part for part in (title, body, *tags) if part)
     fields: dict[str, Any] = {
         "id": memory.id,
         "body": body,
@@ -48,16 +49,16 @@ def make_document(memory: Memory, context: SessionContext | None = None) -> tant
     for name, value in zip(NUMBERS, _number_values(memory), strict=True):
         if value is not None:
             fields[name] = column_number(value)
-    if memory.title:
-        fields["title"] = memory.title
-    if memory.tags:
-        fields["tags"] = list(memory.tags)
-    if heading := [part for part in (_heading_of(memory), *memory.tags) if part]:
+    if title:
+        fields["title"] = title
+    if tags:
+        fields["tags"] = tags
+    if heading := [part for part in (searchable(_heading_of(memory)), *tags) if part]:
         fields["head"] = heading
-    if parts := identifiers(text):
-        fields["parts"] = parts
+    if parts := [part for part in (identifiers(text), *unspaced_characters(text)) if part]:
+        fields["parts"] = " ".join(parts)
     if context is not None:
-        fields["context"] = context.text
+        fields["context"] = searchable(context.text)
         facts += [context_fact(name) for name in context.ids]
     return tantivy.Document(**fields)
 

@@ -27,6 +27,7 @@ from memento_tui.text.terms import (
     character_bigrams,
     identifiers,
     is_compound,
+    spaced_pieces,
     terms,
 )
 
@@ -41,7 +42,7 @@ __all__ = [
     "register_analyzers",
 ]
 
-TEXT_VERSION = "7"
+TEXT_VERSION = "8"
 """Raised with every change of the text fields or analyzers; an index of another version is rebuilt.
 
 A hook reads no other fields of the index. The whole version, `IndexState.version`, begins with it and goes on with a
@@ -134,7 +135,7 @@ class TermQueryBuilder:
 
     def phrase(self, text: str) -> tantivy.Query:
         """Return the query for words side by side."""
-        return tantivy.Query.disjunction_max_query(self._choices(terms(text)), TIE_BREAKER)
+        return self._unspaced(text) or self._side_by_side(terms(text))
 
     def stem(self, field: str, stem: str) -> tantivy.Query:
         """Return the query for a stemmed word in one field."""
@@ -181,8 +182,23 @@ class TermQueryBuilder:
             return tantivy.Query.term_query(self._schema, field, stems[0])
         return tantivy.Query.phrase_query(self._schema, field, list(stems))
 
+    def _side_by_side(self, stems: Sequence[str]) -> tantivy.Query:
+        return tantivy.Query.disjunction_max_query(self._choices(stems), TIE_BREAKER)
+
     def _identifier(self, text: str) -> tantivy.Query:
-        return self._all("parts", character_bigrams(text) or identifiers(text).split()[:1])
+        return self._unspaced(text) or self._all("parts", identifiers(text).split()[:1])
+
+    def _unspaced(self, text: str) -> tantivy.Query | None:
+        """Return the query for a text with a script without spaces; ``None`` for any other.
+
+        Where the words begin is not known: what holds all pairs of characters holds the text.
+        """
+        pairs = character_bigrams(text)
+        if not pairs:
+            return None
+        pieces = (stems for piece in spaced_pieces(text) if (stems := terms(piece)))
+        held = (self._all("parts", pairs), *map(self._side_by_side, pieces))
+        return tantivy.Query.boolean_query([(_Must, part) for part in held])
 
     def _all(self, field: str, values: Sequence[str]) -> tantivy.Query:
         if not values:

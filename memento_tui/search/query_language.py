@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
@@ -177,15 +178,20 @@ class _QueryParser:
         elif token["phrase"] is not None:
             if token["ended"] == "":
                 self.problems.append(_UNCLOSED)
-            if token["phrase"].strip():
-                (self.excluded if excluded else self.words).append(Phrase(token["phrase"].strip()))
+            self._take_phrase(unicodedata.normalize("NFC", token["phrase"].strip()), excluded=excluded)
         else:
             self._take_word(token, excluded=excluded, typing=typing)
 
+    def _take_phrase(self, text: str, *, excluded: bool) -> None:
+        if _holds_a_word(text):
+            (self.excluded if excluded else self.words).append(Phrase(text))
+        elif text:
+            self.problems.append(f'"{text:.60}" was left out: only letters and digits are searched.')
+
     def _take_word(self, token: re.Match[str], *, excluded: bool, typing: bool) -> None:
-        text = token[0].lstrip("-") if excluded else token[0]
+        text = unicodedata.normalize("NFC", token[0].lstrip("-") if excluded else token[0])
         text = text.replace('"', " ").strip()
-        if not any(character.isalnum() for character in text):
+        if not _holds_a_word(text):
             return
         (self.excluded if excluded else self.words).append(Word(text, typing=typing and not excluded))
 
@@ -196,6 +202,10 @@ class _QueryParser:
             self._refuse(f"{field}:{value:.60} cannot be used: {error.reason}.", typing=typing)
             return
         self.filters.append(Not(parsed) if excluded else parsed)
+
+
+def _holds_a_word(text: str) -> bool:
+    return any(character.isalnum() for character in text)
 
 
 _OTHER_NAMES = {"namespace": "ns", "type": "kind", "since": "after", "until": "before"}

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from memento_tui.named_tuple import NamedTuple
-from memento_tui.text.terms import EDGE_PUNCTUATION, STOP_WORDS, character_bigrams, is_compound, terms
+from memento_tui.text.terms import EDGE_PUNCTUATION, STOP_WORDS, character_bigrams, is_compound, searchable, terms
 
 __all__ = [
     "FEWEST_WORDS",
@@ -151,7 +151,7 @@ def truncate_prompt(prompt: str) -> str:
 
 def _words(text: str) -> list[str]:
     found: dict[str, None] = {}
-    for raw in _SPACES.split(text.replace("’", "'")):  # noqa: RUF001 - the apostrophe of telephones
+    for raw in _SPACES.split(searchable(text.replace("’", "'"))):  # noqa: RUF001 - the apostrophe of telephones
         if character_bigrams(raw):
             found.update(dict.fromkeys(_unspaced_words(raw)))
         word = raw.strip(EDGE_PUNCTUATION)

@@ -14,7 +14,9 @@ from memento_tui.text.terms import character_bigrams, identifiers, terms
 
 __all__ = ["LONGEST_SCAN", "Snippet", "best_passage", "find_matches"]
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"(?>(?:[^\W_]++[\u0300-\u036f]*+)+)")
+"""A word, with the accents that stand for themselves."""
+_ASCII_PIECE = re.compile(r"[A-Za-z0-9]+")
 LONGEST_SCAN = 20_000
 """Characters of a text that are searched."""
 
@@ -52,10 +54,12 @@ def find_matches(text: str, words: AbstractSet[str]) -> list[tuple[int, int]]:
     beginnings = tuple(word[:-1] for word in words if word[-1] == "*")
     for match in _WORD.finditer(text) if words else ():
         if pairs := character_bigrams(match[0]):
-            marks += _find_bigram_matches(match, words & set(pairs))
+            marks += _find_bigram_matches(match, words & {*pairs, *match[0]})
+            pieces = _ASCII_PIECE.finditer(text, *match.span())
+            marks += [piece.span() for piece in pieces if _matches(piece[0], words, beginnings, known)]
         elif _matches(match[0], words, beginnings, known):
             marks.append(match.span())
-    return marks
+    return sorted(marks)
 
 
 def _find_bigram_matches(match: re.Match[str], words: AbstractSet[str]) -> list[tuple[int, int]]:

@@ -24,7 +24,11 @@ __all__ = [
     "has_identifiers",
     "identifiers",
     "is_compound",
+    "searchable",
+    "single_terms",
+    "spaced_pieces",
     "terms",
+    "unspaced_characters",
 ]
 
 STOP_WORDS = frozenset(
@@ -84,7 +88,7 @@ def analyzer(name: str) -> tantivy.TextAnalyzer:
 
 def terms(text: str, name: str = "stemmed") -> list[str]:
     """Return the terms of a text, as the index holds them."""
-    return analyzer(name).analyze(text)
+    return analyzer(name).analyze(searchable(text))
 
 
 def different_stems(text: str) -> list[str]:
@@ -101,6 +105,36 @@ def is_compound(text: str) -> bool:
 def _unspaced_script() -> re.Pattern[str]:
     # Not compiled before its first use: the large class takes as long as all other patterns here together.
     return re.compile(f"[{UNSPACED_CHARACTERS}]+")
+
+
+def searchable(text: str) -> str:
+    """Return a text as it is split into terms: accents as one with their letters, and scripts without spaces apart.
+
+    An accent that stands for itself, as in much that macOS wrote, would end its word; and the name in ``用Redis缓存``
+    would be found by nobody who looks for Redis.
+    """
+    if text.isascii():
+        return text
+    import unicodedata  # noqa: PLC0415 - most texts that a hook reads are plain
+
+    return _unspaced_script().sub(r" \g<0> ", unicodedata.normalize("NFC", text))
+
+
+def single_terms(text: str) -> list[str]:
+    """Return the terms of a text; in a script that is written without spaces each character is one."""
+    if not text.isascii():
+        text = _unspaced_script().sub(lambda run: f" {' '.join(run[0])} ", searchable(text))
+    return terms(text)
+
+
+def spaced_pieces(text: str) -> list[str]:
+    """Return what stands between the runs of a script that is written without spaces."""
+    return _unspaced_script().split(text)
+
+
+def unspaced_characters(text: str) -> list[str]:
+    """Return the different characters of a script that is written without spaces, in their order."""
+    return [] if text.isascii() else list(dict.fromkeys("".join(_unspaced_script().findall(text))))
 
 
 def character_bigrams(text: str) -> list[str]:
@@ -136,7 +170,7 @@ def identifiers(text: str) -> str:
 
     Runs in scripts without spaces become pairs of characters, so that a query for a part of one finds it.
     """
-    found = dict.fromkeys(_identifier_parts(text))
+    found = dict.fromkeys(_identifier_parts(searchable(text)))
     if len(found) > _MOST_IDENTIFIERS:
         found = dict.fromkeys(list(found)[:_MOST_IDENTIFIERS])
     return " ".join(found)

@@ -198,3 +198,12 @@ def test_a_wrong_question_about_the_past_is_answered_with_a_sentence(
     ended = memento.run(*arguments)
     assert ended.code == 2
     assert ended.err
+
+
+def test_the_past_is_searched_inside_the_runs_of_an_unspaced_script(workspace: Workspace) -> None:
+    workspace.remember("我们部署服务器在东京", id="it")
+    workspace.remember("服务器用Redis缓存", id="mixed")
+    with workspace.at("entry 2") as past:
+        found = {query: [hit.memory.id for hit in past.search(query).hits] for query in ("东京", "redis", '"署服"')}
+        assert found == {"东京": ["it"], "redis": ["mixed"], '"署服"': ["it"]}
+        assert [hit.memory.id for hit in past.search('服务器 -"东京"').hits] == ["mixed"]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 
 from memento_tui.api import Workspace
@@ -69,6 +71,43 @@ def test_a_longer_word_of_an_unspaced_script_needs_all_of_its_pairs(workspace: W
     remember(workspace, tower="東京タワーに行く", city="東京に住む")
     assert found(workspace, "東京タワー") == ["tower"]
     assert sorted(found(workspace, "東京")) == ["city", "tower"]
+
+
+def test_a_phrase_of_an_unspaced_script_may_stand_inside_a_run(workspace: Workspace) -> None:
+    remember(workspace, it="我们部署服务器在东京。", other="东京有部署文档", mixed="服务器用Redis缓存")
+    assert sorted(found(workspace, '"服务器"')) == ["it", "mixed"]
+    assert found(workspace, '"部署服务器"') == ["it"]
+    assert found(workspace, '部署 "东京" -"服务器"') == ["other"]
+    assert found(workspace, '"用Redis缓存"') == ["mixed"]
+    assert found(workspace, "东京 -文档") == ["it"]
+
+
+def test_a_name_inside_a_run_of_an_unspaced_script_is_found(workspace: Workspace) -> None:
+    remember(workspace, it="我们用Redis缓存会话", other="API를 parseXmlFile로 읽는다")
+    for query, identity in {"redis": "it", "Redis缓存": "it", "缓存": "it", "api": "other", "xml": "other"}.items():
+        assert found(workspace, query) == [identity], query
+
+
+def test_one_character_of_an_unspaced_script_is_a_word(workspace: Workspace) -> None:
+    remember(workspace, it="我的猫在睡觉", other="我的狗在睡觉")
+    assert found(workspace, "猫") == ["it"]
+    assert found(workspace, "睡觉 -猫") == ["other"]
+
+
+@pytest.mark.parametrize("text", ["Der Schlüssel für die Tür", "Việt Nam", "서버는 부산에"])
+def test_a_text_is_found_however_its_accents_are_encoded(workspace: Workspace, text: str) -> None:
+    forms = {form: unicodedata.normalize(form, text) for form in ("NFC", "NFD")}
+    remember(workspace, other="Nothing of the sort", **forms)
+    for form in forms.values():
+        for query in (form, f'"{form}"', form.split()[-1]):
+            assert sorted(found(workspace, query)) == ["NFC", "NFD"], query
+
+
+def test_a_phrase_without_letters_and_digits_is_left_out_with_a_sentence(workspace: Workspace) -> None:
+    remember(workspace, it="Ship it -> now")
+    answer = workspace.search('ship "->"', mode="keyword")
+    assert [hit.id for hit in answer.results] == ["it"]
+    assert answer.problems == ('"->" was left out: only letters and digits are searched.',)
 
 
 def test_a_long_text_of_an_unspaced_script_is_found_to_its_end(workspace: Workspace) -> None:
