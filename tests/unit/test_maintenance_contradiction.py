@@ -40,6 +40,7 @@ CONTRADICTIONS = [
     ("CPU throttling begins at 80%", "CPU throttling begins at 95%", "80%", "95%"),
     ("The API lives at /v2; /v1 answers 404", "The API lives at /v1", "/v2", "/v1"),
     ("I have 20 titles on my watch list", "I have 25 titles on my watch list now", "20", "25"),
+    ("Service number 3 listens on port 8003", "Service number 3 listens on port 8303", "8003", "8303"),
     # denials and opposites
     ("Use mutexes in the scheduler", "Do not use mutexes in the scheduler", "mutexes scheduler", "not use"),
     ("Always rebase before merging", "Never rebase before merging", "rebase merging", "Never rebase"),
@@ -76,6 +77,7 @@ CONTRADICTIONS = [
 ]
 
 AGREEING_OR_APART = [
+    ("Service number 3 of the shop listens on port 8003", "Service number 103 of the shop listens on port 8103"),
     ("The request timeout is 60 s", "The request timeout is 1 minute"),
     ("The build takes about 5 minutes", "The build takes 5 minutes"),
     ("The budget is over $34 million", "The budget is $34.2 million"),

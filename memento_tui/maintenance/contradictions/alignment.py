@@ -280,11 +280,17 @@ def _names_label(side: SentenceInContext, other: SentenceInContext) -> bool:
 
 
 def _numbered_subject(tokens: Clause) -> tuple[str, str]:
-    """Return the noun and the number with which a sentence begins, or two empty texts: *shard* and *3*."""
+    """Return the noun and the number with which a sentence begins, or two empty texts: *shard* and *3*.
+
+    *Shard number 3* is *shard 3*.
+    """
     at = 2 if tokens[0].low in _THE else 1
+    named = at
+    if at < len(tokens) and tokens[at].low == "number":
+        at += 1
     if at + 1 >= len(tokens) or tokens[at + 1].low in UNITS:
         return "", ""
-    noun, number = tokens[at - 1], tokens[at]
+    noun, number = tokens[named - 1], tokens[at]
     is_name = number.number and number.low.isalnum() and noun.weight > 0 and not (number.ends or noun.ends)
     return (noun.low, number.low) if is_name else ("", "")
 
