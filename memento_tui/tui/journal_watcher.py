@@ -94,6 +94,10 @@ def _elapsed(since: float) -> str:
 
 def _summary_of_entries(entries: Sequence[Entry]) -> str:
     """Return one sentence with the writers of entries and their actions."""
-    done = Counter((entry.agent or entry.channel, action_words(entry.action).done) for entry in entries)
+    done = Counter((_writer(entry), action_words(entry.action).done) for entry in entries)
     parts = [f"{who}: {action}" + (f" x{number}" if number > 1 else "") for (who, action), number in done.items()]
     return "; ".join(parts[:_MOST_WRITERS_NAMED]) + (" ..." if len(parts) > _MOST_WRITERS_NAMED else "")
+
+
+def _writer(entry: Entry) -> str:
+    return entry.agent or ("you, elsewhere" if entry.actor == "person" else entry.channel)

@@ -43,6 +43,15 @@ def test_what_others_write_is_told_and_counted_by_writer_and_deed(view: JournalW
     assert view.status_text() == "live"
 
 
+def test_what_the_person_writes_in_another_window_or_program_is_told_as_theirs(
+    view: JournalWatcher, data_dir: Path
+) -> None:
+    for channel in ("tui", "cli"):
+        with Workspace(data_dir, channel=channel, session=f"another {channel}") as other:
+            other.remember(f"through {channel}")
+    assert view.poll().summary == "you, elsewhere: added x2"
+
+
 def test_nothing_is_told_of_what_the_app_itself_writes(data_dir: Path, clock: FakeClock) -> None:
     del clock
     with Workspace(data_dir, channel="tui", session="me") as mine:
