@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 
 from memento_tui.cli.author import CommandAuthor, command_author
-from memento_tui.errors import InvalidInput, NotAllowed, ReadOnlyMode
+from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, ReadOnlyMode
 from memento_tui.hosts.shell import has_terminal, running_host
 from memento_tui.locations import asks_read_only
 from memento_tui.paths import DataPaths, data_directory
@@ -204,6 +204,9 @@ class _CommandWithExamples(click.Command):
                     formatter.write(f"  {line}\n")
 
 
+_REMOVING = ("rm", "remove", "delete", "forget", "revoke")
+"""Words for taking something away; a group has one of them, and any other leads to it."""
+
 _MOST_NAMED = 12
 """Commands of a group that an error names; of more its help is the place."""
 
@@ -232,7 +235,23 @@ class Command(_CommandWithExamples):
             raise ReadOnlyMode
         if self.decides(ctx.params) if callable(self.decides) else self.decides:
             current_session().author.require_person(ctx.command_path)
-        return super().invoke(ctx)
+        try:
+            return super().invoke(ctx)
+        except InvalidField as error:
+            _name_option(error, self.params)
+            raise
+
+
+_OTHER_NAMES_OF_FIELDS = {"expires_at": ("expires", "until"), "validity_context": ("validity",)}
+"""What the options are called that give a field of another name."""
+
+
+def _name_option(error: InvalidField, params: Iterable[click.Parameter]) -> None:
+    """Let an error about a field name the option that gives it, where the command has one: the person typed that."""
+    names = {error.field, *_OTHER_NAMES_OF_FIELDS.get(error.field, ())}
+    option = next((one for one in params if isinstance(one, click.Option) and one.name in names), None)
+    if option is not None:
+        error.message = f"{max(option.opts, key=len)}: {error.reason}."
 
 
 class Group(_CommandWithExamples, click.Group):
@@ -250,7 +269,8 @@ class Group(_CommandWithExamples, click.Group):
         if name.startswith("-") or self.get_command(ctx, name) is not None:
             return super().resolve_command(ctx, args)
         known = self.list_commands(ctx)
-        near = self.other_words.get(name.lower(), "") or nearest_name(name.lower(), known)
+        removing = next((word for word in _REMOVING if word in known), "") if name.lower() in _REMOVING else ""
+        near = self.other_words.get(name.lower(), "") or removing or nearest_name(name.lower(), known)
         if near:
             meant = f" Did you mean {near}?"
         else:

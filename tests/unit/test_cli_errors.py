@@ -255,7 +255,7 @@ def test_data_dir_and_json_may_stand_before_and_after_the_command(tmp_path: Path
         (["help"], "There is no command 'help'. Did you mean --help?"),
         (["frobnicate"], "There is no command 'frobnicate'."),
         (["backup", "mkae"], "There is no command 'mkae'. Did you mean make?"),
-        (["workspace", "rm"], "There is no command 'rm'. There are add, list, remove, use."),
+        (["workspace", "open"], "There is no command 'open'. There are add, list, remove, use."),
     ],
 )
 def test_a_command_that_is_none_is_met_with_the_one_that_was_meant(
@@ -276,3 +276,26 @@ def test_without_a_backup_the_way_to_make_one_is_told(memento: Program, name: st
     memento.add("The port is 8080.")
     error = memento.run("backup", "restore", name, "--yes", "--json").error
     assert (error["message"], error["hint"]) == ("There is no backup yet.", "`memento backup make` makes one.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["skip", "add", "vendor/", "--reason", "generated", "--until", "2020-01-01"], "--until: is not in the future"),
+        (["skip", "add", "vendor/", "--reason", "generated", "--until", "soon"], "--until: must be a date"),
+        (["add", "The port is 8080.", "--expires", "soon"], "--expires: must be a date"),
+        (["add", "The port is 8080.", "--certainty", "9"], "--certainty: must be a whole number from 1 to 5"),
+        (["item", "add", ""], "title: is empty"),
+    ],
+)
+def test_a_wrong_value_is_told_with_the_option_that_was_typed(
+    memento: Program, arguments: list[str], told: str
+) -> None:
+    error = memento.run(*arguments, "--json").error
+    assert error["message"].startswith(told)
+    assert error["field"] in ("expires_at", "certainty", "title")
+
+
+@pytest.mark.parametrize("word", ["rm", "delete", "forget"])
+def test_each_word_for_taking_away_leads_to_that_of_the_group(memento: Program, word: str) -> None:
+    assert f"There is no command {word!r}. Did you mean remove?" in memento.run("searches", word, "x").err
