@@ -14,6 +14,7 @@ from memento_tui.maintenance.duplicates import is_near_duplicate, memory_likenes
 from memento_tui.model import Memory
 from memento_tui.text.statements import missing_statements, statements
 from tests.made import NOW, note
+from tests.steps import grows_in_proportion
 
 ALIKE = 0.6
 
@@ -42,6 +43,12 @@ def raises(older: str, newer: str, similarity: float = ALIKE, **fields: Any) -> 
 )
 def test_what_was_done_or_happened_is_an_event(content: str, fields: dict[str, Any]) -> None:
     assert is_event(note(content, **fields))
+
+
+@pytest.mark.parametrize("mark", ["*a ", "*", "- ", "> ", "#", "[ "])
+def test_marks_before_a_text_take_steps_in_proportion_to_it(mark: str) -> None:
+    """One text of an agent's kept maintenance, and the engine with it, busy for minutes."""
+    grows_in_proportion(lambda size: is_event(note(mark * size + "x")), 2_000)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,9 @@ _LABEL = re.compile(r"^[\s*_#>-]*[A-Za-z ]{1,20}[*_]*:[\s*_]*")
 _MANNERS = word_set("successfully recently finally fully partially also just")
 """Words before the verb of a report."""
 _PAST = re.compile(r"[a-z]{2,}ed")
+_BEGINNING_CHARS = 300
+"""Characters of a sentence in which its verb is looked for: a mark before it is sought in steps that are their square."""
+
 _OWN_WORD_WEIGHT = 1.0
 
 
@@ -43,7 +46,8 @@ def is_event(memory: Memory) -> bool:
     """
     if is_session_note(memory) or _EVENT_TITLE.search(memory.title) or _TASK_BOX.search(memory.content):
         return True
-    return any(_tells_an_act(text) for text in (memory.title, first_sentence(memory.content)) if text)
+    beginnings = (text[:_BEGINNING_CHARS] for text in (memory.title, first_sentence(memory.content)))
+    return any(_tells_an_act(text) for text in beginnings if text)
 
 
 @lru_cache(maxsize=2_048)
