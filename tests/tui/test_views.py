@@ -338,3 +338,23 @@ async def test_a_view_ends_within_the_section_whatever_the_terminal_holds(
         side, section = driver.memories.side_pane.region, driver.memories.region
         assert side.bottom <= section.bottom
         assert view.region.bottom <= section.bottom
+
+
+async def test_what_is_typed_after_a_filter_of_the_tree_is_a_word_of_its_own(filled: Path) -> None:
+    async with opened(filled) as driver:
+        box = driver.memories.filter_box
+        for chosen, begins in (
+            ("ns:work/rule", "ns:work/rule "),
+            ('tag:"two words"', 'tag:"two words" '),
+            ("cache", "cache"),
+            ("kind:", "kind:"),
+            ("tag:a,", "tag:a,"),
+            ("", ""),
+        ):
+            box.value = chosen
+            await driver.press("slash")
+            await driver.until(lambda: box.has_focus, "the box is typed into")
+            assert box.value == begins
+            assert box.cursor_position == len(begins)
+            driver.memories.rows.focus()
+            await driver.pilot.pause()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import inf
@@ -41,6 +42,9 @@ RowT = TypeVar("RowT", bound=Row)
 
 _EMPTY_MARGIN = 4
 """Lines that the text of an empty list has around it."""
+
+_WHOLE_FILTER = re.compile(r'(?:^|\s)-?\w+:(?:[^\s"]*"[^"]*"|\S*[^\s:,"])$')
+"""A filter with its value at the end of a query: what is typed behind it is no more of the value."""
 
 _COPIED_BY = (("text", "y"), ("title", "t"), ("link", "l"), ("id", "i"))
 """What can be copied of a row, and the letter that chooses it."""
@@ -577,7 +581,9 @@ class ListSection(Section, Generic[RowT]):
     def action_filter(self) -> None:
         """Go to the filter box."""
         # At once: a key typed right behind this one belongs to the box already. A query that was not typed here, such
-        # as a saved one, goes on at its end.
+        # as a saved one, goes on at its end, and behind a whole filter with a word of its own.
+        if _WHOLE_FILTER.search(self.filter_box.value):
+            self.filter_box.value += " "
         self.filter_box.cursor_position = len(self.filter_box.value)
         self.focus_part(self.filter_box)
 
