@@ -17,6 +17,7 @@ __all__ = [
     "ATTRIBUTE_VERB_GROUPS",
     "CHANGE_CUES",
     "COMMON_WORDS",
+    "CONDITION_WORDS",
     "CONJUNCTIONS",
     "DONE_WORK",
     "ENVIRONMENTS",
@@ -208,7 +209,10 @@ OCCASION_WORDS = word_set(
 ) | frozenset(MONTH_NAMES)
 """Words that tie a sentence to one occasion."""
 
-RUN_OUTCOMES = word_set("passed passing passes pass failed failing fails fail skipped errored xfailed xpassed")
+CONDITION_WORDS = word_set("if when whenever while unless until till once")
+"""Words before a condition: what stands behind them is no report."""
+
+RUN_OUTCOMES = word_set("passed passing pass failed failing fails fail skipped errored xfailed xpassed")
 """Words that count what came of one run of tests or checks: *244 passed, 3 skipped*."""
 
 OPEN_WORK = word_set("pending incomplete unfinished planned todo wip blocked failing progress")

@@ -24,6 +24,7 @@ from memento_tui.text.lexicon import (
     ATTRIBUTE_VERB_GROUPS,
     ATTRIBUTE_VERBS,
     CHANGE_CUES,
+    CONDITION_WORDS,
     DONE_WORK,
     ENVIRONMENTS,
     INDEFINITE_DETERMINERS,
@@ -410,21 +411,44 @@ def _is_done_since(pair: SentencePair) -> bool:
     (one, work), (other, same) = (_work_stage(side.sentence.tokens) for side in (pair.first, pair.second))
     if {one, other} != {"open", "done"}:
         return False
-    words, others = (
-        {token.stem for token in tokens if token.weight and token.low not in _BEFORE_A_STAGE} for tokens in (work, same)
-    )
     numbers, other_numbers = ({token.low for token in tokens if token.number} for tokens in (work, same))
-    return len(words & others) > 1 and (words <= others or others <= words) and numbers == other_numbers
+    return numbers == other_numbers and _name_one_piece(work, same)
+
+
+def _name_one_piece(work: Clause, same: Clause) -> bool:
+    """Tell whether two names of work are of one piece, which one may name more closely: *the new login page*.
+
+    What a name ends with, or says of what, makes another piece: *the login page tests*, *the design of the login page*.
+    """
+    shorter, longer = sorted((_content_places(work), _content_places(same)), key=len)
+    if len({stem for _, stem in shorter}) <= 1:
+        return False
+    if {stem for _, stem in shorter} == {stem for _, stem in longer}:
+        return True
+    front = len(longer) - len(shorter)
+    return [stem for _, stem in longer[front:]] == [stem for _, stem in shorter] and (
+        longer[front][0] == longer[front - 1][0] + 1
+    )
+
+
+def _content_places(tokens: Clause) -> list[tuple[int, str]]:
+    """Return the place and the stem of each word that names work."""
+    return [(at, word.stem) for at, word in enumerate(tokens) if word.weight and word.low not in _BEFORE_A_STAGE]
 
 
 def _work_stage(tokens: Clause) -> tuple[str, Clause]:
-    """Return whether a sentence says that work is open or done, and the words before that; empty if it says neither."""
+    """Return whether a sentence says that work is open or done, and the words before that; empty if it says neither.
+
+    A state that is spoken of, or that a condition leads to, is none: *the state done is shown in green*.
+    """
     for at, token in enumerate(tokens[1:], 1):
-        before = tokens[at - 1]
-        if token.low in OPEN_WORK and (token.low != "progress" or before.low == "in"):
-            return "open", tokens[:at]
-        if token.low in DONE_WORK:
-            return ("open" if before.denies else "done"), tokens[:at]
+        before, behind = tokens[at - 1], tokens[at + 1 : at + 2]
+        is_open = token.low in OPEN_WORK and (token.low != "progress" or before.low == "in")
+        if not is_open and token.low not in DONE_WORK:
+            continue
+        if not token.ends and any(word.low in CONDITION_WORDS or word.low in TO_BE for word in behind):
+            return "", ()
+        return ("open" if is_open or before.denies else "done"), tokens[:at]
     return "", ()
 
 

@@ -12,7 +12,7 @@ from memento_tui.maintenance.contradictions.alignment import (
     Span,
     shared_weight,
 )
-from memento_tui.text.lexicon import CHANGE_CUES, OCCASION_WORDS, RUN_OUTCOMES, STATE_CUES
+from memento_tui.text.lexicon import CHANGE_CUES, CONDITION_WORDS, OCCASION_WORDS, RUN_OUTCOMES, STATE_CUES
 from memento_tui.text.tokens import Token
 from memento_tui.text.values import Value, unit_match, values
 
@@ -35,6 +35,9 @@ _ADJACENT_WEIGHT, _DISTANT_WEIGHT = 1.0, 0.5
 _WINDOW = 10
 _MOST_WORDS_BEFORE_AN_OUTCOME = 2
 """Words between a number and what came of a run: *29 JWT tests passed*."""
+_RUN_ITEMS = frozenset({"test", "check", "spec", "case", "assertion"})
+"""The stems of what a run counts: *3 failed tests* tells of one, *3 failed logins* of a limit."""
+_OBLIGATIONS = frozenset({"must", "should", "shall"})
 _SHARED_WEIGHT_SCALE = 5.0
 _ROUNDING_TOLERANCE = 0.06
 _ROUNDING_WORDS = frozenset(
@@ -64,10 +67,22 @@ def _lasting_values(side: SentenceInContext) -> tuple[Value, ...]:
 
 
 def _counts_a_run(side: SentenceInContext, value: Value) -> bool:
-    """Tell whether a number is followed by what came of a run: *244 passed*, *29 JWT tests passed*."""
+    """Tell whether a number is followed by what came of a run: *244 passed*, *29 JWT tests passed*.
+
+    A limit is none: *after 3 failed logins*, *when 5 checks fail*, *4 of the checks must pass*.
+    """
+    tokens = side.sentence.tokens
     end = value.last + _MOST_WORDS_BEFORE_AN_OUTCOME + 2
-    behind = takewhile(lambda pair: not pair[0].ends, pairwise(side.sentence.tokens[value.last : end]))
-    return any(token.low in RUN_OUTCOMES for _, token in behind)
+    behind = [second for _, second in takewhile(lambda pair: not pair[0].ends, pairwise(tokens[value.last : end]))]
+    at = next((at for at, token in enumerate(behind) if token.low in RUN_OUTCOMES), None)
+    if at is None or any(token.low in _OBLIGATIONS for token in behind[:at]):
+        return False
+    if at == 0 and not behind[0].ends:
+        counted = tokens[value.last + 2 : value.last + 3]
+        if any(token.weight and token.stem not in _RUN_ITEMS for token in counted):
+            return False
+    before = takewhile(lambda token: not token.ends, reversed(tokens[: value.first]))
+    return all(token.low not in CONDITION_WORDS for token in before)
 
 
 def _adds(side: SentenceInContext, value: Value) -> bool:
