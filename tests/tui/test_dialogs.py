@@ -6,17 +6,19 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from textual.content import Content
 
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.model import make_contradiction
+from memento_tui.tui.screens.dialogs import Confirm, DialogButton
 from tests.made import unguarded
 from tests.tui.app_driver import Driver, opened
 
 OPENED_BY = {
     "home": ("f2", "f4", "ctrl+p", "@", "question_mark", "colon"),
     "memories": ("t", "c", "y", "|", "s", "space space d", "space space t", "space space a", "/ o enter S"),
-    "review": ("G x", "space space a", "space space x", "space space l", "/ p enter A", "/ p enter X"),
+    "review": ("G x", "G k space space a", "space space x", "space space l", "/ p enter A", "/ p enter X"),
     "working": ("n", "e", "w", "c", "space space d", "space space c"),
     "skips": ("n", "e", "plus", "space space x", "space space plus", "space space s"),
     "identity": ("g x", "G r"),
@@ -94,3 +96,17 @@ async def test_the_keys_are_filtered_by_what_is_typed(data_dir: Path) -> None:
         assert "Fields of the search" not in driver.text("#keys")
         await driver.type("nosuchkey")
         assert driver.text("#keys") == "No key or field matches."
+
+
+async def test_a_question_with_more_text_than_fits_shows_its_answers_and_scrolls_the_text(data_dir: Path) -> None:
+    async with opened(data_dir, (50, 20)) as driver:
+        text = Content("\n").join(Content(f"line {number}") for number in range(30))
+        driver.app.push_screen(Confirm(Content("Do it?"), text))
+        await driver.until(lambda: isinstance(driver.app.screen, Confirm), "the question is there")
+        dialog = driver.app.screen.query_one(".dialog")
+        await driver.until(lambda: dialog.region.height > 0, "it is laid out")
+        for button in driver.app.screen.query(DialogButton):
+            assert dialog.content_region.contains_region(button.region)
+        await driver.press(*["j"] * 20)
+        told = driver.app.screen.query_one(".dialog-text")
+        await driver.until(lambda: told.region.bottom <= dialog.content_region.bottom, "the last line is shown")

@@ -11,7 +11,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Input, Static
@@ -171,22 +171,32 @@ class Confirm(Dialog[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "Yes"),
         Binding("n,escape", "dismiss(False)", "No"),
+        Binding("down,j", "scroll(1)", show=False),
+        Binding("up,k", "scroll(-1)", show=False),
+        Binding("pagedown,ctrl+d", "scroll(10)", show=False),
+        Binding("pageup,ctrl+u", "scroll(-10)", show=False),
     ]
 
     def __init__(self, question: Content, detail: Content | None = None) -> None:
         super().__init__()
         self._question = question
         self._detail = detail
+        self._scroll = VerticalScroll(classes="dialog-detail", can_focus=False)
 
     def compose(self) -> ComposeResult:
         """Show the question and its keys."""
         with Vertical(classes="dialog"):
             yield Static(self._question, classes="dialog-title")
             if self._detail is not None:
-                yield Static(self._detail, classes="dialog-text")
+                with self._scroll:
+                    yield Static(self._detail, classes="dialog-text")
             with DialogButtons():
                 yield DialogButton("y", "Yes", lambda: self.dismiss(True))  # noqa: FBT003 - the answer
                 yield DialogButton("n", "No", lambda: self.dismiss(False))  # noqa: FBT003 - the answer
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll the text."""
+        self._scroll.scroll_relative(y=lines, animate=False)
 
 
 @dataclass(frozen=True)
