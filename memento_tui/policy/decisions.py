@@ -157,25 +157,36 @@ def _require_as_made(store: Store, proposal: Proposal) -> None:
         )
 
 
-def require_as_written(store: Store, memory: Memory, after: Memory) -> None:
-    """Raise `Conflict` where a person who names no version trusts a text that anybody else rewrote meanwhile.
+_TOLD_FIELDS = ("title", "content", "kind", "namespace", "validity_context")
+"""The fields of a memory that say what an agent is told, and where and when."""
 
-    That is since the person wrote it last, or since it was made: they may have looked at it before.
+
+def require_as_written(store: Store, memory: Memory, after: Memory) -> None:
+    """Raise `Conflict` where a person who names no version trusts what anybody else rewrote meanwhile.
+
+    That is since the person wrote it last, or since it was made: they may have looked at it before. What they write
+    anew with the same change was rewritten by nobody.
     """
-    is_trusted = after.stability not in (memory.stability, "draft") or after.certainty > max(memory.certainty, 3)
-    if not is_trusted or after.content != memory.content:
+    kept = [name for name in _TOLD_FIELDS if getattr(after, name) == getattr(memory, name)]
+    if not _gains_trust(memory, after):
         return
     for newer, older in pairwise(store.journal.history(Memory, memory.id)):
         origin = origin_of(newer.entry)
         if origin == "person":
             return
-        texts = [version.record.content for version in (newer, older) if version.record is not None]
-        if origin != "maintenance" and len(set(texts)) > 1:
+        if newer.record is None or older.record is None or origin == "maintenance":
+            continue
+        if any(getattr(newer.record, name) != getattr(older.record, name) for name in kept):
             raise Conflict(
                 f"The memory {memory.id} was rewritten by another than you since it was made or you wrote it.",
                 f"Look at it again, and name the version that you see: --base-version {memory.version}.",
                 current=to_plain(memory),
             )
+
+
+def _gains_trust(memory: Memory, after: Memory) -> bool:
+    is_surer = after.stability not in (memory.stability, "draft") or after.certainty > max(memory.certainty, 3)
+    return is_surer or after.pinned > memory.pinned or (after.tier == "shared" and memory.tier != "shared")
 
 
 def _effect(proposal: Proposal | None) -> tuple[int, Any] | None:

@@ -120,6 +120,33 @@ def test_a_draft_that_its_agent_rewrote_is_trusted_only_by_who_names_the_version
     assert workspace.update(memory.id, base_version=2, **trust).memory.version == 3
 
 
+@pytest.mark.parametrize(
+    "rewritten", [{"title": "Push first"}, {"validity_context": "always"}, {"kind": "instruction"}, {"namespace": "b"}]
+)
+def test_a_draft_whose_title_or_place_its_agent_rewrote_is_trusted_only_by_who_names_the_version_seen(
+    workspace: Workspace, agent: Workspace, rewritten: dict[str, Any]
+) -> None:
+    memory = agent.remember("The port is 8081.", title="The port")
+    edit(agent, memory.id, **rewritten)
+    with pytest.raises(Conflict, match="rewritten by another than you"):
+        workspace.verify(memory.id)
+    with pytest.raises(Conflict, match="rewritten by another than you"):
+        workspace.update(memory.id, content="The port is 8082.", stability="verified")
+    assert workspace.verify(memory.id, base_version=2).stability == "verified"
+
+
+@pytest.mark.parametrize("trust", [{"pinned": True}, {"tier": "shared"}])
+def test_a_draft_that_its_agent_rewrote_is_pinned_or_shared_only_by_who_names_the_version_seen(
+    workspace: Workspace, agent: Workspace, trust: dict[str, Any]
+) -> None:
+    memory = agent.remember("The port is 8081.")
+    edit(agent, memory.id, content="The port is 6666.")
+    with pytest.raises(Conflict, match="name the version that you see: --base-version 2"):
+        workspace.update(memory.id, **trust)
+    assert workspace.update(memory.id, base_version=2, **trust).memory.version == 3
+    assert workspace.update(memory.id, pinned=False).memory.version == (4 if "pinned" in trust else 3)
+
+
 def test_what_the_person_writes_or_wrote_last_is_trusted_without_a_version(
     workspace: Workspace, agent: Workspace
 ) -> None:
