@@ -69,8 +69,15 @@ class ForeignDatabase:
         self.connection = connection
         # As SQLite itself writes it: whoever writes "CREATE/**/VIRTUAL TABLE" there hides what it is.
         query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE %'"
-        self.tables: frozenset[str] = frozenset(row[0] for row in connection.execute(query))
-        """Real tables; a view may hide any amount of work."""
+        self.tables: frozenset[str] = frozenset(
+            row[0] for row in connection.execute(query) if self._is_numbered(row[0])
+        )
+        """Real tables whose rows have numbers; a view may hide any amount of work."""
+
+    def _is_numbered(self, table: str) -> bool:
+        """Tell whether ``rowid`` is the number of a table's rows: no column, which may be computed, has that name."""
+        query = "SELECT 1 FROM pragma_table_xinfo(?) WHERE lower(name) = 'rowid'"
+        return self.connection.execute(query, (table,)).fetchone() is None
 
     def columns(self, table: str) -> list[str]:
         """Return the names of the columns that a real table stores; a computed one may hide any amount of work."""

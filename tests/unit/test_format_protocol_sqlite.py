@@ -14,6 +14,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import ImportRecord
 from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.formats.protocol import sqlite
+from memento_tui.formats.protocol.rows import RowContext
 from memento_tui.formats.registry import detect_format
 from memento_tui.formats.sqlite_reader import open_read_only
 from memento_tui.model import Relation, WorkingItem, make_memory
@@ -377,6 +378,35 @@ def test_nothing_that_a_file_computes_is_asked_for(tmp_path: Path) -> None:
             (1, {"id": "s", "item": "aurora", 'a " b': 7}),
             (2, {"id": "t", "item": "kp", 'a " b': 8}),
         ]
+
+
+def test_no_computed_column_is_asked_for_by_a_name_of_ours(tmp_path: Path) -> None:
+    path = tmp_path / "dev.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            """
+            CREATE TABLE memories (content, consolidated_into, id GENERATED ALWAYS AS (zeroblob(999)));
+            INSERT INTO memories VALUES ('The port is 8080.', 'a');
+            CREATE TABLE consolidations (id);
+            INSERT INTO consolidations VALUES ('c');
+            CREATE TABLE skip_list (id, RowId GENERATED ALWAYS AS (zeroblob(999)));
+            INSERT INTO skip_list VALUES ('s');
+            CREATE TABLE identity_snapshots (rowid TEXT, created_at);
+            INSERT INTO identity_snapshots VALUES ('i', 'now');
+            """
+        )
+    asked: set[str] = set()
+
+    def note(action: int, table: str | None, column: str | None, *_: str | None) -> int:
+        if action == sqlite3.SQLITE_READ:
+            asked.add(f"{table}.{column}".lower())
+        return sqlite3.SQLITE_OK
+
+    with open_read_only(path) as found:
+        found.connection.set_authorizer(note)
+        list(sqlite._DatabaseReader(found, "dev.db", RowContext()).records())
+    assert "memories.content" in asked
+    assert asked.isdisjoint(["memories.id", "skip_list.rowid", "identity_snapshots.rowid"])
 
 
 def test_an_export_writes_over_nothing(tmp_path: Path) -> None:

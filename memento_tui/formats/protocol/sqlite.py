@@ -182,7 +182,9 @@ class _DatabaseReader:
         self._connection = database.connection
         self._file = file
         sources_by_target: dict[str, list[str]] = {}
-        if "consolidated_into" in database.columns("memories"):
+        stored = database.columns("memories")
+        self._has_ids = "id" in stored
+        if self._has_ids and "consolidated_into" in stored:
             query = "SELECT consolidated_into, id FROM memories WHERE consolidated_into <> '' ORDER BY rowid"
             for into, source in self._answers(query):
                 sources_by_target.setdefault(str(into), []).append(str(source))
@@ -252,7 +254,7 @@ class _DatabaseReader:
     def _consolidation(self, context: RowContext, row: Row, location: RowLocation) -> ImportRecord | Refused | None:
         """Return the memory of a row, or ``None`` where it only documents how a memory with its id was made."""
         query = "SELECT 1 FROM memories WHERE id = ?"
-        is_known = "memories" in self._database.tables and any(self._answers(query, row.get("id")))
+        is_known = self._has_ids and any(self._answers(query, row.get("id")))
         return None if is_known else consolidation_from_row(context, row, location)
 
     def _current_crystal(self) -> int:
