@@ -98,6 +98,14 @@ _KNOWN_EDITORS = ("nano", "vim", "vi")
 _VIMS = ("vim", "nvim", "gvim", "mvim")
 """The beginnings of the names of Vim's programs; ``vi`` is often a link to one, such as ``vim.basic``."""
 
+_OBEY_NO_TEXT = (
+    *("--cmd", "set nomodeline"),
+    *("--cmd", "silent! augroup memento"),
+    *("--cmd", "silent! autocmd BufReadPre * setlocal nomodeline"),
+    *("--cmd", "silent! augroup END"),
+)
+"""Arguments that turn Vim's modelines off, and for each file again as it is read: a vimrc may turn them on for all."""
+
 
 def editor_command() -> list[str]:
     """Return the person's editor and its arguments: ``$VISUAL``, else ``$EDITOR``, else nano, vim or vi.
@@ -120,7 +128,7 @@ def editor_command() -> list[str]:
         raise InvalidInput(f"The editor {command!r} was not found.", "Set VISUAL or EDITOR to one that is installed.")
     called = (os.path.basename(path) for path in (program, os.path.realpath(program)))  # noqa: PTH119 - as beside it
     if any(name.startswith(_VIMS) for name in called):
-        return [words[0], "--cmd", "set nomodeline", *words[1:]]
+        return [words[0], *_OBEY_NO_TEXT, *words[1:]]
     return words
 
 

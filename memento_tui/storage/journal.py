@@ -53,7 +53,7 @@ _MAX_NAME_CHARS = 300
 def _shortened(name: str) -> str:
     if len(name) <= _MAX_NAME_CHARS:
         return name
-    digest = hashlib.blake2b(name.encode(errors="surrogateescape"), digest_size=8).hexdigest()
+    digest = hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=8).hexdigest()
     return f"{name[: _MAX_NAME_CHARS - len(digest) - 1]}~{digest}"
 
 

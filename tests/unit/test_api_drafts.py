@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -100,4 +102,19 @@ def test_vim_is_told_to_obey_no_options_that_a_text_holds_under_whatever_name(
     monkeypatch.delenv("VISUAL", raising=False)
     for one in (program, called):
         monkeypatch.setenv("EDITOR", f"{one} -n")
-        assert editor_command() == [str(one), "--cmd", "set nomodeline", "-n"]
+        assert editor_command()[:3] == [str(one), "--cmd", "set nomodeline"]
+        assert editor_command()[-1] == "-n"
+
+
+@pytest.mark.skipif(shutil.which("vim") is None, reason="needs Vim")
+def test_vim_obeys_no_options_in_a_text_where_a_vimrc_turns_them_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, rules, said = tmp_path / "text.md", tmp_path / "vimrc", tmp_path / "said"
+    text.write_text("The port is 8080.\nvim: set tabstop=37:\n")
+    rules.write_text("set modeline\n")
+    monkeypatch.setenv("VISUAL", "vim")
+    asked = [f"redir! > {said}", "set tabstop?", "quitall!"]
+    options = ["-u", str(rules), "-es", str(text), *(word for one in asked for word in ("-c", one))]
+    subprocess.run([*editor_command(), *options], check=False, timeout=60)  # noqa: S603 - fixed words
+    assert "tabstop=8" in said.read_text()

@@ -8,6 +8,7 @@ import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.errors import InvalidField
+from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from tests.made import AGENT, PERSON, note, put, unguarded
 
@@ -199,3 +200,9 @@ def test_use_is_counted_beside_the_journal(workspace: Workspace) -> None:
     assert workspace.get(memory.id).used_count == 1
     assert edited.version == 2
     assert "used_count" not in str(workspace._store.journal.changes(2)[0].image)
+
+
+def test_a_long_name_that_is_no_text_is_shortened_like_any_other() -> None:
+    long = Author(actor="agent", agent="claude", channel="mcp", session="s" * 400)
+    odd = Author(actor="agent", agent="claude", channel="mcp", session="\ud800" * 400)
+    assert len(odd.session) == len(long.session)
