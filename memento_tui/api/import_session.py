@@ -17,9 +17,11 @@ from memento_tui.model import AnyRecord, Crystal, Memory, Proposal, Relation
 from memento_tui.model.filters import Filter
 from memento_tui.model.memory import content_digest, says_the_same
 from memento_tui.policy.gate import Gate
+from memento_tui.policy.policy import AGENT_FIELDS
 from memento_tui.storage.journal import Author
 from memento_tui.storage.journal_queries import Revision
 from memento_tui.storage.ledgers import ImportLedger
+from memento_tui.storage.origin import origin_of
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.transaction import Transaction
 from memento_tui.text.novelty import Novelty
@@ -167,6 +169,23 @@ class ImportSession:
     def history(self, memory_id: str) -> Sequence[Revision[Memory]]:
         """Return every version of a memory, newest first; nothing where there never was one with that id."""
         return self._store.journal.history(Memory, memory_id)
+
+    def fields_of_others(self, memory: Memory) -> frozenset[str]:
+        """Return the fields of a memory whose values neither this person nor a file gave, of those that agents may set.
+
+        They are all of a memory that began as another's, but for what the person or a file wrote into it since.
+        """
+        found: set[str] = set()
+        left = set(AGENT_FIELDS)
+        revisions = self.history(memory.id)
+        for number, revision in enumerate(revisions):
+            before = revisions[number + 1].record if number + 1 < len(revisions) else None
+            after = revision.record
+            changed = {one for one in left if None in (after, before) or getattr(after, one) != getattr(before, one)}
+            left -= changed
+            if origin_of(revision.entry) not in ("person", "file"):
+                found |= changed
+        return frozenset(found)
 
     def version_of(self, memory_id: str, version: int) -> Memory | None:
         """Return a memory as it was at a version, or ``None`` where it was removed or purged then."""

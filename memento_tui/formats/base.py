@@ -173,7 +173,12 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     home: Callable[[Path], Path] | None = None
     """Returns the folder that holds the format, where a path may name that or the project that it is in."""
     without_place: Callable[[Memory], Memory] | None = None
-    """Returns a memory without what only an import of the format may say of the files in which it stood."""
+    """Returns a memory without what only an import of the format may say of the files in which it stood.
+
+    It returns the memory itself where it holds nothing of that.
+    """
+    tells_drafts: bool = True
+    """Whether a draft of an agent may go where an import of the format put the memory; not where hosts obey files."""
     is_line: Callable[[Mapping[str, Any]], bool] | None = None
     """Returns whether an object is a line of the format, which then has the suffix ``.jsonl``."""
 

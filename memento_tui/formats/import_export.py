@@ -319,7 +319,8 @@ class _Undecided:
     def __init__(self, session: ImportSession, chosen: Format) -> None:
         self.left_out = 0
         self._waiting = 0
-        self._without_place = chosen.without_place
+        self._session = session
+        self._format = chosen
         self._came_so = {row.record_id for row in session.ledger.of_formats([chosen.name])}
 
     def may_leave(self, record: AnyRecord) -> bool:
@@ -333,9 +334,18 @@ class _Undecided:
 
     def as_known(self, record: AnyRecord) -> AnyRecord:
         """Return a record without a place in files that no import gave it, where the format keeps such."""
-        if self._without_place is None or not isinstance(record, Memory) or record.id in self._came_so:
+        if self._format.without_place is None or not isinstance(record, Memory):
             return record
-        return self._without_place(record)
+        bare = self._format.without_place(record)
+        return record if bare is record or self._has_its_place(record) else bare
+
+    def _has_its_place(self, memory: Memory) -> bool:
+        """Tell whether an import gave a memory its place, and what an agent made of it since may stand there."""
+        if memory.id not in self._came_so:
+            return False
+        others = self._session.fields_of_others(memory)
+        is_told = self._format.tells_drafts or memory.stability != "draft"
+        return "extra" not in others and (is_told or not others)
 
     def notices(self) -> tuple[str, ...]:
         """Return the sentence about what waits, if anything does."""

@@ -505,4 +505,5 @@ FORMAT = Format(
     write=write,
     is_place=_is_vault,
     without_place=without_place,
+    tells_drafts=False,
 )

@@ -92,7 +92,8 @@ class OutboundChanges:
             # Its note says what it said before: a folder is read by whoever reads the folder.
             self._ledger.set_in_sync(file.path, memory, file.digest)
             return
-        if names_instructions(file.path) and memory.stability == "draft":
+        is_draft = names_instructions(file.path) and memory.stability == "draft"
+        if is_draft and self._session.fields_of_others(memory):
             # Hosts tell what stands there as the person's own word.
             self._ledger.set_in_sync(file.path, memory, file.digest)
             return

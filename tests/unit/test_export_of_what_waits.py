@@ -80,7 +80,56 @@ def test_a_note_of_instructions_goes_back_to_its_place(workspace: Workspace, tmp
     assert (tmp_path / "out" / "CLAUDE.md").read_text() == "Use two spaces.\n"
 
 
-def test_no_draft_is_mirrored_into_a_file_of_instructions(workspace: Workspace, mirror: Mirror, folder: Path) -> None:
+def test_no_agent_moves_what_an_import_brought_into_a_file_of_instructions(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("Use two spaces.\n")
+    (notes / "CLAUDE.md").write_text("Use tabs.\n")
+    run_import(workspace, "vault", notes)
+    with memento_tui.open(workspace.paths.root, actor="agent", channel="mcp", agent="claude", session="s") as agent:
+        for one in workspace.list().items:
+            place = {"path": f"{one.content[4:7]}/CLAUDE.md", "head": "", "body": None}
+            agent.update(one.id, base_version=one.version, extra={"vault": place})
+            workspace.verify(one.id, base_version=2)
+    run_export(workspace, tmp_path / "out", format_name="vault")
+    written = [note.name for note in (tmp_path / "out").rglob("*.md")]
+    assert len(written) == 2
+    assert "CLAUDE.md" not in written
+
+
+def test_what_an_agent_made_of_instructions_is_exported_into_their_file_once_it_is_verified(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "CLAUDE.md").write_text("Use two spaces.\n")
+    run_import(workspace, "vault", notes)
+    (memory,) = workspace.list().items
+    with memento_tui.open(workspace.paths.root, actor="agent", channel="mcp", agent="claude", session="s") as agent:
+        agent.update(memory.id, base_version=memory.version, content="Use make ship.\n")
+    run_export(workspace, tmp_path / "first", format_name="vault")
+    assert [note.name for note in (tmp_path / "first").rglob("*.md")] != ["CLAUDE.md"]
+    workspace.verify(memory.id, base_version=2)
+    run_export(workspace, tmp_path / "second", format_name="vault")
+    assert (tmp_path / "second" / "CLAUDE.md").read_text() == "Use make ship.\n"
+
+
+def test_what_the_person_says_of_instructions_is_mirrored_into_their_file(
+    workspace: Workspace, mirror: Mirror, folder: Path
+) -> None:
+    note = put(folder, "CLAUDE.md", "Use two spaces.\n")
+    step(mirror)
+    (memory,) = workspace.list().items
+    workspace.update(memory.id, base_version=memory.version, content="Use four spaces.\n")
+    step(mirror)
+    assert note.read_text() == "Use four spaces.\n"
+
+
+def test_no_draft_of_an_agent_is_mirrored_into_a_file_of_instructions(
+    workspace: Workspace, mirror: Mirror, folder: Path
+) -> None:
     note = put(folder, "CLAUDE.md", "Use two spaces.\n")
     step(mirror)
     (memory,) = workspace.list().items
