@@ -206,9 +206,11 @@ def test_a_priority_of_thousands_is_rounded_towards_zero_and_never_cut(priority:
     assert ITEM_COLUMNS.all["priority"].text(item, clock.now()) == shown.rjust(4)
 
 
-def test_an_action_of_the_journal_has_more_cells_where_there_is_room() -> None:
-    def cells_at(width: int) -> int:
-        return next(cell_len(text) for name, text in ENTRY_COLUMNS.header(ENTRY_COLUMNS.first, width) if name)
+def test_an_action_of_the_journal_is_shown_whole_or_not_at_all() -> None:
+    def cells_of_action(width: int) -> int:
+        header = ENTRY_COLUMNS.header(ENTRY_COLUMNS.first, width)
+        return next((cell_len(text) for name, text in header if name == "action"), 0)
 
-    assert cells_at(67) >= len("contradiction")
-    assert cells_at(45) == 9
+    assert cells_of_action(120) > cells_of_action(67) >= len("contradiction")
+    assert cells_of_action(50) >= len("contradiction")
+    assert cells_of_action(45) == 0
