@@ -18,7 +18,7 @@ from memento_tui.errors import InvalidField, NotFound
 from memento_tui.model import AnyRecord, Memory
 from memento_tui.model.filters import AllOf, Filter, with_default_statuses
 from memento_tui.moments import parse_moment, parse_span
-from memento_tui.search.query_language import Phrase, Query, parse
+from memento_tui.search.query_language import Phrase, Query, parse, parse_filter
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.journal import Entry
 from memento_tui.storage.memory_queries import Page
@@ -141,8 +141,11 @@ class Past:
         return parse(source, now=self.moment)
 
     def list(self, query: str = "", *, after: str | None = None, limit: int = 50) -> Page[Memory]:
-        """Return memories that a query's filters select, most recently changed first."""
-        among = with_default_statuses(self.parse_query(query).filter)
+        """Return memories that a query's filters select, most recently changed first.
+
+        Raises `InvalidInput` where a filter cannot be used.
+        """
+        among = with_default_statuses(parse_filter(query, now=self.moment))
         return self._store.memories.page(among, after=after, limit=limit)
 
     def view(self, among: Filter) -> MemoryView:

@@ -20,7 +20,7 @@ from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, filter
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE
 from memento_tui.search.decay import DecayFactor, decay_factor
-from memento_tui.search.query_language import Query, parse
+from memento_tui.search.query_language import QUERY_HINT, Query, parse
 from memento_tui.search.ranking import FUSED_CANDIDATES
 from memento_tui.search.scoring import Match, fuse
 from memento_tui.storage.journal import Author
@@ -125,8 +125,6 @@ class SearchAnswer(msgspec.Struct, frozen=True):
     notice: str = ""
     """A sentence for the person, such as that a damaged index was rebuilt."""
 
-
-_QUERY_HINT = "`memento search --help` shows what a query may hold."
 
 _INDEX_INCOMPLETE = "Results by meaning are incomplete: the semantic index is still being built or rebuilt."
 
@@ -279,7 +277,7 @@ class SearchEngine:
         query = parse(source, now=now, typing=typing)
         tree = recallable_filter(query.filter if among is None else AllOf((query.filter, among)), now)
         if query.error and not typing:
-            raise InvalidInput(query.error, _QUERY_HINT)
+            raise InvalidInput(query.error, QUERY_HINT)
         if query.error or (query.problems and not query.words and query.filter == AllOf()):
             # What was asked could not be read; everything would be no answer to it.
             return SearchAnswer([], 0, "off", query.problems)

@@ -37,7 +37,7 @@ from memento_tui.model.filters import AllOf, Filter, OneOf, Under, with_default_
 from memento_tui.paths import DataPaths, data_directory
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import rules_in_force
-from memento_tui.search.query_language import parse
+from memento_tui.search.query_language import parse_filter
 from memento_tui.storage.journal import Actor, Author, Entry
 from memento_tui.storage.journal_queries import Revision
 from memento_tui.storage.memory_queries import MemoryOrder, MemorySummary, Page, TimelineEntry
@@ -380,8 +380,11 @@ class Workspace:
         return self._store.memories.get_many(ids)
 
     def list(self, query: str = "", *, after: str | None = None, limit: int = 50) -> Page[Memory]:
-        """Return memories that a query's filters select, most recently changed first. Free text needs `search`."""
-        return self.list_where(with_default_statuses(parse(query).filter), after=after, limit=limit)
+        """Return memories that a query's filters select, most recently changed first. Free text needs `search`.
+
+        Raises `InvalidInput` where a filter cannot be used, as `list_where` does.
+        """
+        return self.list_where(with_default_statuses(parse_filter(query)), after=after, limit=limit)
 
     def list_where(self, among: Filter, *, after: str | None = None, limit: int = 50) -> Page[Memory]:
         """Return memories that a filter selects, most recently changed first; ``after`` is the cursor of a page.

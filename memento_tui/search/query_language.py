@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from memento_tui import clock
-from memento_tui.errors import InvalidField
+from memento_tui.errors import InvalidField, InvalidInput
 from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasStem, HasTag, Not, OneOf, Under, valid_at
 from memento_tui.model.memory import KINDS, SOURCE_TYPES, STATUSES, TIERS, parse_kind
 from memento_tui.model.memory_fields import FIELDS as MEMORY_FIELDS
@@ -19,7 +19,18 @@ from memento_tui.model.memory_fields import hundredths
 from memento_tui.moments import parse_moment, parse_span
 from memento_tui.text.near_names import nearest_name
 
-__all__ = ["FIELDS", "FieldToken", "Phrase", "Query", "Word", "field_tokens", "meant_field", "parse"]
+__all__ = [
+    "FIELDS",
+    "QUERY_HINT",
+    "FieldToken",
+    "Phrase",
+    "Query",
+    "Word",
+    "field_tokens",
+    "meant_field",
+    "parse",
+    "parse_filter",
+]
 
 FIELDS: dict[str, str] = {
     "tag": "tag:api, or tag:api,web for either",
@@ -116,6 +127,17 @@ def parse(source: str, *, now: datetime | None = None, typing: bool = False) -> 
         tuple(parser.problems),
         parser.error,
     )
+
+
+QUERY_HINT = "`memento search --help` shows what a query may hold."
+
+
+def parse_filter(source: str, *, now: datetime | None = None) -> Filter:
+    """Return the filter of a query, whatever its words. Raises `InvalidInput` where a part of it cannot be used."""
+    query = parse(source, now=now)
+    if query.error:
+        raise InvalidInput(query.error, QUERY_HINT)
+    return query.filter
 
 
 class FieldToken(NamedTuple):

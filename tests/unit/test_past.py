@@ -13,7 +13,7 @@ import pytest
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.past import find_entry
-from memento_tui.errors import InvalidField, NotAllowed, NotFound
+from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
 from memento_tui.storage.interruption import StoppedError
 from tests.clocks import START
 from tests.made import edit
@@ -207,3 +207,11 @@ def test_the_past_is_searched_inside_the_runs_of_an_unspaced_script(workspace: W
         found = {query: [hit.memory.id for hit in past.search(query).hits] for query in ("东京", "redis", '"署服"')}
         assert found == {"东京": ["it"], "redis": ["mixed"], '"署服"': ["it"]}
         assert [hit.memory.id for hit in past.search('服务器 -"东京"').hits] == ["mixed"]
+
+
+@pytest.mark.parametrize("query", ["certainty:>=9", "tag:,", "kind:poem", "after:99999y", "-word"])
+def test_a_filter_that_cannot_be_used_lists_nothing_now_or_then(lived: Workspace, query: str) -> None:
+    with pytest.raises(InvalidInput):
+        lived.list(query)
+    with lived.at("entry 4") as past, pytest.raises(InvalidInput):
+        past.list(query)
