@@ -20,6 +20,7 @@ from memento_tui.policy.gate import Gate, ProposalDraft, Screened
 from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.storage.journal_queries import Revision
 from memento_tui.storage.store import Store
+from memento_tui.text.folding import folded
 from memento_tui.text.near_names import nearest_name
 
 __all__ = [
@@ -105,7 +106,7 @@ def parse_item_query(text: str, *, strict: bool = False) -> ItemQuery:
         elif key == "tag":
             tags.add(fold_tag(value.lstrip("#")))
         else:
-            words.append(value.casefold())
+            words.append(folded(value))
             problems += [] if is_quoted else _misspelled(value, _ITEM_FIELDS)
     _raise_first(problems, strict=strict)
     return ItemQuery(tuple(words), frozenset(categories), frozenset(statuses), frozenset(tags), tuple(problems))
@@ -126,7 +127,7 @@ def parse_skip_query(text: str, *, strict: bool = False) -> SkipQuery:
                 problems.append(f"expires: takes a span such as <7d, not {value!r:.60}.")
             within = span or within
         else:
-            words.append(value.casefold())
+            words.append(folded(value))
             problems += [] if is_quoted else _misspelled(value, _SKIP_FIELDS)
     _raise_first(problems, strict=strict)
     return SkipQuery(tuple(words), tuple(makers), within, tuple(problems))
@@ -195,7 +196,7 @@ def _list_words(words: dict[str, str]) -> str:
 
 
 def _contains_all(words: Sequence[str], texts: Sequence[str]) -> bool:
-    text = "\n".join(texts).casefold() if words else ""
+    text = folded("\n".join(texts)) if words else ""
     return all(word in text for word in words)
 
 

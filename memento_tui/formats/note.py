@@ -18,6 +18,7 @@ from memento_tui.formats.frontmatter import NoteParts, read_properties, split_no
 from memento_tui.model.memory import parse_kind
 from memento_tui.model.validation import MAX_LINE_LENGTH, MAX_TAGS
 from memento_tui.moments import parse_moment, parse_span
+from memento_tui.text.folding import folded
 
 __all__ = [
     "LINK_PROPERTIES",
@@ -217,7 +218,7 @@ class LinkTargets:
         self._by_path.setdefault(_without_suffix(posixpath.basename(key)), []).append(key)
         for name in names:
             if name.strip():
-                self._by_name.setdefault(name.strip().casefold(), []).append(key)
+                self._by_name.setdefault(folded(name.strip()), []).append(key)
 
     def add_note(self, key: str, title: str, properties: Mapping[str, Any]) -> None:
         """Add a note that was read as a target, under its title and the names in its properties as well."""
@@ -241,7 +242,7 @@ class LinkTargets:
         candidates = self._by_path.get(posixpath.basename(path), [])
         ending = [key for key in candidates if f"/{_without_suffix(key)}".endswith(f"/{path}")]
         near = [key for key in candidates if _without_suffix(key) == beside]
-        by_title = self._by_name.get(written.strip().casefold(), [])
+        by_title = self._by_name.get(folded(written.strip()), [])
         folder = posixpath.dirname(source)
         for keys in (near, ending, by_title):
             if keys:
@@ -250,4 +251,4 @@ class LinkTargets:
 
 
 def _without_suffix(path: str) -> str:
-    return path.casefold().removesuffix(_SUFFIX)
+    return folded(path).removesuffix(_SUFFIX)

@@ -13,6 +13,7 @@ from memento_tui.model import Memory
 from memento_tui.operations.memories import is_readable, is_recalled
 from memento_tui.operations.recall import plain_query, without_reserved
 from memento_tui.text.fence import visible_line
+from memento_tui.text.folding import folded
 from memento_tui.text.labels import caution_labels, condition_labels, entry_labels
 
 __all__ = ["ToldLink", "WalkedLink", "links_of", "memory_titled", "walk_links"]
@@ -129,4 +130,4 @@ def memory_titled(workspace: Workspace, title: str, key: Callable[[str], str] | 
 
 def _words_of_title(title: str) -> str:
     name = title.rsplit("/", 1)[-1].removesuffix(".md")
-    return " ".join(_WORDS.findall(name.casefold()))
+    return " ".join(_WORDS.findall(folded(name)))

@@ -137,8 +137,8 @@ def _weighted_words(item: str) -> list[_ItemWord]:
 def _share_held(text: Mentions, word: str) -> float:
     """Return which share of the weight of an item's word a text earns, 0 to 1."""
     plain = word.casefold()
-    if pairs := character_bigrams(word):
-        return float(text.words >= set(pairs))
+    if character_bigrams(word):
+        return float(text.words >= set(_comparable_parts(plain)))
     if _is_path(word):
         if plain.strip("/") in text.paths:
             return 1.0
@@ -184,5 +184,10 @@ def _plain_parts() -> re.Pattern[str]:
 
 def _comparable_parts(word: str) -> list[str]:
     """Return the words that a word is made of; in scripts without spaces, pairs of characters take their place."""
+    return [*_pairs(word), *_plain_parts().findall(word)]
+
+
+def _pairs(word: str) -> list[str]:
+    """Return the pairs of characters in a script without spaces; one character beside others is mostly grammar."""
     pairs = character_bigrams(word)
-    return [*pairs, *_plain_parts().findall(word)]
+    return [pair for pair in pairs if len(pair) > 1] or pairs

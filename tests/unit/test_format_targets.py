@@ -53,3 +53,10 @@ def test_a_note_that_was_read_answers_to_its_title_its_aliases_and_its_name() ->
     targets.add_note("p/a.md", "A title", {"aliases": ["Other", 7], "alias": "Third", "name": "feedback_tests"})
     targets.add_note("b.md", "", {"aliases": None})
     assert [targets.resolve(name) for name in ("a title", "other", "7", "third", "feedback_tests")] == ["p/a.md"] * 5
+
+
+def test_a_link_means_a_note_however_the_accents_of_its_name_are_encoded() -> None:
+    targets = LinkTargets()
+    targets.add("haus/Tu\u0308r.md", ["Die Tür"])
+    assert targets.resolve("Tür") == "haus/Tu\u0308r.md"
+    assert targets.resolve("die Tu\u0308r") == "haus/Tu\u0308r.md"

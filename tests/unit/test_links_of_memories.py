@@ -50,3 +50,10 @@ def test_what_an_agent_may_not_be_told_is_no_link_either(workspace: Workspace, d
     for target in (pending, secret):
         workspace.relate(memory.id, target.id)
     assert read(data_dir, memory.id)[1] == []
+
+
+def test_a_name_means_a_memory_however_its_accents_are_encoded(workspace: Workspace, data_dir: Path) -> None:
+    door = workspace.remember("It is green.", title="Tu\u0308r")
+    room = workspace.remember("It has a [[Tür]].", title="Room")
+    assert [link["target"] for link in read(data_dir, room.id)[1]] == [door.id]
+    assert [link["target"] for link in read(data_dir, door.id)[1]] == [room.id]

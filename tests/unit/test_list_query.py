@@ -26,6 +26,14 @@ SKIP = make_skip(
 )
 
 
+@pytest.mark.parametrize(("written", "asked"), [("Tu\u0308r", "Tür"), ("TÜR", "tu\u0308r")])
+def test_words_are_found_however_their_accents_are_encoded(written: str, asked: str) -> None:
+    item = make_item({"title": written, "content": "x", "category": "active_work"})
+    skip = make_skip({"item": written, "reason": "x", "expires_at": NOW + timedelta(days=2)}, now=NOW)
+    assert parse_item_query(asked).matches(item)
+    assert parse_skip_query(asked).matches(skip, NOW)
+
+
 @pytest.mark.parametrize(
     "query",
     [

@@ -1,0 +1,15 @@
+"""Fold texts for comparison."""
+
+from __future__ import annotations
+
+import unicodedata
+
+__all__ = ["folded"]
+
+
+def folded(text: str) -> str:
+    """Return a text as it is compared: in small letters, and with accents as one with their letters.
+
+    What macOS writes often has accents that stand for themselves: two names that look alike would be two.
+    """
+    return text.casefold() if text.isascii() else unicodedata.normalize("NFC", text.casefold())
