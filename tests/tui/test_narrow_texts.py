@@ -9,7 +9,10 @@ from rich.cells import cell_len
 from textual.widgets import Static
 
 from memento_tui.api import Workspace
+from memento_tui.tui.screens.past import PastScreen
+from memento_tui.tui.screens.settings import SettingsScreen
 from memento_tui.tui.sections.identity import IdentitySection
+from memento_tui.tui.views.view import ViewList
 from memento_tui.tui.widgets.panel_board import Board, Panel, TextPiece
 from tests.tui.app_driver import opened
 
@@ -55,3 +58,21 @@ async def test_a_row_of_a_panel_that_is_cut_says_so(data_dir: Path, text: str, s
         await driver.until(lambda: "Agents" in str(board.render()), "it is drawn")
         (row,) = [line for line in str(board.render()).split("\n") if shown[:8] in line]
         assert row.split("\N{BOX DRAWINGS LIGHT VERTICAL}")[1].strip() == shown
+
+
+async def test_a_narrow_screen_shows_the_values_of_the_settings(data_dir: Path, workspace: Workspace) -> None:
+    workspace.remember("A memory.")
+    async with opened(data_dir, PHONE) as driver:
+        await driver.press("f2")
+        await driver.until(lambda: isinstance(driver.app.screen, SettingsScreen), "the settings are there")
+        rows = driver.app.screen.query_one(ViewList)
+        await driver.until(lambda: rows.total > 0, "they are listed")
+        assert "guarded" in "".join(segment.text for segment in rows.render_line(0))
+
+
+async def test_the_way_back_from_the_past_stands_first_among_its_keys(data_dir: Path, workspace: Workspace) -> None:
+    workspace.remember("A memory.")
+    async with opened(data_dir, PHONE) as driver:
+        await driver.press("at", "enter")
+        await driver.until(lambda: isinstance(driver.app.screen, PastScreen), "the past is shown")
+        assert driver.text("#past-keys").startswith("Esc The present")

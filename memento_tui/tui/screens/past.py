@@ -73,6 +73,7 @@ class PastScreen(Dialog[None]):
     PastScreen { align: left top; background: $background; }
     PastScreen > Vertical { height: 100%; }
     PastScreen #past-head { height: 1; padding: 0 1; background: $warning-muted; color: $text-warning; }
+    PastScreen #past-head, PastScreen #past-keys { text-wrap: nowrap; text-overflow: ellipsis; }
     PastScreen Input, PastScreen Input:focus { border: none; height: 1; padding: 0 1; background: $surface; }
     PastScreen #past-note { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
     PastScreen #past-panes { height: 1fr; layout: vertical; }
@@ -249,14 +250,14 @@ class PastScreen(Dialog[None]):
 
 
 def _key_line(keys: KeyMap) -> Content:
-    """Return the keys of this screen as a line."""
+    """Return the keys of this screen as a line, the way back first: a narrow screen cuts its end."""
+    commands = [command for command in commands_in_scopes(["past"]) if command.label]
     parts = [
         Content.styled(key_names(keys.of(command).split(",")[0]), "bold $footer-key-foreground")
-        + literal(f" {command.label}  ")
-        for command in commands_in_scopes(["past"])
-        if command.label
+        + literal(f" {command.label}")
+        for command in sorted(commands, key=lambda command: command.id != "past.leave")
     ]
-    return Content("").join(parts)
+    return Content("  ").join(parts)
 
 
 def _select(past: Past, source: str) -> _Shown:

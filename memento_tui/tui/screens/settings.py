@@ -200,8 +200,14 @@ def _shown(value: str, setting: Setting) -> str:
     return value or "empty"
 
 
+_LEAST_WITH_SOURCE = 60
+"""Cells of a row from which on it shows where a value comes from; the value itself needs them before."""
+
+
 def _widths(width: int) -> tuple[int, int, int]:
-    """Return the cells of the name, the value and the source of a setting in a row."""
+    """Return the cells of the name, the value and the source of a setting in a row; of a narrow one no source."""
+    if width < _LEAST_WITH_SOURCE:
+        return width * 2 // 3, width - width * 2 // 3 - 1, 0
     name = min(max(width // 3, 28), 34)
     source = min(max(width // 4, 15), 24)
     return name, max(width - name - source - 2, 0), source
@@ -209,7 +215,8 @@ def _widths(width: int) -> tuple[int, int, int]:
 
 def _header_pieces(width: int) -> Iterator[tuple[str, str]]:
     for words, room in zip(("setting", "value", "comes from"), _widths(width), strict=True):
-        yield "", f"{cells(words, room)} "
+        if room:
+            yield "", f"{cells(words, room)} "
 
 
 def _setting_line(row: SettingState, width: int) -> list[Line]:
@@ -220,8 +227,7 @@ def _setting_line(row: SettingState, width: int) -> list[Line]:
             (cells(row.setting.name, name), ""),
             (" ", ""),
             (cells(row.value or "-", value), style),
-            (" ", ""),
-            (cells(row.source, source), "muted"),
+            *([(" ", ""), (cells(row.source, source), "muted")] if source else []),
         ]
     ]
 

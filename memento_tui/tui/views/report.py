@@ -282,11 +282,11 @@ def _project_lines(period: PeriodUse, report: UseReport) -> Iterator[Content]:
     unused = period.tokens - period.used_tokens
     yield literal(f"{unused:,} of {period.tokens:,} tokens went into what was not seen to be used", "dim")
     yield Content("")
-    yield literal(f"{'week of':<12}{'sessions':>8}{'told':>7}{'used':>7}{'tokens':>9}", "dim")
+    yield literal(f"{'week of':<11}{'sessions':>8}{'told':>5}{'used':>5}{'tokens':>7}", "dim")
     for week in report.by_week:
         if week.namespace == period.namespace:
             told, used, tokens = _numbers(week)
-            yield literal(f"{week.week!s:<12}{week.sessions:>8,}{told:>7,}{used:>7}{tokens:>9,}")
+            yield literal(f"{week.week!s:<11}{week.sessions:>8,}{told:>5,}{used:>5}{tokens:>7,}")
     yield Content("")
     if period.namespace:
         yield literal("Enter lists its memories.", "dim")
