@@ -66,9 +66,12 @@ _CHANGES: LiteralString = (
     "SELECT seq, record, record_id, version, removed, CASE WHEN bytes <= %s THEN image END, nonce, digest, bytes > %s"
     " FROM (SELECT seq, ordinal, left(record, 1000) AS record, left(record_id, 1000) AS record_id, version, removed,"
     " CASE WHEN octet_length(image) <= 33554432 THEN image END AS image,"
-    " substring(nonce, 1, 1000) AS nonce, substring(digest, 1, 1000) AS digest,"
-    " coalesce(sum(octet_length(image)) FILTER (WHERE octet_length(image) <= 33554432) OVER (ORDER BY seq, ordinal), 0)"
-    " AS bytes FROM memento.change WHERE workspace = %s AND seq > %s AND seq <= %s) AS found ORDER BY seq, ordinal"
+    " substring(nonce, 1, 1000) AS nonce, substring(digest, 1, 1000) AS digest, own,"
+    " sum(own) OVER (ORDER BY seq, ordinal) AS bytes FROM memento.change CROSS JOIN LATERAL (SELECT 500"
+    " + octet_length(left(record_id, 1000)) + coalesce(octet_length(substring(nonce, 1, 1000)), 0)"
+    " + octet_length(substring(digest, 1, 1000))"
+    " + CASE WHEN octet_length(image) <= 33554432 THEN octet_length(image) ELSE 0 END) AS size (own)"
+    " WHERE workspace = %s AND seq > %s AND seq <= %s) AS found WHERE bytes - own <= %s ORDER BY seq, ordinal"
 )
 """No note of more than 1 MiB or image of more than 32 MiB is read; of all else the first 1,000 characters or bytes.
 
@@ -76,7 +79,10 @@ No record comes near that, and what somebody filled would take memory. What was 
 """
 
 _MAX_READING_BYTES = 256 * 1024 * 1024
-"""Bytes of images in one reading. What comes after is read next; of an entry that alone has more, the rest is cut."""
+"""Bytes of changes in one reading, with 500 for what holds each one of them.
+
+What comes after is read next; of an entry that alone has more, the rest is cut.
+"""
 
 _ANSWER_SECONDS = 60.0
 """Seconds for which an answer is waited for; a connection that the network cut is noticed sooner."""
@@ -460,7 +466,8 @@ class HubServer:
             return []
         changes: dict[int, list[HubChange]] = {}
         beyond = 0
-        asked = (_MAX_READING_BYTES, _MAX_READING_BYTES, workspace, seq, found[-1].seq)
+        limit = _MAX_READING_BYTES
+        asked = (limit, limit, workspace, seq, found[-1].seq, limit)
         for number, *values, is_beyond in self._rows(_CHANGES, *asked, seconds=_LONG_ANSWER_SECONDS):
             changes.setdefault(number, []).append(_struct_of(HubChange, values))
             beyond = beyond or (number if is_beyond else 0)

@@ -12,6 +12,7 @@ import pytest
 
 from memento_tui.errors import MementoError
 from memento_tui.hub import server
+from memento_tui.hub.entries import HubEntry
 from memento_tui.hub.server import HubMalformed, HubServer, HubUnreachable
 from tests.hub.conftest import MakeMachine
 from tests.hub.liar import Liar, error, message
@@ -194,5 +195,34 @@ def test_an_entry_that_alone_brings_more_is_left_out_and_what_follows_is_not(
     laptop.sync()
     monkeypatch.setattr(server, "_MAX_READING_BYTES", 5_000)
     (told,) = desktop.sync().notes
-    assert "another text of memory" in told
+    assert "was not signed by its member as it stands. It was left out." in told
+    assert after.id in desktop.texts()
+
+
+def test_changes_without_a_text_count_among_what_one_reading_may_bring(
+    machine: MakeMachine, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    in_step(laptop, desktop)
+    laptop.remember("The staging host is stage2.")
+    laptop.sync()
+    change(
+        address,
+        "INSERT INTO memento.change (workspace, seq, ordinal, record, record_id, version, removed, digest)"
+        " SELECT workspace, seq, ordinal + n, record, record_id || n, 1, true, digest"
+        " FROM memento.change, generate_series(1, 1000) AS n WHERE seq = (SELECT max(seq) FROM memento.change)",
+    )
+    after = laptop.remember("Written after all that.")
+    laptop.sync()
+    monkeypatch.setattr(server, "_MAX_READING_BYTES", 5_000)
+    read, brought = HubServer.entries_after, list[int]()
+
+    def counted(hub: HubServer, workspace: str, seq: int, limit: int) -> list[HubEntry]:
+        entries = read(hub, workspace, seq, limit)
+        brought.append(sum(len(entry.changes) for entry in entries))
+        return entries
+
+    monkeypatch.setattr(HubServer, "entries_after", counted)
+    desktop.sync()
+    assert max(brought) < 10
     assert after.id in desktop.texts()
