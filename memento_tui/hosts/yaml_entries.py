@@ -56,10 +56,17 @@ class YamlServer:
         if not self.find_commands(text):
             return text
         left = {name: server for name, server in servers.items() if name != SERVER_NAME}
-        keep_key = bool(left) or (origin is not None and self.key in _parse(origin))
+        before = {} if origin is None else _parse(origin)
+        keep_key = bool(left) or self.key in before
         changed = self._without(text, servers, keep_key=keep_key)
         rest = {name: one for name, one in value.items() if name != self.key}
-        return _checked(changed, {**rest, self.key: left or None} if keep_key else rest)
+        if not keep_key:
+            return _checked(changed, rest)
+        if left or before[self.key] is None:
+            return _checked(changed, {**rest, self.key: left or None})
+        # A host that expects a list of keys may not read a file in which there is nothing.
+        key = re.escape(self.key)
+        return _checked(re.sub(rf"^({key}:)", r"\1 {}", changed, count=1, flags=re.MULTILINE), {**rest, self.key: {}})
 
     def find_commands(self, text: str) -> list[InstalledCommand]:
         """Return the server's command."""

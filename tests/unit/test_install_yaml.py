@@ -37,8 +37,16 @@ def test_the_server_comes_and_goes_and_every_other_line_stays(text: str) -> None
     assert SERVER.add(added) == added
     assert [one.words for one in SERVER.find_commands(added)] == [("/opt/memento", "--data-dir", "/data", "mcp")]
     assert set(text.split()) - {"{}"} <= set(added.split())
-    assert _read(SERVER.remove(added, text)) in (_read(text), {**(_read(text) or {}), "mcp_servers": None})  # type: ignore[dict-item] # a mapping in each case
+    assert _read(SERVER.remove(added, text)) == _read(text)
     assert SERVER.remove(text, None) == text
+
+
+@pytest.mark.parametrize(
+    "before", ["mcp_servers: {}\nmodel: x\n", "mcp_servers:\n  files:\n    command: npx\nmodel: x\n"]
+)
+def test_where_no_server_is_left_the_host_still_finds_a_list_of_them(before: str) -> None:
+    alone = SERVER.add("mcp_servers: {} # mine\nmodel: y\n")
+    assert SERVER.remove(alone, before) == "mcp_servers: {} # mine\nmodel: y\n"
 
 
 def test_a_server_of_before_gets_the_present_command_and_keeps_what_a_person_added() -> None:
