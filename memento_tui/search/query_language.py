@@ -30,6 +30,7 @@ __all__ = [
     "meant_field",
     "parse",
     "parse_filter",
+    "written_field",
 ]
 
 FIELDS: dict[str, str] = {
@@ -138,6 +139,11 @@ def parse_filter(source: str, *, now: datetime | None = None) -> Filter:
     if query.error:
         raise InvalidInput(query.error, QUERY_HINT)
     return query.filter
+
+
+def written_field(field: str, value: str) -> str:
+    """Return the part of a query that asks for a value of a field, in quotation marks where white space needs them."""
+    return f'{field}:"{value}"' if re.search(r"\s", value) else f"{field}:{value}"
 
 
 class FieldToken(NamedTuple):

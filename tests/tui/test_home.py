@@ -102,10 +102,12 @@ async def test_the_namespaces_stand_beside_the_tags_with_how_much_each_holds(
     filled: Path, workspace: Workspace
 ) -> None:
     workspace.remember("Deploy on Tuesdays.", namespace="projects/site")
+    workspace.remember("Sweep on Mondays.", namespace="projects/my shop")
     async with opened(filled, start="home") as app:
         await counted(app)
-        assert "global 48   projects/site 1" in board(app)
-        assert PanelLink("memories", "ns:projects/site") in {spot.link for spot in home(app).board._positions}
+        assert "global 48   projects/my shop 1   projects/site 1" in board(app)
+        links = {spot.link for spot in home(app).board._positions}
+        assert {PanelLink("memories", "ns:projects/site"), PanelLink("memories", 'ns:"projects/my shop"')} <= links
 
 
 async def test_deciding_what_is_no_item_says_where_to_go_first(filled: Path) -> None:

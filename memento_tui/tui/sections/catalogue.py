@@ -8,6 +8,7 @@ from typing import Any
 
 from memento_tui.api import Workspace
 from memento_tui.app_sections import SECTIONS
+from memento_tui.search.query_language import written_field
 from memento_tui.tui.section import Section
 
 __all__ = ["import_sections", "make_section", "section_showing"]
@@ -49,12 +50,8 @@ def section_showing(workspace: Workspace, kind: str, record_id: str) -> tuple[st
     if kind == "memory":
         # Lists show only active memories unless the query names another status.
         hidden = "" if record.status == "active" else f" is:{record.status}"
-        return "memories", f"id:{_quoted(record_id)}{hidden}"
+        return "memories", f"{written_field('id', record_id)}{hidden}"
     return _SECTION_OF_RECORD[kind], _query_for(kind, record)
-
-
-def _quoted(text: str) -> str:
-    return f'"{text}"' if " " in text else text
 
 
 def _query_for(kind: str, record: Any) -> str:  # noqa: ANN401 - any record

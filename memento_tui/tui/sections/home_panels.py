@@ -15,6 +15,7 @@ from memento_tui.api.overview import ExpiringSoon, HealthFinding, InboxCount, Re
 from memento_tui.api.types import ActivityRow, AgentTotals, DayCount, FacetCounts
 from memento_tui.model import WorkingItem
 from memento_tui.model.journal_actions import counts_in_words, done_words, note_in_words
+from memento_tui.search.query_language import written_field
 from memento_tui.tui.display import ago, cells, shown, time_ago
 from memento_tui.tui.inbox_columns import label_of
 from memento_tui.tui.roomy_rows import rest_of
@@ -346,7 +347,7 @@ def _told(view: HomeView, width: int, height: int) -> list[PanelRow]:
             said = headline.rstrip()
             sign = TextPiece("+ ", "$text-success") if exposure.exposure.used_at is not None else TextPiece("  ")
             gap = TextPiece(" " * (cell_len(headline) - cell_len(said)))
-            link = PanelLink("memories", f"id:{exposure.memory.id}")
+            link = PanelLink("memories", written_field("id", exposure.memory.id))
             rows.append([sign, TextPiece(said, "", link), gap, TextPiece(age, "dim")])
     return rows
 
@@ -424,7 +425,10 @@ def _places(view: HomeView, width: int, height: int) -> list[PanelRow]:
     if len(view.namespaces) < 2:  # noqa: PLR2004 - one alone tells nothing apart
         return _tags(view, width, height)
     most_first = sorted(view.namespaces, key=lambda one: -one[1])
-    parts = ((f"{shown(name)} {count:,}", _MUTED, PanelLink("memories", f"ns:{name}")) for name, count in most_first)
+    parts = (
+        (f"{shown(name)} {count:,}", _MUTED, PanelLink("memories", written_field("ns", name)))
+        for name, count in most_first
+    )
     return [_joined(parts, "   ", width), *_tags(view, width, height - 1)]
 
 
@@ -489,8 +493,7 @@ def _tag_style(count: int, most: int) -> str:
 
 
 def _tag_link(tag: str) -> PanelLink:
-    is_plain = not any(character.isspace() or character == '"' for character in tag)
-    return PanelLink("memories", f"tag:{tag}" if is_plain else f'tag:"{tag}"')
+    return PanelLink("memories", written_field("tag", tag))
 
 
 # Health
@@ -535,9 +538,9 @@ def _expiring_rows(view: HomeView, width: int, height: int) -> list[PanelRow]:
     for record in soon.first[: height - 1]:
         when = f"{ago(record.ends_at, clock.now()).removeprefix('in '):>5}"
         words = " ".join(record.headline.split("\n")[0].replace('"', " ").split()[:8])
-        link = (
-            PanelLink("memories", f"id:{record.id}") if record.record == "memory" else PanelLink("skips", f'"{words}"')
-        )
+        link = PanelLink("skips", f'"{words}"')
+        if record.record == "memory":
+            link = PanelLink("memories", written_field("id", record.id))
         kind = f"{record.record:<7}"
         headline = cells(record.headline, width - len(when) - len(kind) - 4).rstrip()
         rows.append([TextPiece(f"{when}  ", "dim"), TextPiece(f"{kind}  ", _MUTED), TextPiece(headline, "", link)])

@@ -17,6 +17,7 @@ from memento_tui.api.types import MemoryOrder, MemorySummary
 from memento_tui.errors import MementoError, NotAllowed
 from memento_tui.model import Memory
 from memento_tui.model.filters import AnyOf, with_default_statuses
+from memento_tui.search.query_language import written_field
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import literal, set_border_title, shown
 from memento_tui.tui.edit_conflict import CurrentText, other_writer_name, save_with_conflicts
@@ -295,7 +296,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         if is_listed:
             self.rows.refresh_rows(select=memory_id)
         else:
-            self.filter_box.value = f"id:{memory_id}"
+            self.filter_box.value = written_field("id", memory_id)
 
     @work(exclusive=True, group="searches")
     async def action_searches(self) -> None:

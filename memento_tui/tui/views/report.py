@@ -15,6 +15,7 @@ from textual.widgets import Static
 
 from memento_tui.api.use_report import PeriodUse, ReportedMemory, UseReport, use_report
 from memento_tui.errors import MementoError
+from memento_tui.search.query_language import written_field
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, has_hidden, literal, set_border_title
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
@@ -178,7 +179,7 @@ class ReportView(View):
             else:
                 await self.memento.open_section(*target)
         elif row.period is not None and row.period.namespace:
-            await self.memento.open_section("memories", f"ns:{row.period.namespace}")
+            await self.memento.open_section("memories", written_field("ns", row.period.namespace))
         else:
             self.memento.show_status("It is not known of which project these sessions were.", problem=True)
 

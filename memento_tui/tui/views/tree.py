@@ -17,7 +17,7 @@ from memento_tui.api.types import FACETS, Facet
 from memento_tui.errors import MementoError
 from memento_tui.model.filters import AllOf, Filter, HasTag, OneOf, Under
 from memento_tui.model.memory import KINDS, SOURCE_TYPES, STABILITIES, TIERS
-from memento_tui.search.query_language import parse
+from memento_tui.search.query_language import parse, written_field
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells
 from memento_tui.tui.section import in_thread
@@ -114,8 +114,7 @@ def is_expressible(facet: Facet, value: str) -> bool:
 
 
 def _term(facet: Facet, value: str) -> str:
-    quoted = f'"{value}"' if re.search(r"\s", value) else value
-    return f"{_FIELDS[facet]}:{quoted}"
+    return written_field(_FIELDS[facet], value)
 
 
 def _parse_term(word: str) -> tuple[Facet | None, list[str]]:
