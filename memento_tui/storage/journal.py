@@ -54,7 +54,9 @@ def _shortened(name: str) -> str:
     if len(name) <= _MAX_NAME_CHARS:
         return name
     digest = hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=8).hexdigest()
-    return f"{name[: _MAX_NAME_CHARS - len(digest) - 1]}~{digest}"
+    # Whole words: of a key that the cut went through, screening would know the rest no more.
+    words, _, _ = name[: _MAX_NAME_CHARS - len(digest) - 1].rpartition(" ")
+    return f"{words}~{digest}"
 
 
 class Author(msgspec.Struct, frozen=True):

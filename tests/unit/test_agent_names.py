@@ -252,5 +252,10 @@ def test_long_names_that_differ_at_their_end_stay_different_and_short() -> None:
     one, two = (Author("agent", "mcp", f"{'a' * 5000}{end}", f"{'s' * 5000}{end}") for end in "12")
     assert one.agent != two.agent
     assert one.session != two.session
-    assert max(map(len, (one.agent, one.session, two.agent, two.session))) == 300
+    assert max(map(len, (one.agent, one.session, two.agent, two.session))) <= 300
     assert Author("agent", "mcp", "a" * 300).agent == "a" * 300
+
+
+def test_a_long_name_is_cut_between_words_so_that_no_part_of_a_key_is_left() -> None:
+    name = f"{'worker ' * 38}sk-ant-{'Ab3' * 40}"
+    assert Author("agent", "mcp", name).agent.rpartition("~")[0] == ("worker " * 38).strip()
