@@ -75,6 +75,8 @@ class DataPaths(NamedTuple):
         linked = next((path for path in own if _is_link(path)), None) or next(
             (path for folder in own[4:-1] for path in links_below(folder, but=_OF_THE_ENGINE)), None
         )
+        if linked is not None and not _is_link(linked):
+            raise DataDirectoryError(f"{linked} is no regular file. memento does not use the directory.", "Remove it.")
         if linked is not None:
             raise DataDirectoryError(
                 f"{linked} is a link. memento does not use the directory: what the link leads to would be replaced.",

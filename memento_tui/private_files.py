@@ -106,14 +106,17 @@ def foreign_names(root: Path) -> list[str]:
 
 
 def links_below(directory: Path, *, but: Sequence[str] = ()) -> Iterator[Path]:
-    """Yield the links below a directory; folders named in ``but`` are not entered, nor those that nobody may enter."""
+    """Yield the links below a directory, and its pipes and the like, which keep whoever opens them waiting.
+
+    Folders named in ``but`` are not entered, nor those that nobody may enter.
+    """
     folders = [os.fspath(directory)]
     while folders:  # no call for each level: somebody else may have made thousands of them
         for entry in entries_of(folders.pop()):  # whoever uses a folder that cannot be read says what is wrong with it
-            if entry.is_symlink():
+            if entry.is_dir(follow_symlinks=False):
+                folders += [] if entry.name in but else [entry.path]
+            elif not entry.is_file(follow_symlinks=False):
                 yield Path(entry.path)
-            elif entry.name not in but and entry.is_dir(follow_symlinks=False):
-                folders.append(entry.path)
 
 
 def close_tree(directory: Path) -> None:

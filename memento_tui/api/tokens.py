@@ -19,6 +19,7 @@ from memento_tui.errors import DataDirectoryError, InvalidInput, NotFound
 from memento_tui.model.validation import check_line
 from memento_tui.moments import format_moment
 from memento_tui.paths import DataPaths
+from memento_tui.regular_files import read_regular
 
 __all__ = ["ScriptToken", "ScriptTokens"]
 
@@ -49,7 +50,7 @@ class ScriptTokens:
                 "Check the path; making a token begins none.",
             )
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=list[ScriptToken])
+            return msgspec.json.decode(read_regular(self._file), type=list[ScriptToken])
         except FileNotFoundError:
             return []
         except (OSError, msgspec.DecodeError) as error:

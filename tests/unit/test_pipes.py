@@ -11,6 +11,7 @@ from memento_tui import desktop_notice
 from memento_tui.api import Workspace
 from memento_tui.api.configuration import SettingsFile
 from memento_tui.api.key_files import KeyFile, write_key_file
+from memento_tui.api.tokens import ScriptTokens
 from memento_tui.compat.protocol.workspaces import find_workspace_scope
 from memento_tui.config import load_config
 from memento_tui.encryption import noted_key
@@ -211,3 +212,16 @@ def test_a_repository_whose_settings_are_a_pipe_or_never_end_is_refused(tmp_path
     settings.symlink_to("/dev/zero")
     with pytest.raises(InvalidInput, match="cannot be read"):
         find_workspace_scope(tmp_path, {})
+
+
+def test_a_directory_with_a_pipe_in_its_index_or_for_its_tokens_is_refused(data_dir: Path) -> None:
+    with Workspace(data_dir) as workspace:
+        workspace.remember("The port is 8080.")
+    paths = DataPaths(data_dir)
+    os.mkfifo(paths.script_tokens)
+    with pytest.raises(DataDirectoryError, match="cannot be read"):
+        ScriptTokens(paths).accepts("mto_x")
+    (data_dir / "index" / "keyword").mkdir(parents=True, exist_ok=True)
+    os.mkfifo(data_dir / "index" / "keyword" / "x.idx")
+    with pytest.raises(DataDirectoryError, match=r"x\.idx is no regular file"):
+        paths.check_no_links()
