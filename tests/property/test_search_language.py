@@ -76,6 +76,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 @example("before:3000y", False)  # noqa: FBT003 - an example of the two arguments
 @example("before:" + "9" * 5000 + "d", False)  # noqa: FBT003 - same
 @example("expires:9999-12-31", False)  # noqa: FBT003 - same
+@example("kind:tag:", True)  # noqa: FBT003 - same
 @example("after:7d alpha certainty:>=2", True)  # noqa: FBT003 - same
 @settings(max_examples=examples(300))
 def test_every_text_is_a_query_that_both_indexes_answer_or_one_that_is_refused_in_a_sentence(
@@ -101,7 +102,11 @@ def test_every_text_is_a_query_that_both_indexes_answer_or_one_that_is_refused_i
     for hit in answer.results:
         assert 0 <= hit.score <= 1.15
         assert all(0 <= start < end <= len(hit.snippet) for start, end in hit.marks)
-    filled.list(source)
+    if parse(source, now=NOW).error:  # somebody who has stopped typing is told
+        with pytest.raises(InvalidInput):
+            filled.list(source)
+    else:
+        filled.list(source)
 
 
 @given(QUERIES)

@@ -87,7 +87,7 @@ def test_the_command_that_it_tells_imports(home: Path, workspace: Workspace, tmp
         assert program == "memento"
         assert memento.json(*arguments)["imported"] > 0
     assert memento.run("import", "--find", "vault", "--json").code == 2
-    assert memento.run("import", "vault", "--json").error["message"].startswith("Name a FORMAT and a PATH")
+    assert memento.run("import", "vault", "--json").error["message"].startswith("Name a PATH")
 
 
 def test_the_command_names_the_data_directory_that_was_asked_for() -> None:
