@@ -41,7 +41,7 @@ ACTIVITY_FILTERS: Mapping[str, str] = {
 """The names of the filters, with the values that each takes."""
 
 _OTHER_NAMES = {"after": "since", "until": "before", "by": "agent"}
-"""What a search for memories calls these filters, and other programs."""
+"""Other names of these filters: those of a search for memories, and of other programs."""
 
 _LEAST_LIKENESS = 0.8
 """The likeness of a name to a filter's (0 to 1, that of difflib) from which on it counts as that filter misspelled."""

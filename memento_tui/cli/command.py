@@ -243,7 +243,7 @@ class Command(_CommandWithExamples):
 
 
 _OTHER_NAMES_OF_FIELDS = {"expires_at": ("expires", "until"), "validity_context": ("validity",)}
-"""What the options are called that give a field of another name."""
+"""The options that set a field whose name is not theirs, by field."""
 
 
 def _name_option(error: InvalidField, params: Iterable[click.Parameter]) -> None:

@@ -126,7 +126,7 @@ _OTHER_WORDS = {
     "help": "--help",
     "version": "--version",
 }
-"""What other programs call a command, and what it is called here."""
+"""The names that commands have in other programs, with the ones that they have here."""
 
 
 class RootGroup(Group):

@@ -311,9 +311,10 @@ def run_export(
 
 
 class _Undecided:
-    """What of one export waits for a person, or was turned down: other programs would tell it as if it held.
+    """Leave the records out of one export that wait for a person or were rejected: other programs would tell them.
 
-    What an import of the same format brought stands in such a file already. Agents may say that of any memory.
+    Those that an import of the same format brought stay in, for such a file holds them already. The ledger of imports
+    says which those are, not the record: an agent may write that into any memory.
     """
 
     def __init__(self, session: ImportSession, chosen: Format) -> None:

@@ -15,7 +15,7 @@ _COUNTED = re.compile(
     | [的了后後内內间間]
     | 까지 | 부터 | 이[상하내다] | 입니다 | 마다 | 만에 | 동안 | [은는이가을를](?:\s|$) )"""
 )
-"""What is counted, behind a number, with what shows that it ends there: most begin other words, as 个 does 个人.
+"""The words of counted things behind a number, each with a sign that it ends there: 个 also begins 个人.
 
 Words that also go on a sentence about a code, such as 日 and 时, are left out.
 """

@@ -49,7 +49,7 @@ _ADVERBS = frozenset(
 )
 _PRESENT_WORDS = frozenset({"now", "anymore", "currently"})
 _PAST_STAYS = frozenset({"lived", "worked", "went", "came", "sat"})
-"""What was so once leaves room for what is so now: *lived in Ohio*, *lives in New York*."""
+"""Past forms that do not contradict the present: *lived in Ohio*, *lives in New York*."""
 _DETERMINERS = (
     frozenset({"the", "our", "my", "your", "this", "that", "each", "every", "all", "no"}) | INDEFINITE_DETERMINERS
 )
