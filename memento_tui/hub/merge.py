@@ -89,7 +89,7 @@ def _apart(
     elif reworded and _raised(base, mine) - _VERIFICATION.keys():
         taken.difference_update(reworded)
         disputed.update(reworded)  # other words were marked as essential here, or as certain
-    elif is_reworded and set(own) & _VERIFICATION.keys() and not set(own) & set(MEANING):
+    elif reworded and set(own) & _VERIFICATION.keys():
         values = dict(_VERIFICATION)
     if any(getattr(mine, name) != getattr(theirs, name) for name in MEANING if name not in taken):
         raised = (_raised(base, theirs) & taken) - _VERIFICATION.keys()

@@ -69,6 +69,12 @@ def test_a_verification_of_other_words_holds_nowhere(theirs: dict[str, Any], min
     assert (sent.content, sent.stability, sent.verified_by) == ("one", "draft", "")
 
 
+def test_a_verification_here_does_not_reach_the_place_that_the_other_side_moved_the_same_words_to() -> None:
+    theirs, mine = {"content": "one", "namespace": "projects/site"}, {"content": "one", **VERIFIED}
+    merged = merge(BASE, changed(BASE, **theirs), changed(BASE, **mine))
+    assert (merged.record.namespace, merged.record.stability) == ("projects/site", "draft")
+
+
 ESSENTIAL = {"pinned": True, "certainty": 5}
 
 
