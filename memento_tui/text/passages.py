@@ -6,17 +6,17 @@ Imports nothing but the standard library and Tantivy: memento-hook uses it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 from memento_tui.named_tuple import NamedTuple
-from memento_tui.text.terms import character_bigrams, identifiers, terms
+from memento_tui.text.terms import character_bigrams, identifiers, spaced_pieces, terms, unspaced_characters
 
 __all__ = ["LONGEST_SCAN", "Snippet", "best_passage", "find_matches"]
 
 _WORD = re.compile(r"(?>(?:[^\W_]++[\u0300-\u036f]*+)+)")
 """A word, with the accents that stand for themselves."""
-_ASCII_PIECE = re.compile(r"[A-Za-z0-9]+")
 LONGEST_SCAN = 20_000
 """Characters of a text that are searched."""
 
@@ -54,12 +54,21 @@ def find_matches(text: str, words: AbstractSet[str]) -> list[tuple[int, int]]:
     beginnings = tuple(word[:-1] for word in words if word[-1] == "*")
     for match in _WORD.finditer(text) if words else ():
         if pairs := character_bigrams(match[0]):
-            marks += _find_bigram_matches(match, words & {*pairs, *match[0]})
-            pieces = _ASCII_PIECE.finditer(text, *match.span())
-            marks += [piece.span() for piece in pieces if _matches(piece[0], words, beginnings, known)]
+            marks += _find_bigram_matches(match, words & {*pairs, *unspaced_characters(match[0])})
+            pieces = _find_spaced_pieces(match)
+            marks += [(a, b) for a, b in pieces if _matches(text[a:b], words, beginnings, known)]
         elif _matches(match[0], words, beginnings, known):
             marks.append(match.span())
     return sorted(marks)
+
+
+def _find_spaced_pieces(match: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """Yield start and end of what a word holds besides a script without spaces: a name in Latin letters, a number."""
+    end = match.start()
+    for piece in filter(None, spaced_pieces(match[0])):
+        start = match.string.index(piece, end)
+        end = start + len(piece)
+        yield start, end
 
 
 def _find_bigram_matches(match: re.Match[str], words: AbstractSet[str]) -> list[tuple[int, int]]:

@@ -26,6 +26,8 @@ def marked(query: str, text: str, *, typing: bool = False, width: int = 200) -> 
         ("東京", "私は東京に住む", ["東京"]),
         ("東京タワー", "東京タワーに行く、東京", ["東京タワー", "東京"]),
         ("redis 猫", "猫用Redis缓存", ["猫", "Redis"]),
+        ("0 1", "0猫1", ["0", "1"]),
+        ("é café", "用café缓é存", ["café", "é"]),
         ("Tür", "die Tu\u0308r", ["Tu\u0308r"]),
         ('"two words"', "the two words here", ["two", "words"]),
         ("how do we deploy", "how do we deploy", ["deploy"]),
