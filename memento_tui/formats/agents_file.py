@@ -119,7 +119,8 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
                 yield found
                 continue
             fields, is_rule = found.fields, found.kept.rule_kind is not None
-            text = (fields["namespace"], fields["kind"], found.names, fields["content"], is_rule)
+            said = _rule_said(found) if is_rule else None
+            text = (fields["namespace"], fields["kind"], found.names, fields["content"], said)
             nth = in_this_file[text] = in_this_file.get(text, 0) + 1
             same.setdefault((*text, nth), []).append(found)
     if not has_file:
@@ -128,12 +129,22 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
         yield _record(*places)
 
 
+def _rule_said(found: _Found) -> str:
+    """Return what a rule says besides its text: its title, unless that is its file's name, and where it holds."""
+    left_out = {"content", "created_at", *(["title"] if found.kept.title else [])}
+    return repr(sorted((name, value) for name, value in found.fields.items() if name not in left_out))
+
+
 def _record(first: _Found, *others: _Found) -> ImportRecord:
     """Return the record of a section that one file or several hold."""
     source = f"{first.kept.place}\x00{first.fields['content']}".encode() + first.file.data
     for other in others:
         source += f"\x00{other.kept.path}\x00{other.kept.place}".encode() + other.file.data
-    kept = msgspec.structs.replace(first.kept, also=tuple(other.kept for other in others))
+    title = str(first.fields["title"])
+    also = (  # what has no title of its own is read with the one that its memory gets
+        msgspec.structs.replace(other.kept, title=title) if other.kept.title else other.kept for other in others
+    )
+    kept = msgspec.structs.replace(first.kept, also=tuple(also))
     return ImportRecord(
         key=first.key,
         record="memory",

@@ -516,7 +516,10 @@ def likely_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     given = words_of(text, learned.common)
     if len(given.words) < 2:  # noqa: PLR2004 - an id, a tag, a name: nothing around it says what it is
         return
+    removed = [place for match in _REMOVED.finditer(text) for place in match.span()]
     for found in candidates(given):
+        if found.start in removed or found.end in removed:
+            continue  # the rest of a word of which the secret was removed already
         if is_secret(found.word, score_of(features(given, found), learned), learned) and not (
             found.word.text.isdigit() and counts_something(text, found.start, found.end)
         ):

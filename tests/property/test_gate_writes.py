@@ -171,7 +171,7 @@ class Writers(RuleBasedStateMachine):
         if self.ids:
             memory = self.person.get(data.draw(st.sampled_from(self.ids)))
             if memory.status == "active":
-                self.persons[memory.id] = self.person.verify(memory.id).content
+                self.persons[memory.id] = self.person.verify(memory.id, base_version=memory.version).content
 
     @rule(data=st.data())
     def the_person_undoes_and_brings_back(self, data: st.DataObject) -> None:

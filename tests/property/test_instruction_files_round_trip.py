@@ -78,6 +78,10 @@ def taken(found: Iterable[ImportRecord | Refused]) -> list[tuple[str, Memory]]:
 @given(st.dictionaries(_NAME, _DOCUMENT | st.builds("{}{}".format, _FRONTMATTER, _DOCUMENT), min_size=1, max_size=3))
 @example({"CLAUDE.md": "# A\n\n# B\r\n```\n# no\n"})
 @example({"CLAUDE.md": "# A\nx\n", "AGENTS.md": "# A\nx\n", ".cursor/rules/a.mdc": "---\nglobs: *.ts\n---\nx\n"})
+@example({".cursor/rules/a.mdc": "x\n", ".clinerules/b.md": "x\n"})
+@example({".cursor/rules/a.mdc": "---\ndescription: A\n---\nx\n", ".clinerules/b.md": "x\n"})
+@example({".cursor/rules/a.mdc": "x\n", ".clinerules/b.md": "---\ndescription: A\n---\nx\n"})
+@example({".cursor/rules/a.mdc": "---\nglobs: *.ts\n---\nx\n", ".cursor/rules/b.mdc": "---\nglobs: *.py\n---\nx\n"})
 def test_files_of_instructions_return_byte_for_byte(files: dict[str, str]) -> None:
     with folders() as (source, target):
         put(source, files)
