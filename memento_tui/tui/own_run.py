@@ -46,7 +46,7 @@ _MAX_SHOWN_CELLS = 200
 async def run_own_command(app: MementoApp, name: str, own: OwnCommand) -> None:
     """Run a command and show how it ended; must run in a worker of the app."""
     section = app.section
-    if isinstance(section, ListSection) and _has_chosen(section) and not section.check_can_act():
+    if isinstance(section, ListSection) and _has_chosen(section) and not section.actions.check_can_act():
         return
     environment, ids = _about_rows(app)
     words = [_SHELL, "-c", own.run, f"memento-{name}", *ids]

@@ -32,7 +32,7 @@ async def _verify_all(app: Driver, monkeypatch: pytest.MonkeyPatch, key: str) ->
         return verify(workspace, memory_id, base_version=base_version)
 
     monkeypatch.setattr(Workspace, "verify", counted)
-    monkeypatch.setattr("memento_tui.tui.bulk_runner._ACTIONS_PER_PROGRESS", 2)
+    monkeypatch.setattr("memento_tui.tui.row_actions._ACTIONS_PER_PROGRESS", 2)
     await app.press("v", "G", "v")
     await app.until(lambda: len(app.memories.rows.marks) == _MANY, "all are marked")
     await app.press("a")

@@ -405,7 +405,7 @@ class ActivitySection(ListSection[ActivityListRow]):
         question = f"Take back {what}, {records:,} records in all?"
         lines = [f"{done_words(row.entry.action, proposes=row.proposes)}: {row.headline}" for row in undoable]
         note = f"({stuck:,} of those marked cannot be taken back)" if stuck else ""
-        return await self.bulk.confirm(question, lines, len(undoable), note=note)
+        return await self.actions.confirm(question, lines, len(undoable), note=note)
 
     def _revert(self, rows: Sequence[ActivityRow]) -> tuple[list[int], list[str]]:
         """Undo entries; return those that were undone, and a sentence for each that could not be."""
@@ -471,7 +471,7 @@ class ActivitySection(ListSection[ActivityListRow]):
     def is_list_of(self, *, exposures: bool) -> bool:
         """Return whether a key for one of the two lists may act now; if not, say in the status line where it does."""
         if exposures == self.shows_exposures:
-            return self.check_can_act()
+            return self.actions.check_can_act()
         where = "the list of exposures; i shows it" if exposures else "the journal; i goes back to it"
         self.memento.show_status(f"That key is for {where}.", problem=True)
         return False

@@ -47,7 +47,7 @@ class ExposureActions:
 
     async def demote(self) -> None:
         """Lower the certainty of the selected memories by one."""
-        await self._section.run_on_chosen("Demote", "Certainty lowered by one", self._demote)
+        await self._section.actions.run_on_chosen("Demote", "Certainty lowered by one", self._demote)
 
     def _demote(self, exposure_id: str, seen: int | None) -> None:
         memory = self._memory_of(exposure_id)
@@ -57,7 +57,7 @@ class ExposureActions:
 
     async def reject(self) -> None:
         """Ask why, and reject the selected memories: they are recalled no more."""
-        chosen = self._section.choose()
+        chosen = self._section.actions.choose()
         if not chosen:
             return
         question = "Why? An agent that tries it again reads this (may be empty)"
@@ -69,7 +69,7 @@ class ExposureActions:
         def reject(exposure_id: str, seen: int | None) -> None:
             workspace.reject(self._memory_of(exposure_id).id, reason, base_version=seen)
 
-        await self._section.run_on(chosen, "Reject", "Rejected", reject)
+        await self._section.actions.run_on(chosen, "Reject", "Rejected", reject)
 
     async def skip(self) -> None:
         """Ask for a skip, beginning with the headline of the memory under the cursor, and add it."""

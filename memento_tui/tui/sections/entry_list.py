@@ -164,7 +164,7 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
     def current_seen(self) -> EntryT | None:
         """Return the record under the cursor if something may be done to it; if not, say why in the status line."""
         row = self.rows.current
-        if not self.check_can_act():
+        if not self.actions.check_can_act():
             return None
         if row is None:
             self.memento.show_status("There is nothing under the cursor to do that to.", problem=True)
@@ -183,31 +183,13 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
         return written
 
     @contextmanager
-    def plain_conflicts(self) -> Iterator[None]:
+    def around_action(self) -> Iterator[None]:
         """Report that another writer was faster without speaking of versions."""
         try:
             yield
         except Conflict as conflict:
             message = "It was changed meanwhile, and is shown as it is now."
             raise InvalidInput(message, "Do it again if it still fits.") from conflict
-
-    async def run_on(
-        self,
-        chosen: Mapping[str, int | None],
-        doing: str,
-        done: str,
-        act: Callable[[str, int | None], object],
-        *,
-        among: str = "marked",
-        note: str = "",
-    ) -> None:
-        """Do something to each chosen record as it was seen, and report where one failed; must run in a worker."""
-
-        def act_plainly(row_id: str, seen: int | None) -> None:
-            with self.plain_conflicts():
-                act(row_id, seen)
-
-        await super().run_on(chosen, doing, done, act_plainly, among=among, note=note)
 
     def describe_conflict(self, seen: EntryT, conflict: Conflict) -> tuple[EntryT, InvalidInput]:
         """Return a record as it is after another writer was faster, and the error to show to the person.

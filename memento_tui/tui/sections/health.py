@@ -348,7 +348,7 @@ class HealthSection(ListSection[HealthRow]):
     async def action_go(self) -> None:
         """Go to the list that a row counts, or restore a backup."""
         row = self.rows.current
-        if row is None or not self.check_can_act():
+        if row is None or not self.actions.check_can_act():
             return
         if row.backup is not None:
             await self._restore(row.backup)

@@ -325,7 +325,7 @@ class IdentitySection(ListSection[Crystal]):
     async def action_restore(self) -> None:
         """Write the text of an old crystal as a new one."""
         row = self.rows.current
-        if row is None or not self.check_can_act():
+        if row is None or not self.actions.check_can_act():
             return
         if row.status in ("current", "proposed"):
             reason = "the present identity already" if row.status == "current" else "only proposed: a approves it"
@@ -399,7 +399,7 @@ class IdentitySection(ListSection[Crystal]):
         """Return the proposal that is shown; where there is none, say why nothing can be decided."""
         if self.rows.current is None:
             self.memento.show_status("There is nothing here to decide.", problem=True)
-        elif not self.check_can_act():
+        elif not self.actions.check_can_act():
             return None
         elif self._pending is None:
             self.memento.show_status(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
-from math import inf
-from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
 from textual import on, work
@@ -17,13 +16,13 @@ from textual.widgets import Input, Static
 
 from memento_tui.api.query_completion import Suggestions, complete_filter
 from memento_tui.app_sections import SECTIONS
-from memento_tui.tui.bulk_runner import MAX_ROWS_NAMED, BulkOutcome, BulkRunner
 from memento_tui.tui.columns import Columns
 from memento_tui.tui.commands import bindings
 from memento_tui.tui.display import cells, set_border_title, shown
 from memento_tui.tui.list_columns import ONE_ORDER, ListColumns
 from memento_tui.tui.pane_room import PaneRoom
 from memento_tui.tui.roomy_rows import TextBelow, lines_for
+from memento_tui.tui.row_actions import RowActions
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.section import ChosenRows, Section
 from memento_tui.tui.sections.filter_box import FilterBox
@@ -87,8 +86,6 @@ class ListSection(Section, Generic[RowT]):
         self._lines_of_row = 1
         self._fitted_to = 0
         """The lines of the pane that the rows were last given their lines for; 0 where they are to get them anew."""
-        self._shown_at = inf
-        """When the row under the cursor came on the screen, on the monotonic clock."""
         self.filter_box = FilterBox(
             self.FILTER_HINT, self.focus_content, scope=self.SCOPE, complete=self.complete_filter
         )
@@ -108,7 +105,8 @@ class ListSection(Section, Generic[RowT]):
         """The scrolling part of the side pane."""
         self.selection: Selection[Any] = self.make_selection()
         self.guard = StaleGuard(self._key_was_pressed_since)
-        self.bulk = BulkRunner(self)
+        self.actions = RowActions(self)
+        """What is done to the chosen rows."""
         self.side_pane = SidePane(self.compose_side, self._editing_changed)
         self.room = PaneRoom(self, self.rows_pane, self.side_pane)
         """How the list and the side pane share the section."""
@@ -214,6 +212,16 @@ class ListSection(Section, Generic[RowT]):
     def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
         """Return a line for each of some rows, for a question about them; the text need not be safe."""
         return ids
+
+    def obstacle(self) -> str:
+        """Return in a sentence why no key may act here at present, for a section to add to; empty where one may."""
+        if self.actions.is_running:
+            return "The last action is still running; Escape stops it."
+        return "" if self.rows.current is not None or self.rows.marks else "Nothing is selected."
+
+    def around_action(self) -> AbstractContextManager[None]:
+        """Return a context in which each row is acted on; a section may put errors into its own words there."""
+        return nullcontext()
 
     def compose_side(self) -> ComposeResult:
         """Make the content of the side pane; by default one text that scrolls (`set_side_text` fills it)."""
@@ -335,7 +343,7 @@ class ListSection(Section, Generic[RowT]):
     @property
     def is_working(self) -> bool:
         """Whether an action on many rows is under way."""
-        return self.bulk.is_running
+        return self.actions.is_running
 
     def _editing_changed(self, is_editing: bool) -> None:  # noqa: FBT001 - the only argument
         self.show_side()
@@ -419,19 +427,16 @@ class ListSection(Section, Generic[RowT]):
             self.new_above = 0
             self.update_head()
         self.show(row)
-        self._shown_at = inf
-        self.call_after_refresh(self._note_shown)
+        self.actions.row_reached()
+        self.call_after_refresh(self.actions.row_shown)
         self.memento.focus_changed()
-
-    def _note_shown(self) -> None:
-        self._shown_at = monotonic()
 
     def note_decided(self, names: Iterable[str] = ()) -> None:  # noqa: ARG002 - for a section that counts them
         """Let keys that were typed until now act on no row: they were meant for the one that was just decided.
 
         ``names`` are the ids of the rows that were decided.
         """
-        self._shown_at = monotonic()
+        self.actions.row_shown()
 
     @on(RecordList.MarksChanged)
     def _rows_marked(self, event: RecordList.MarksChanged) -> None:
@@ -475,108 +480,6 @@ class ListSection(Section, Generic[RowT]):
             self.nothing.update(Content(self.empty_text()))
 
     # Actions
-
-    def check_can_act(self) -> bool:
-        """Return whether a key may do something to the selected rows; if not, say why in the status line.
-
-        Just after the row under the cursor became another or changed by itself, the key was meant for the one before;
-        and a key that is held acts on nothing but what it was pressed for.
-        """
-        reason = self.obstacle() or self._refusal()
-        if reason:
-            self.memento.show_status(reason, problem=True)
-        return not reason
-
-    def obstacle(self) -> str:
-        """Return in a sentence why no key may act here at present, for a section to add to; empty where one may."""
-        if self.bulk.is_running:
-            return "The last action is still running; Escape stops it."
-        return "" if self.rows.current is not None or self.rows.marks else "Nothing is selected."
-
-    def _refusal(self) -> str:
-        """Return in a sentence why this key may not act on the selected rows; an open range ends here."""
-        if not self.rows.end_range():
-            return "The range is still being read; press the key again."
-        self.selection.update_marks()
-        current, marks, typed = self.rows.current, self.rows.marks, self.memento.typed
-        return self.guard.refusal(
-            marks or frozenset(() if current is None else (current.id,)),
-            typed.seconds_since_same_key,
-            was_shown=not self.NEEDS_SHOWN_ROW or typed.was_typed_since(self._shown_at),
-            is_marked=bool(marks),
-        )
-
-    def choose(self) -> Mapping[str, int | None]:
-        """Return the ids of the rows that a key may act on, each with the version that the person saw.
-
-        Where it may act on none, that is said in the status line. A question about them comes afterwards: what is then
-        answered is for these, whatever stands under the cursor by then.
-        """
-        return self.seen_versions(self.selection.ids()) if self.check_can_act() else {}
-
-    def seen_versions(self, ids: Sequence[str]) -> Mapping[str, int | None]:
-        """Return the versions of some rows that the person saw, by id; ``None`` where that is not known."""
-        return {row_id: self.selection.seen_version(row_id) for row_id in ids}
-
-    async def run_on_chosen(self, doing: str, done: str, act: Callable[[str, int | None], object]) -> None:
-        """Do something to every selected row, each on its own, and report how many it worked for.
-
-        ``act`` is given an id and the version that the person saw, ``None`` where that is not known. ``doing`` and
-        ``done`` name the action, such as "Delete" and "Deleted". Must run in a worker.
-        """
-        if chosen := self.choose():
-            await self.run_on(chosen, doing, done, act)
-
-    async def run_on(
-        self,
-        chosen: Mapping[str, int | None],
-        doing: str,
-        done: str,
-        act: Callable[[str, int | None], object],
-        *,
-        among: str = "marked",
-        note: str = "",
-    ) -> None:
-        """Do something to rows that were chosen, as `run_on_chosen` does.
-
-        ``among`` names them in the question; ``note`` stands below it, and is a reason to ask even about one.
-        """
-        ids = list(chosen)
-        if (len(ids) > 1 or note) and not await self.confirm_many(doing, ids, among=among, note=note):
-            return
-        await self.bulk.run(
-            ids,
-            lambda row_id: act(row_id, chosen[row_id]),
-            doing,
-            lambda outcome: self._report_outcome(outcome, done, len(ids)),
-        )
-
-    async def confirm_many(self, doing: str, ids: Sequence[str], *, among: str = "marked", note: str = "") -> bool:
-        """Ask whether to do something to several rows, such as the marked ones; must run in a worker."""
-        question = f"{doing} {len(ids):,} {among}?"
-        return await self.bulk.confirm(question, self.describe_rows(ids[:MAX_ROWS_NAMED]), len(ids), note=note)
-
-    def _report_outcome(self, outcome: BulkOutcome, done: str, total: int) -> None:
-        failures = self._describe_failures(outcome.failures) if total > 1 else ()
-        self.rows.clear_marks()
-        text = f"{done} {outcome.done:,}." if total > 1 else f"{done}."
-        text = f"Stopped. {text}" if outcome.was_stopped else text
-        if not outcome.failures:
-            self.memento.show_status(f"{text} z undoes.")
-        else:
-            problem = outcome.failures[0][1]
-            if failures:
-                problem = f"{text if outcome.done else ''} {len(failures):,} failed: {problem}".strip()
-                self.bulk.show_failures(f"{outcome.done:,} of {total:,} done; these are as they were", failures)
-            self.memento.show_status(problem, problem=True)
-        self.guard.moved_by_person()
-        self.memento.refresh_after_write()
-
-    def _describe_failures(self, failures: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        lines = self.describe_rows([row_id for row_id, _ in failures])
-        if len(lines) < len(failures):  # records that are gone have no description
-            return failures
-        return [(line, error) for line, (_, error) in zip(lines, failures, strict=True)]
 
     def action_filter(self) -> None:
         """Go to the filter box."""
@@ -636,8 +539,8 @@ class ListSection(Section, Generic[RowT]):
 
     def action_clear(self) -> None:
         """Stop the action that is under way; else remove the marks, else the filter."""
-        if self.bulk.is_running:
-            self.bulk.stop()
+        if self.actions.is_running:
+            self.actions.stop()
         elif self.rows.marks:
             self.rows.clear_marks()
         elif self.filter:

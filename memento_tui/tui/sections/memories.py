@@ -355,7 +355,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         return super().obstacle()
 
     def _editable(self) -> Memory | None:
-        if not self.check_can_act():
+        if not self.actions.check_can_act():
             return None
         memory = self.memory_of(self.rows.current)
         if memory is not None and memory.status == "deleted":

@@ -69,7 +69,7 @@ class MemoryActions:
     async def delete(self) -> None:
         """Delete the selected memories; each can be restored."""
         workspace = self._workspace
-        await self._section.run_on_chosen(
+        await self._section.actions.run_on_chosen(
             "Delete", "Deleted", lambda memory_id, seen: workspace.forget(memory_id, base_version=seen)
         )
 
@@ -81,23 +81,25 @@ class MemoryActions:
                 "This memory is not deleted. is:deleted in the search finds those that are.", problem=True
             )
             return
-        await self._section.run_on_chosen("Restore", "Restored", lambda memory_id, _seen: workspace.restore(memory_id))
+        await self._section.actions.run_on_chosen(
+            "Restore", "Restored", lambda memory_id, _seen: workspace.restore(memory_id)
+        )
 
     async def verify(self) -> None:
         """Mark the selected memories as verified by the person; approve those that were waiting."""
         section = self._section
-        chosen = section.choose()
+        chosen = section.actions.choose()
         risky = self._risky(chosen)
         if len(chosen) == 1:
             if all([await is_sure(section, proposal) for proposal in risky.values()]):
-                await section.run_on(chosen, "Verify", "Verified", self._verify)
+                await section.actions.run_on(chosen, "Verify", "Verified", self._verify)
             return
         rest = {memory_id: seen for memory_id, seen in chosen.items() if memory_id not in risky}
         note = f"{len(risky):,} marked red in Review left out: {_EACH_ALONE}" if risky else ""
         if risky and not rest:
             section.memento.show_status(f"All of these are marked red in Review: {_EACH_ALONE}", problem=True)
         else:
-            await section.run_on(rest, "Verify", "Verified", self._verify, note=note)
+            await section.actions.run_on(rest, "Verify", "Verified", self._verify, note=note)
 
     def _risky(self, ids: Collection[str]) -> Mapping[str, str]:
         """Return those memories whose approval is a risk, each with the proposal that waits about it."""
@@ -123,13 +125,13 @@ class MemoryActions:
         workspace = self._workspace
         pin = not all(row.pinned for row in workspace.summaries(self._section.selection.ids()))
         doing, done = ("Pin", "Pinned") if pin else ("Unpin", "Unpinned")
-        await self._section.run_on_chosen(
+        await self._section.actions.run_on_chosen(
             doing, done, lambda memory_id, seen: workspace.update(memory_id, base_version=seen, pinned=pin)
         )
 
     async def retag(self) -> None:
         """Ask for the tags of one memory, or for those to add to and remove from several."""
-        chosen = self._section.choose()
+        chosen = self._section.actions.choose()
         rows = self._workspace.summaries(list(chosen))
         if len(rows) == 1:
             await self._retag_one(rows[0])
@@ -163,7 +165,7 @@ class MemoryActions:
             tags = changes.applied_to(memory.tags, listed=False)
             workspace.update(memory_id, base_version=memory.version, tags=tags)
 
-        await self._section.run_on(chosen, "Change the tags of", "Changed the tags of", retag)
+        await self._section.actions.run_on(chosen, "Change the tags of", "Changed the tags of", retag)
 
 
 def _tags_sentence(memory: Memory) -> str:

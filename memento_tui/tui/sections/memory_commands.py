@@ -174,8 +174,8 @@ class MemoryCommands:
         def relate(memory_id: str, _seen: int | None) -> None:
             workspace.relate(memory_id, other, kind)
 
-        chosen = self._section.seen_versions(targets.ids)
-        await self._section.run_on(chosen, f"Relate to {other}", "Related", relate, among=targets.among)
+        chosen = self._section.actions.seen_versions(targets.ids)
+        await self._section.actions.run_on(chosen, f"Relate to {other}", "Related", relate, among=targets.among)
 
     async def change(self, name: str, argument: str, targets: Targets) -> None:
         """Change a field of each memory; one undo takes all of it back."""
@@ -185,8 +185,8 @@ class MemoryCommands:
             memory = workspace.get(memory_id)
             workspace.update(memory_id, base_version=seen, **changes_of(name, argument, memory))
 
-        chosen = self._section.seen_versions(targets.ids)
-        await self._section.run_on(chosen, f"{name} {argument} for", "Changed", change, among=targets.among)
+        chosen = self._section.actions.seen_versions(targets.ids)
+        await self._section.actions.run_on(chosen, f"{name} {argument} for", "Changed", change, among=targets.among)
 
     async def purge(self, reason: str, memory_id: str) -> None:
         """Purge a memory once the person has typed its id."""

@@ -106,7 +106,7 @@ class SkipsSection(EntryListSection[Skip]):
     @work(exclusive=True, group="change")
     async def action_extend(self) -> None:
         """Ask for another end of the selected skips."""
-        chosen = self.choose()
+        chosen = self.actions.choose()
         if not chosen:
             return
         hint = f"{EXPIRY_HINT.capitalize()}. Enter extends, Escape leaves"
@@ -140,7 +140,7 @@ class SkipsSection(EntryListSection[Skip]):
         await self.ask(question, DEFAULT_EXTENSION, accept, hint=hint, proposed=True)
         if ends:
             skips = self.memento.workspace.skips
-            await self.run_on(
+            await self.actions.run_on(
                 chosen,
                 "Extend",
                 "Extended",
@@ -151,14 +151,14 @@ class SkipsSection(EntryListSection[Skip]):
     async def action_end(self) -> None:
         """End the selected skips now."""
         skips = self.memento.workspace.skips
-        await self.run_on_chosen("End", "Ended", lambda skip_id, seen: skips.remove(skip_id, base_version=seen))
+        await self.actions.run_on_chosen("End", "Ended", lambda skip_id, seen: skips.remove(skip_id, base_version=seen))
 
     @work(exclusive=True, group="change")
     async def action_decide(self) -> None:
         """Turn the selected skips into standing decisions."""
         skips = self.memento.workspace.skips
         several = len(self.selection.ids()) > 1
-        await self.run_on_chosen(
+        await self.actions.run_on_chosen(
             "Turn into standing decisions:",
             "Turned into standing decisions:" if several else "It is a standing decision now, among the work (4)",
             lambda skip_id, seen: skips.decide(skip_id, base_version=seen),

@@ -247,7 +247,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
             return
 
         def change() -> str:
-            with self.plain_conflicts():
+            with self.around_action():
                 return f"Priority {self._prioritised(item, step).priority}. z undoes."
 
         self.run_write(change)
@@ -263,7 +263,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
             item = self.seen(item_id) or self.memento.workspace.items.get(item_id)
             self._prioritised(item, step)
 
-        await self.run_on_chosen(doing, done, act)
+        await self.actions.run_on_chosen(doing, done, act)
 
     @work(exclusive=True, group="change")
     async def action_next_action(self) -> None:
@@ -285,7 +285,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
     @work(exclusive=True, group="change")
     async def action_category(self) -> None:
         """Ask for another category for the selected items."""
-        chosen = self.choose()
+        chosen = self.actions.choose()
         if not chosen:
             return
         ids = list(chosen)
@@ -303,7 +303,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
         if all(row is not None and row.category == category for row in map(self.seen, ids)):
             self.memento.show_status(f"{'They are' if several else 'It is'} under {word} already.")
             return
-        await self.run_on(
+        await self.actions.run_on(
             chosen,
             f"Move to {word}",
             f"Moved to {word}:" if several else f"Moved to {word}",
@@ -320,7 +320,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
         item, category = event.row, event.name
 
         def move() -> str:
-            with self.plain_conflicts():
+            with self.around_action():
                 self.update(item.id, item.version, {"category": category})
             return f"Moved to {CATEGORY_WORDS[category]}. z undoes."
 
@@ -332,13 +332,13 @@ class WorkingSection(EntryListSection[WorkingItem]):
     @work(exclusive=True, group="change")
     async def action_done(self) -> None:
         """Mark the selected items as done; open them again where all are finished."""
-        chosen = self.choose()
+        chosen = self.actions.choose()
         if not chosen:
             return
         items = [self.seen(item_id) for item_id in chosen]
         open_again = all(item is not None and item.status in _FINISHED_STATUSES for item in items)
         doing, done, status = ("Open again", "Open again", "active") if open_again else ("Finish", "Done", "completed")
-        await self.run_on(
+        await self.actions.run_on(
             chosen,
             doing,
             done,
@@ -349,7 +349,9 @@ class WorkingSection(EntryListSection[WorkingItem]):
     async def action_delete(self) -> None:
         """Delete the selected items."""
         items = self.memento.workspace.items
-        await self.run_on_chosen("Delete", "Deleted", lambda item_id, seen: items.remove(item_id, base_version=seen))
+        await self.actions.run_on_chosen(
+            "Delete", "Deleted", lambda item_id, seen: items.remove(item_id, base_version=seen)
+        )
 
     def action_finished(self) -> None:
         """List finished items too, or not."""

@@ -38,7 +38,7 @@ class BulkDecisions:
         It is about what the list shows when the key is pressed: what comes later waits on.
         """
         section, groups = self._section, self._section.groups
-        if not section.check_can_act() or not self.check_unmarked("A and X are for a group or a filter"):
+        if not section.actions.check_can_act() or not self.check_unmarked("A and X are for a group or a filter"):
             return
         group = groups.here()
         if group is not None:
@@ -64,7 +64,7 @@ class BulkDecisions:
         Must run in a worker.
         """
         section = self._section
-        if not section.check_can_act():
+        if not section.actions.check_can_act():
             return
         from memento_tui.tui.sections.review.bulk_edit import edit_decisions  # noqa: PLC0415 - seldom needed
 

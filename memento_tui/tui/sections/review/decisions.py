@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from memento_tui.api.inbox import Decision, DecisionOutcome, DecisionVerb, InboxItem
 from memento_tui.errors import MementoError
-from memento_tui.tui.bulk_runner import MAX_ROWS_NAMED
 from memento_tui.tui.display import cells
+from memento_tui.tui.row_actions import MAX_ROWS_NAMED
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.review.groups import GROUP_PREFIX, Grouping, QueueRow, approvable
@@ -117,7 +117,7 @@ class DecisionRunner:
 
         What is not approved together is left out where it was marked among other kinds.
         """
-        if not self._section.check_can_act():
+        if not self._section.actions.check_can_act():
             return
         marks = self._section.rows.marks
         rows = self._section.memento.workspace.inbox.rows(sorted(marks))
@@ -137,7 +137,7 @@ class DecisionRunner:
         versions = {name: self._section.selection.seen_version(name) or 0 for name in names}
         decisions = [Decision(id=name, verb=verb, seen=versions[name], reason=reason) for name in names]
         doing, done = _DECISION_WORDS[verb]
-        if not await self._section.confirm_many(doing, names, note=left):
+        if not await self._section.actions.confirm_many(doing, names, note=left):
             return
         await self.decide_many(decisions, done)
         self._section.rows.clear_marks()
@@ -161,7 +161,7 @@ class DecisionRunner:
         number = "the one" if len(chosen) == 1 else f"all {len(chosen):,}"
         question = f"{doing} {number} of {cells(name, 50).rstrip()}?"
         lines = section.describe_rows([item.id for item in chosen[:MAX_ROWS_NAMED]])
-        if not await section.bulk.confirm(question, lines, len(chosen), note=left):
+        if not await section.actions.confirm(question, lines, len(chosen), note=left):
             return
         reason = ""
         if verb == "reject":
@@ -219,5 +219,5 @@ class DecisionRunner:
         parts = [summary, f"{len(failed):,} failed.", also, undo]
         app.show_status(" ".join(filter(None, parts)), problem=True)
         failures = [(headlines.get(outcome.id, outcome.id), outcome.error) for outcome in failed]
-        self._section.bulk.show_failures(f"{worked:,} decided, {len(failed):,} could not be", failures, undo)
+        self._section.actions.show_failures(f"{worked:,} decided, {len(failed):,} could not be", failures, undo)
         return len(failed)

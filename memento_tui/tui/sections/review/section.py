@@ -425,7 +425,7 @@ class ReviewSection(ListSection[QueueRow]):
         return super().obstacle()
 
     def _focused_to_decide(self) -> FocusedItem | None:
-        if not self.check_can_act():
+        if not self.actions.check_can_act():
             return None
         if isinstance(self.rows.current, InboxGroup):
             self.memento.show_status(
@@ -455,7 +455,7 @@ class ReviewSection(ListSection[QueueRow]):
         """Ask why, and reject the item in focus or the marked ones; a contradiction is called none."""
         marked = len(self.rows.marks)
         focused = None if marked else self._focused_to_decide()
-        if focused is None and not (marked and self.check_can_act()):
+        if focused is None and not (marked and self.actions.check_can_act()):
             return
         if focused is not None and focused.record_kind == "contradiction":
             self.decisions.try_to_decide(focused, "not_a_contradiction")
