@@ -318,7 +318,7 @@ def keys(ctx: click.Context, place: str | None, markdown: bool) -> None:  # noqa
 
     To approve with Y instead of a, add to config.toml a section [keys] with the line "review.approve" = "Y".
     """
-    from memento_tui.config import load_config, read_config_text  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.config import load_config  # noqa: PLC0415 - a command's help is shown without it
     from memento_tui.tui.commands import COMMANDS, KEY_SCOPES, KeyMap, key_names, markdown_table  # noqa: PLC0415
     from memento_tui.tui.own import own_entries  # noqa: PLC0415 - same
 
@@ -332,7 +332,7 @@ def keys(ctx: click.Context, place: str | None, markdown: bool) -> None:  # noqa
     path = current_session().paths.config
     config = load_config(path)
     set_by_person = KeyMap(config.keys, config.app.keymap)
-    own = own_entries(config, read_config_text(path), set_by_person)
+    own = own_entries(config, path, set_by_person)
     own_keys = own.keys() if place is None else {}
     chosen = [command for command in COMMANDS if place in (None, command.scope)]
     items = [

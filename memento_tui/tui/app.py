@@ -20,13 +20,11 @@ from textual.filter import LineFilter
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.theme import ThemeProvider
-from textual.widget import Widget
 
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.overview import mark_seen
 from memento_tui.app_sections import SECTIONS
-from memento_tui.config import read_config_text
 from memento_tui.errors import LockedWorkspace, MementoError, ReadOnlyMode
 from memento_tui.known_workspaces import note_opened
 from memento_tui.model.validation import new_id
@@ -35,13 +33,14 @@ from memento_tui.tui import garbage
 from memento_tui.tui.background import BackgroundWork
 from memento_tui.tui.commands import Command, KeyMap, KeyScope, bindings, is_writing
 from memento_tui.tui.dim_text import LegibleDim
+from memento_tui.tui.display import short_path
 from memento_tui.tui.input_order import InputOrder
 from memento_tui.tui.journal_watcher import JournalWatcher
 from memento_tui.tui.key_sequences import survive_unknown_keys
-from memento_tui.tui.own import OwnEntries, own_entries
+from memento_tui.tui.own import own_entries
 from memento_tui.tui.palette import legible
 from memento_tui.tui.palette_commands import PaletteCommands
-from memento_tui.tui.section import ErrorBoundary, Section, in_thread, reportable_error
+from memento_tui.tui.section import ErrorBoundary, Section, active_scopes, in_thread, reportable_error, scope_owner
 from memento_tui.tui.sections.catalogue import make_section
 from memento_tui.tui.terminal_driver import TerminalDriver
 from memento_tui.tui.terminal_filter import TerminalFilter
@@ -51,40 +50,6 @@ from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
 from memento_tui.tui.widgets.frames import MainScreen, SwitcherFrame
 
 __all__ = ["MementoApp", "run"]
-
-
-_SHARED_SCOPES: tuple[KeyScope, ...] = ("list", "columns", "rows", "everywhere")
-"""Scopes that every list shares; they come after the special ones."""
-
-
-def active_scopes(focused: Widget | None, section: Section) -> list[KeyScope]:
-    """Return the scopes whose keys are active, the nearest first."""
-    scopes = list(dict.fromkeys(scope for _, scope in _nodes_with_scope(focused, section)))
-    if "editor" in scopes:
-        return ["editor", "everywhere"]
-    if section.SCOPE in scopes and "rows" in scopes:
-        scopes += ["list", "columns"] if section.has_columns else ["list"]
-    return [
-        *(scope for scope in scopes if scope not in _SHARED_SCOPES),
-        *(scope for scope in _SHARED_SCOPES[:-1] if scope in scopes),
-        "everywhere",
-    ]
-
-
-def scope_owner(scope: KeyScope, focused: Widget | None, section: Section, app: DOMNode) -> DOMNode:
-    """Return the widget that carries out the commands of a scope."""
-    if scope == "everywhere":
-        return app
-    return next((node for node, its in _nodes_with_scope(focused, section) if its == scope), section)
-
-
-def _nodes_with_scope(focused: Widget | None, section: Section) -> Iterator[tuple[DOMNode, KeyScope]]:
-    for node in (focused or section).ancestors_with_self:
-        scope: KeyScope | None = getattr(node, "SCOPE", None)
-        if scope is not None:
-            yield node, scope
-        if getattr(node, "BLOCKS_OUTER_SCOPES", False):
-            return
 
 
 _POLL_SECONDS = 0.3
@@ -134,7 +99,7 @@ class MementoApp(ErrorBoundary, App[None]):
         """The data directory that the person leaves for; ``None`` where they quit."""
         self.next_section = "home"
         """The section in which it opens there."""
-        self.own = _read_own(workspace, self.keys)
+        self.own = own_entries(workspace.config, workspace.paths.config, self.keys)
         """The person's own sections and commands."""
         self._start = start
         self._live = JournalWatcher(workspace.activity, workspace.author.session)
@@ -145,7 +110,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self._undo = UndoRunner(self)
         self._terminal_filter = TerminalFilter()
         self._dim = LegibleDim()
-        self._top_bar = TopBar([*SECTIONS, *self.own.tabs()], start, self._data_folder_label())
+        self._top_bar = TopBar([*SECTIONS, *self.own.tabs()], start, short_path(workspace.paths.root))
         self._switcher = SwitcherFrame(initial=start)
         self._sections: dict[str, Section] = {}
         """The sections that were shown, by their names."""
@@ -180,10 +145,6 @@ class MementoApp(ErrorBoundary, App[None]):
             yield section
         yield self._status_line
         yield self._key_bar
-
-    def _data_folder_label(self) -> str:
-        home, root = Path.home(), self.workspace.paths.root
-        return f"~/{root.relative_to(home)}" if root.is_relative_to(home) else str(root)
 
     def on_mount(self) -> None:
         """Take the focus, and begin to follow the journal."""
@@ -596,14 +557,6 @@ class MementoApp(ErrorBoundary, App[None]):
         from memento_tui.tui.screens.command_palette import Palette  # noqa: PLC0415 - when it is first needed
 
         self.push_screen(Palette([ThemeProvider], placeholder="Search for themes ..."))
-
-
-def _read_own(workspace: Workspace, keys: KeyMap) -> OwnEntries:
-    """Return the person's own sections and commands; most have none, and do not wait for them."""
-    config = workspace.config
-    if not config.sections and not config.commands:
-        return OwnEntries()
-    return own_entries(config, read_config_text(workspace.paths.config), keys)
 
 
 def _show_opening(what: str, done: int, total: int) -> None:

@@ -8,6 +8,7 @@ from collections import Counter
 from datetime import datetime
 from functools import cache, lru_cache, partial
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len, get_character_cell_size
@@ -20,6 +21,7 @@ __all__ = [
     "literal",
     "more_characters",
     "set_border_title",
+    "short_path",
     "shown",
     "time_ago",
 ]
@@ -295,3 +297,9 @@ def _kind(character: str) -> str:
     if not character.isprintable():
         return _SPACE if unicodedata.category(character) == "Zs" else character
     return _VISIBLE if get_character_cell_size(character) else _MARK
+
+
+def short_path(path: Path) -> str:
+    """Return a path with ``~`` for the person's home. It is not safe to show yet."""
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)

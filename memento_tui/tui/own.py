@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
 from memento_tui.app_sections import SECTION_NAMES, Tab
-from memento_tui.config import Config
+from memento_tui.config import Config, read_config_text
 from memento_tui.errors import InvalidInput
 from memento_tui.search.query_language import parse
 from memento_tui.text.toml_lines import line_of, line_of_section
@@ -80,9 +81,11 @@ class OwnEntries(msgspec.Struct, frozen=True):
 _Entry = TypeVar("_Entry", OwnSection, OwnCommand)
 
 
-def own_entries(config: Config, text: str, keys: KeyMap) -> OwnEntries:
-    """Return the own sections and commands of a configuration, whose file has this ``text``; never fails."""
-    reader = _Reader(text, keys)
+def own_entries(config: Config, path: Path, keys: KeyMap) -> OwnEntries:
+    """Return the own sections and commands of a configuration, which was read from ``path``; never fails."""
+    if not config.sections and not config.commands:  # as most have it, who need not wait for the second reading
+        return OwnEntries()
+    reader = _Reader(read_config_text(path), keys)
     sections = dict(reader.read("sections", config.sections, OwnSection))
     commands = dict(reader.read("commands", config.commands, OwnCommand))
     return OwnEntries(sections, commands, tuple(reader.problems))

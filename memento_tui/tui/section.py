@@ -1,4 +1,4 @@
-"""The base of every section, the app that a widget is part of, and the boundary that reports errors.
+"""The base of every section, the keys that act in one, the app around it, and the boundary that reports errors.
 
 Any read may fail: on a damaged page of the database, on a disk that is gone. Handlers of keys and of messages read in
 many places, so what they let through is caught by `ErrorBoundary`, around all of them, and shown in the status line.
@@ -8,7 +8,7 @@ What takes long runs on a thread by `in_thread`, which never comes back to a wid
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from textual.dom import DOMNode
@@ -35,15 +35,20 @@ __all__ = [
     "ChosenRows",
     "ErrorBoundary",
     "Section",
+    "active_scopes",
     "app_of",
     "in_thread",
     "in_worker",
     "reportable_error",
+    "scope_owner",
 ]
 
 _Params = ParamSpec("_Params")
 _Result = TypeVar("_Result")
 
+
+_SHARED_SCOPES: tuple[KeyScope, ...] = ("list", "columns", "rows", "everywhere")
+"""Scopes that every list shares; they come after the special ones."""
 
 ROW_CHANGED = "The row under the cursor changed while you typed; nothing was done."
 
@@ -253,3 +258,33 @@ class Section(ErrorBoundary, VerticalFrame):
         self.memento.refresh_after_write()
         self.memento.show_status(sentence)
         return True
+
+
+def active_scopes(focused: Widget | None, section: Section) -> list[KeyScope]:
+    """Return the scopes whose keys are active, the nearest first."""
+    scopes = list(dict.fromkeys(scope for _, scope in _nodes_with_scope(focused, section)))
+    if "editor" in scopes:
+        return ["editor", "everywhere"]
+    if section.SCOPE in scopes and "rows" in scopes:
+        scopes += ["list", "columns"] if section.has_columns else ["list"]
+    return [
+        *(scope for scope in scopes if scope not in _SHARED_SCOPES),
+        *(scope for scope in _SHARED_SCOPES[:-1] if scope in scopes),
+        "everywhere",
+    ]
+
+
+def scope_owner(scope: KeyScope, focused: Widget | None, section: Section, app: DOMNode) -> DOMNode:
+    """Return the widget that carries out the commands of a scope."""
+    if scope == "everywhere":
+        return app
+    return next((node for node, its in _nodes_with_scope(focused, section) if its == scope), section)
+
+
+def _nodes_with_scope(focused: Widget | None, section: Section) -> Iterator[tuple[DOMNode, KeyScope]]:
+    for node in (focused or section).ancestors_with_self:
+        scope: KeyScope | None = getattr(node, "SCOPE", None)
+        if scope is not None:
+            yield node, scope
+        if getattr(node, "BLOCKS_OUTER_SCOPES", False):
+            return

@@ -16,7 +16,7 @@ from tests.unit.cli_program import Program
 def read(tmp_path: Path, text: str) -> OwnEntries:
     path = tmp_path / "config.toml"
     path.write_text(text)
-    return own_entries(load_config(path), text, KeyMap({}))
+    return own_entries(load_config(path), path, KeyMap({}))
 
 
 def test_only_the_first_of_many_mistakes_have_their_line_looked_for(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,7 +19,7 @@ from textual.worker import get_current_worker
 
 from memento_tui import clock
 from memento_tui.errors import MementoError
-from memento_tui.tui.display import cells, literal, time_ago
+from memento_tui.tui.display import cells, literal, short_path, time_ago
 from memento_tui.tui.screens.dialogs import Dialog
 from memento_tui.tui.section import app_of
 
@@ -142,7 +141,7 @@ class _Choices(Static, can_focus=True):
         changed = f"changed {time_ago(candidate.changed, clock.now())}" if candidate.changed else ""
         style = "bold" if index == self._cursor else ""
         head = literal(f"{mark}{title} ", style) + Content(f" {candidate.amount:<{self._amount_cells}}  {changed}")
-        return head, literal(" " * 6 + cells(_short(candidate.path), _WIDTH - 6).rstrip(), "dim")
+        return head, literal(" " * 6 + cells(short_path(candidate.path), _WIDTH - 6).rstrip(), "dim")
 
     def action_move(self, step: int) -> None:
         """Go to another candidate."""
@@ -298,7 +297,7 @@ class FirstRunScreen(Dialog[None]):
 
 def _line(candidate: ImportSource, text: str, style: str = "") -> Content:
     """Return a sentence about a candidate, and its path."""
-    path = literal("  " + cells(_short(candidate.path), _WIDTH - 2).rstrip(), "dim")
+    path = literal("  " + cells(short_path(candidate.path), _WIDTH - 2).rstrip(), "dim")
     return literal(f"{_title(candidate)}: ", "bold") + literal(text, style) + Content("\n") + path
 
 
@@ -331,8 +330,3 @@ def _title(candidate: ImportSource) -> str:
     from memento_tui.formats.registry import FORMATS  # noqa: PLC0415 - loaded already by the search for candidates
 
     return FORMATS[candidate.format].title
-
-
-def _short(path: Path) -> str:
-    home = Path.home()
-    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
