@@ -12,7 +12,16 @@ from memento_tui.tui.display import cells, has_hidden
 from memento_tui.tui.roomy_rows import TextBelow
 from memento_tui.tui.widgets.record_list import Line
 
-__all__ = ["WAITING_BELOW", "WAITING_COLUMNS", "group_line", "kind_word", "label_of", "waiting_line"]
+__all__ = [
+    "WAITING_BELOW",
+    "WAITING_COLUMNS",
+    "group_line",
+    "kind_word",
+    "label_of",
+    "sign_of_kind",
+    "style_of_sign",
+    "waiting_line",
+]
 
 KIND_LABELS = {
     "orders": ("! orders", "error"),
@@ -45,6 +54,20 @@ _FOLD_WIDTH = 2
 def kind_word(kind: str) -> str:
     """Return the word that rows of a kind begin with, without its sign."""
     return KIND_LABELS[kind][0][2:]
+
+
+def sign_of_kind(kind: str) -> tuple[str, str]:
+    """Return the sign of a kind, and its style in a text."""
+    word, style = KIND_LABELS[kind]
+    return word[0], style_of_sign(style)
+
+
+_TEXT_STYLES = {"error": "$text-error", "warning": "$text-warning", "good": "$text-success", "muted": "$text-muted"}
+
+
+def style_of_sign(style: str) -> str:
+    """Return the style in a text of what has this style in a row."""
+    return _TEXT_STYLES.get(style, "bold")
 
 
 def label_of(row: InboxItem) -> tuple[str, str]:

@@ -55,6 +55,16 @@ async def test_the_journal_shows_who_did_what_and_what_changed(data_dir: Path) -
         assert "claude  agent  through mcp  session s1" in side(driver)
 
 
+async def test_beside_its_entry_a_headline_of_the_journal_has_room_for_what_it_says(data_dir: Path) -> None:
+    with as_agent(data_dir) as agent:
+        agent.remember("The port of the server is 8080.")
+    async with opened(data_dir, start="activity") as driver:
+        rows = section(driver).rows
+        text = "".join(segment.text for segment in rows.render_line(0))
+        assert "The port of the server is 8" in text
+        assert "claude" in text
+
+
 async def test_an_agents_entry_is_taken_back_with_one_key(data_dir: Path) -> None:
     with as_agent(data_dir) as agent:
         memory = agent.remember("The port is 8080.")

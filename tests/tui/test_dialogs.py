@@ -11,9 +11,9 @@ from textual.content import Content
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.model import make_contradiction
-from memento_tui.tui.screens.dialogs import Confirm, DialogButton
+from memento_tui.tui.screens.dialogs import Confirm, DialogButton, DialogButtons
 from tests.made import unguarded
-from tests.tui.app_driver import Driver, opened
+from tests.tui.app_driver import Driver, assert_all_buttons_fit, opened
 
 OPENED_BY = {
     "home": ("f2", "f4", "ctrl+p", "@", "question_mark", "colon"),
@@ -74,6 +74,24 @@ async def test_a_dialog_says_how_it_is_left_and_escape_leaves_it_without_a_chang
             await driver.press("escape", "escape", "u", "g")
         with memento_tui.open(everywhere) as after:
             assert after.activity.head() == head
+
+
+@pytest.mark.parametrize("size", [(40, 20), (30, 14), (80, 24)])
+@pytest.mark.parametrize("section", OPENED_BY)
+async def test_every_button_of_a_dialog_is_whole_and_in_view_on_a_small_screen(
+    everywhere: Path, section: str, size: tuple[int, int]
+) -> None:
+    async with opened(everywhere, size, start=section) as driver:
+        await driver.until(lambda: driver.app.section.is_attached, "the section is there")
+        for keys in OPENED_BY[section]:
+            *first, last = keys.split()
+            await driver.press(*first)
+            await driver.press(last)
+            await driver.until(lambda: len(driver.app.screen_stack) > 1, f"{keys} opens a dialog in {section}")
+            if driver.app.screen.query(DialogButtons):
+                assert_all_buttons_fit(driver.app.screen)
+            await _leave(driver)
+            await driver.press("escape", "escape", "u", "g")
 
 
 @pytest.mark.parametrize(("width", "indent"), [(60, 18), (80, 24), (140, 24)])

@@ -20,6 +20,7 @@ from memento_tui.errors import MementoError
 from memento_tui.tui.commands import key_names
 from memento_tui.tui.display import literal
 from memento_tui.tui.section import ErrorBoundary, app_of
+from memento_tui.tui.widgets.flow import FlowLayout
 from memento_tui.tui.widgets.frames import DrawnAtOnce, LivePointer
 
 __all__ = [
@@ -41,6 +42,8 @@ class AnsweredOnce(LivePointer, DrawnAtOnce, ModalScreen[ScreenResultType]):
     the app where there is none, or act on the list there.
     """
 
+    HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (60, "-broad")]  # noqa: RUF012 - Textual declares it so
+    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (18, "-low"), (30, "-high")]  # noqa: RUF012 - Textual declares it so
     _is_answered = False
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
@@ -79,9 +82,18 @@ class DialogButton(Static):
 
 
 class DialogButtons(Horizontal):
-    """The buttons of a dialog, side by side."""
+    """The buttons of a dialog, side by side, in as many lines as they need."""
 
-    DEFAULT_CSS = "DialogButtons { height: 1; }"
+    DEFAULT_CSS = "DialogButtons { height: auto; }"
+
+    def __init__(self, *buttons: DialogButton) -> None:
+        super().__init__(*buttons)
+        self._flow = FlowLayout()
+
+    @property
+    def layout(self) -> FlowLayout:
+        """How the buttons are placed."""
+        return self._flow
 
     @classmethod
     def for_keys(cls, dialog: ModalScreen[Any]) -> DialogButtons:

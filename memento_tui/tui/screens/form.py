@@ -35,7 +35,6 @@ class FormScreen(Dialog[bool]):
     """
 
     AUTO_FOCUS: ClassVar[str | None] = ""
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012 - Textual declares it so
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "Save", priority=True),
         Binding("escape", "leave", "Leave"),

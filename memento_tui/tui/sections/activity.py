@@ -126,6 +126,7 @@ class ActivitySection(ListSection[ActivityListRow]):
 
     def on_mount(self) -> None:
         """Read the first rows, and follow the exposures too, which are no entries of the journal."""
+        self.room.usual = ((3, 2), (1, 1))  # a row tells four things, and the entry beside it most often a few lines
         self._newest_exposure = self.memento.workspace.exposures.newest()
         self.set_interval(_EXPOSURES_POLL_SECONDS, self._poll_exposures)
 

@@ -17,6 +17,8 @@ ActivityListRow = ActivityRow | ExposureRow
 
 _GONE = "(the memory is gone)"
 _NARROW, _WIDE = 50, 76
+_LEAST_WITH_CHANNEL = 90
+"""Cells of a row from which on it shows the channel: the headline needs them before, and the entry beside it says it."""
 
 _ACTORS = {"person": ("P", "good"), "agent": ("A", "agent"), "system": ("S", "muted")}
 
@@ -57,7 +59,11 @@ ENTRY_COLUMNS = Columns[ActivityRow](
             least=_NARROW,
         ),
         "channel": Column(
-            "by way of", "the app, a command, MCP, a hook", fixed(11), lambda row, _: row.entry.channel, least=_WIDE
+            "by way of",
+            "the app, a command, MCP, a hook",
+            fixed(11),
+            lambda row, _: row.entry.channel,
+            least=_LEAST_WITH_CHANNEL,
         ),
         "session": Column("session", "the session that it was done in", fixed(8), lambda row, _: row.entry.session),
         "records": Column(

@@ -17,7 +17,7 @@ from memento_tui.model import WorkingItem
 from memento_tui.model.journal_actions import counts_in_words, done_words, note_in_words
 from memento_tui.search.query_language import written_field
 from memento_tui.tui.display import ago, cells, shown, time_ago
-from memento_tui.tui.inbox_columns import label_of
+from memento_tui.tui.inbox_columns import label_of, style_of_sign
 from memento_tui.tui.roomy_rows import rest_of
 from memento_tui.tui.widgets.panel_board import Panel, PanelLink, PanelRow, TextPiece
 
@@ -110,7 +110,8 @@ def _facet_row(view: HomeView, width: int) -> PanelRow:
     ]
     row = list(_joined(iter(trust), "  ", width))
     left = width - sum(cell_len(piece.text) for piece in row) - 5
-    return [*row, TextPiece("  |  ", "dim"), *_joined(iter(kinds), "  ", left)] if row and kinds else row
+    fitting = _joined(iter(kinds), "  ", left)
+    return [*row, TextPiece("  |  ", "dim"), *fitting] if row and fitting else row
 
 
 _KIND_NAMES = {
@@ -161,8 +162,6 @@ def _waiting_title(view: HomeView) -> PanelRow:
     return [title, TextPiece(f"  {total:,}", "bold $text-warning")] if total else [title]
 
 
-_TEXT_STYLES = {"error": "$text-error", "warning": "$text-warning", "good": "$text-success", "muted": _MUTED}
-"""The style here of each style of a row of a list."""
 _WHO_WIDTH, _WIDE_ROW = 12, 50
 
 
@@ -202,7 +201,7 @@ def _next_row(item: InboxItem, width: int) -> PanelRow:
     # The link is what the words cover: the cursor shows where they end.
     said = headline.rstrip()
     return [
-        TextPiece(f"{word[0]} ", _TEXT_STYLES.get(style, "bold")),
+        TextPiece(f"{word[0]} ", style_of_sign(style)),
         TextPiece(said, "", PanelLink("review", item.id)),
         TextPiece(" " * (cell_len(headline) - cell_len(said))),
         TextPiece(who, _MUTED),

@@ -35,6 +35,7 @@ from memento_tui.tui.sections.review.groups import (
 from memento_tui.tui.sections.review.line_view import LineView, texts_of_change
 from memento_tui.tui.sections.review.proposal_editing import ProposalEditing
 from memento_tui.tui.sections.review.queue_groups import QueueGroups
+from memento_tui.tui.sections.review.queue_head import counts_by_kind, progress
 from memento_tui.tui.selection import Selection
 from memento_tui.tui.views.view import ViewClosed
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, RowSource
@@ -50,20 +51,12 @@ __all__ = ["ReviewSection"]
 _GROUP_INDENT = 2
 """Cells that the items of a group stand behind its name."""
 
+_SHARE_OF_HEAD, _PADDING_OF_HEAD = 0.7, 2
+"""The part of the width that the line beside the filter has at most, as in the style sheet, and the cells around it."""
+
 _GROUP_COMMANDS = {"review.approve_group", "review.reject_group"}
 _FOLD_COMMANDS = {"review.fold": False, "review.unfold": True}
 """Commands for all of a group or a filter; those that fold or unfold, with whether the group is folded before."""
-
-
-_PROGRESS_CELLS = 8
-"""Cells of the bar that shows how many are decided."""
-
-
-def _progress(decided: int, left: int) -> Content:
-    """Return a bar of what was decided here, and how many of all."""
-    filled = round(_PROGRESS_CELLS * decided / (decided + left))
-    bar = "\N{DARK SHADE}" * filled + "\N{LIGHT SHADE}" * (_PROGRESS_CELLS - filled)
-    return Content.styled(f"{bar} {decided:,} of {decided + left:,}  ", "bold $text-success")
 
 
 class ReviewSection(ListSection[QueueRow]):
@@ -171,20 +164,16 @@ class ReviewSection(ListSection[QueueRow]):
             return Content(self.count_words())
         if not self._counts:
             return Content("" if self.rows.total else "nothing waits")
-        kind = self.kind
-        parts = []
-        for other, count in self._counts.items():
-            style = "bold $text-accent underline" if other == kind else ""
-            parts.append(Content.styled(f"{count:,} {kind_word(other)}", style))
         total = sum(self._counts.values())
-        waiting = Content(f"{total:,} {'waits' if total == 1 else 'wait'}: ") + Content(", ").join(parts)
         marks = len(self.rows.marks)
         marked = Content.styled(f"{marks:,} marked  ", "bold $text-accent") if marks else Content("")
-        progress = _progress(len(self._decided), total) if self._decided else Content("")
+        decided = progress(len(self._decided), total) if self._decided else Content("")
         above = Content(f"{self.new_above:,} new above (g)  ") if self.new_above > 0 else Content("")
         found = Content(f"{self.groups.number_found():,} found, ") if self.words else Content("")
         order = "" if self.is_in_first_order else f"{self.ORDERS[self.order].lower()} first  "
-        return progress + marked + above + Content(order) + found + waiting
+        before = decided + marked + above + Content(order) + found
+        room = int(self.size.width * _SHARE_OF_HEAD) - _PADDING_OF_HEAD - before.cell_length
+        return before + counts_by_kind(self._counts, self.kind, room)
 
     def empty_text(self) -> str:
         """Return the text of an empty queue."""
@@ -333,8 +322,9 @@ class ReviewSection(ListSection[QueueRow]):
         self.memento.focus_changed()
 
     def on_resize(self) -> None:
-        """Draw the evidence for the width that there is."""
+        """Draw the evidence, and the line above the list, for the width that there is."""
         super().on_resize()
+        self.head.update(self.head_text())
         self.call_after_refresh(self.evidence.redraw_if_resized)
 
     # The lines of a change
