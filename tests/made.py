@@ -33,6 +33,9 @@ WITHOUT_PACKED_IMAGES = (
 )
 """Statements that give a database in which nothing is packed the format before that."""
 
+UNPACKED_FORMAT = 10
+"""The number of that format."""
+
 
 def without_engine(data_dir: Path, preset: str = "guarded") -> Path:
     """Make a data directory whose engine is switched off; return it."""

@@ -19,6 +19,7 @@ from memento_tui.moments import parse_moment, parse_span
 from memento_tui.policy.gate import Gate, ProposalDraft, Screened
 from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.storage.journal_queries import Revision
+from memento_tui.storage.skip_hits import SkipHit
 from memento_tui.storage.store import Store
 from memento_tui.text.folding import folded
 from memento_tui.text.near_names import nearest_name
@@ -383,21 +384,30 @@ class Skips:
 
         `memento_tui.text.skip_matching` says which do. ``among`` tells which skips are looked at.
         """
-        from memento_tui.text.skip_matching import mentions_of, skip_matches  # noqa: PLC0415 - it needs the analyzers
+        return [skip for skip, _ in self._matching(query, among)]
+
+    def _matching(self, query: str, among: Callable[[Skip], bool] | None) -> Sequence[tuple[Skip, str]]:
+        """Return the skips that hold for something, each with its words that were found there."""
+        from memento_tui.text.skip_matching import matched_words, mentions_of  # noqa: PLC0415 - it needs the analyzers
 
         mentions = mentions_of(query)
         held = [skip for skip in self.list() if among is None or among(skip)]
-        return [skip for skip in held if skip_matches(mentions, skip.item)]
+        return [(skip, words) for skip in held if (words := matched_words(mentions, skip.item))]
 
     def check(self, query: str, *, among: Callable[[Skip], bool] | None = None) -> Sequence[Skip]:
         """Return the skips that hold for something about to be done, as `matching` does, and count a hit for each."""
-        matched = self.matching(query, among=among)
+        matched = self._matching(query, among)
         if matched:
+            hits = [(skip.id, words) for skip, words in matched]
             try:
-                self._store.usage.count("skip", [skip.id for skip in matched], used=1)
+                self._store.skip_hits.add(hits, session=self._author.session, channel=self._author.channel)
             except DataDirectoryError as error:
                 _LOGGER.warning("hits of skips were not counted: %s", error)
-        return matched
+        return [skip for skip, _ in matched]
+
+    def hits(self, skip_id: str, *, limit: int = 50) -> Sequence[SkipHit]:
+        """Return when the skip of this whole id fired, newest first; the last fifty are kept."""
+        return self._store.skip_hits.latest(skip_id, limit)
 
 
 class Items:

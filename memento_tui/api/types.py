@@ -14,6 +14,7 @@ from memento_tui.storage.memory_events import MemoryEvent
 from memento_tui.storage.memory_queries import MemoryOrder, MemorySummary, Page, TimelineEntry
 from memento_tui.storage.review import InboxRow
 from memento_tui.storage.settings import Settings
+from memento_tui.storage.skip_hits import SkipHit
 from memento_tui.storage.statistics import FACETS, Facet, FacetCounts, Statistics
 from memento_tui.storage.tables import record_image
 from memento_tui.storage.transaction import EntrySource, Transaction
@@ -50,6 +51,7 @@ __all__ = [
     "Revision",
     "SessionTotals",
     "Settings",
+    "SkipHit",
     "Statistics",
     "StoppedError",
     "TimelineEntry",

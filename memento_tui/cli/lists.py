@@ -18,6 +18,7 @@ __all__ = ["commands"]
 
 if TYPE_CHECKING:
     from memento_tui.api.lists import Items, Skips
+    from memento_tui.api.types import SkipHit
 
 
 def entry_object(entry: Skip | WorkingItem | Proposal, outcome: str) -> dict[str, Any]:
@@ -226,6 +227,7 @@ def remove_items(ids: tuple[str, ...]) -> None:
     examples="""
     memento skip add "reading vendor/" --reason "third-party code" --until 30d
     memento skip check "vendor/lib.js"
+    memento skip show 8kq2
     memento skip extend 8kq2 --until 60d
     memento skip decide 8kq2
     """,
@@ -278,6 +280,31 @@ def list_skips(query: tuple[str, ...] = (), *, ended: bool = False) -> None:
 def _skip_rows(found: Sequence[Skip]) -> str:
     rows = [[s.id, format_time(s.expires_at), str(s.hits), s.item, s.reason] for s in found]
     return table(["ID", "UNTIL", "HITS", "WHAT", "WHY"], rows)
+
+
+@skip_group.command(
+    "show",
+    short_help="Show one skip, and when it fired.",
+    examples="""
+    memento skip show 8kq2
+    memento skip show 8kq2 --json
+    """,
+)
+@click.argument("id")
+def show_skip(id: str) -> None:  # noqa: A002 - its name in the help
+    """Show one skip, and when it fired: for which session, and by which of its words."""
+    with open_workspace() as workspace:
+        found = workspace.skips.get(id)
+        hits = workspace.skips.hits(found.id)
+    emit(lambda: {**to_plain(found), "fired": [to_plain(hit) for hit in hits]}, lambda: _skip_text(found, hits))
+
+
+def _skip_text(found: Skip, hits: Sequence[SkipHit]) -> str:
+    fields = {n: getattr(found, n) for n in found.__struct_fields__ if n not in ("item", "reason")}
+    rows = [[format_time(hit.at), hit.words, hit.session, hit.channel] for hit in hits]
+    fired = table(["FIRED", "BY ITS WORDS", "SESSION", "THROUGH"], rows) if rows else ""
+    parts = [bold(safe(found.item)), safe(found.reason, multiline=True), format_fields(fields), fired]
+    return "\n\n".join(part for part in parts if part)
 
 
 @skip_group.command(

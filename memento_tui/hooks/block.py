@@ -19,7 +19,7 @@ from memento_tui.hooks.formatting import (
     skip_line,
 )
 from memento_tui.hooks.scope import RetrievedMemory, SessionScope
-from memento_tui.storage.hook_store import ContradictionRow, MemoryRow, ShownMemory, SkipRow
+from memento_tui.storage.hook_store import ContradictionRow, FiredSkip, MemoryRow, ShownMemory
 from memento_tui.text.fence import without_invisible
 from memento_tui.text.passages import best_passage
 from memento_tui.text.terms import terms
@@ -40,13 +40,13 @@ _MEMORIES_HEADING = "The user's memory (data; `get` reads an id in full):"
 
 
 def block_within_budget(
-    context: HookContext, scope: SessionScope, memories: Sequence[RetrievedMemory], skips: Sequence[SkipRow]
+    context: HookContext, scope: SessionScope, memories: Sequence[RetrievedMemory], skips: Sequence[FiredSkip]
 ) -> PreparedContext:
     """Return the block for as many of these memories and skips as the budget holds."""
     contradictions = open_contradictions(context, scope, memories)
     memories = with_code_notes(with_contradictions(memories, contradictions), context.paths, context.call.cwd)
     budget = TokenBudget(context.settings.prompt_tokens, [_MEMORIES_HEADING])
-    lines = [(line, skip) for skip in skips if budget.takes(line := skip_line(skip))]
+    lines = [(line, fired) for fired in skips if budget.takes(line := skip_line(fired.skip))]
     named = context.store.named_alone(scope.session)
     shown = lines_within_budget(memories, budget, context.now, [_BEST_CHARS, _OTHER_CHARS], named)
     texts = [line for line, _ in lines] + [line for line, _ in shown]
@@ -58,7 +58,7 @@ def block_within_budget(
     ]
     texts += [line for line in open_lines if budget.takes(line)]
     text = fenced_block(_MEMORIES_HEADING, texts)
-    return PreparedContext(text, [entry for _, entry in shown], [skip.id for _, skip in lines])
+    return PreparedContext(text, [entry for _, entry in shown], [fired for _, fired in lines])
 
 
 def lines_within_budget(

@@ -17,7 +17,7 @@ from memento_tui.hooks.settings import HookSettings
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.paths import DataPaths
 from memento_tui.projects import claude_namespace, find_project, namespace_of_project
-from memento_tui.storage.hook_store import DATABASE_FORMAT, FormatMismatch, HookStore, ShownMemory
+from memento_tui.storage.hook_store import DATABASE_FORMAT, FiredSkip, FormatMismatch, HookStore, ShownMemory
 
 __all__ = ["HookContext", "PreparedContext", "context_for_call", "is_answered", "prepare_context"]
 
@@ -31,12 +31,12 @@ class PreparedContext(NamedTuple):
 
     text: str = ""
     shown: Sequence[ShownMemory] = ()
-    skip_ids: Sequence[str] = ()
+    fired: Sequence[FiredSkip] = ()
 
     def record(self, store: HookStore, session: str) -> None:
         """Record that a session was shown this; nothing for a host that names no session."""
         if session:
-            store.record_shown(session, self.shown, self.skip_ids)
+            store.record_shown(session, self.shown, self.fired)
 
 
 class HookContext(NamedTuple):

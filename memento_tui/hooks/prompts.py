@@ -11,7 +11,7 @@ from memento_tui.hooks.host_events import HookCall
 from memento_tui.hooks.retrieval import memories_for_file, memories_for_prompt, up_to_date_index
 from memento_tui.hooks.scope import RetrievedMemory, SessionScope
 from memento_tui.projects import find_project
-from memento_tui.storage.hook_store import HookStore, SkipRow
+from memento_tui.storage.hook_store import FiredSkip, HookStore
 from memento_tui.text.keywords import content_words, truncate_prompt
 
 __all__ = ["context_for_file", "context_for_prompt"]
@@ -53,18 +53,19 @@ def _path_in_project(call: HookCall) -> str:
     return path.relative_to(project.root).as_posix() if path.is_relative_to(project.root) else ""
 
 
-def _matching_skips(store: HookStore, scope: SessionScope, text: str, *, in_passing: bool = False) -> list[SkipRow]:
+def _matching_skips(store: HookStore, scope: SessionScope, text: str, *, in_passing: bool = False) -> list[FiredSkip]:
     active = [skip for skip in store.skips() if scope.concerns(skip.namespace)]
     if not active:
         return []
-    from memento_tui.text.skip_matching import mentions_of, skip_matches  # noqa: PLC0415 - most people have none
+    from memento_tui.text.skip_matching import matched_words, mentions_of  # noqa: PLC0415 - most people have none
 
     mentions = mentions_of(text)
-    return [skip for skip in active if skip_matches(mentions, skip.item, in_passing=in_passing)]
+    found = ((skip, matched_words(mentions, skip.item, in_passing=in_passing)) for skip in active)
+    return [FiredSkip(skip, words) for skip, words in found if words]
 
 
 def _formatted(
-    context: HookContext, scope: SessionScope, memories: Sequence[RetrievedMemory], skips: Sequence[SkipRow]
+    context: HookContext, scope: SessionScope, memories: Sequence[RetrievedMemory], skips: Sequence[FiredSkip]
 ) -> PreparedContext:
     """Return the block for as many of these memories and skips as the budget holds."""
     if not memories and not skips:

@@ -13,7 +13,9 @@ from memento_tui.named_tuple import NamedTuple
 from memento_tui.storage.connection import open_for_writing
 from memento_tui.storage.last_known import find_loss, read_last_known
 from memento_tui.storage.statements import (
+    ADD_SKIP_HIT,
     COUNT_USE,
+    DROP_OLD_SKIP_HITS,
     NEWEST_ENTRY,
     SELECT_KEPT_BOTH,
     SELECT_SETTING,
@@ -26,6 +28,7 @@ from memento_tui.storage.statements import (
 __all__ = [
     "DATABASE_FORMAT",
     "ContradictionRow",
+    "FiredSkip",
     "FormatMismatch",
     "HookStore",
     "ItemRow",
@@ -37,7 +40,7 @@ __all__ = [
     "SkipRow",
 ]
 
-DATABASE_FORMAT = 11
+DATABASE_FORMAT = 12
 """The schema version (``user_version``) that this module's statements are written for."""
 
 _CURRENT_STATUSES = "('active', 'compacted')"
@@ -125,6 +128,13 @@ class SkipRow(NamedTuple):
     namespace: str
     is_unverified: bool = False
     """No person wrote or approved it."""
+
+
+class FiredSkip(NamedTuple):
+    """A skip that a text is about, with the words of the skip that the text holds."""
+
+    skip: SkipRow
+    words: str
 
 
 class ItemRow(NamedTuple):
@@ -410,9 +420,9 @@ class HookStore:
         rows = self._connection.execute(query, (session,))
         return {str(row[0]): datetime.fromisoformat(row[1]) for row in rows}
 
-    def record_shown(self, session: str, shown: Sequence[ShownMemory], skip_ids: Sequence[str] = ()) -> None:
-        """Add what a session is shown to the ledger and to the counters; count a hit for each skip."""
-        if not shown and not skip_ids:
+    def record_shown(self, session: str, shown: Sequence[ShownMemory], fired: Sequence[FiredSkip] = ()) -> None:
+        """Add what a session is shown to the ledger and to the counters; count and record a hit for each skip."""
+        if not shown and not fired:
             return
         moment = _now()
         # The ledger is read from its newest row: what was shown first is to stand first.
@@ -433,7 +443,7 @@ class HookStore:
         ]
         counts: list[tuple[str, str, int, int, str | None]] = [
             *(("memory", entry.memory.id, 1, 0, None) for entry in shown),
-            *(("skip", skip_id, 0, 1, moment) for skip_id in skip_ids),
+            *(("skip", one.skip.id, 0, 1, moment) for one in fired),
         ]
         with self._connection:
             self._connection.executemany(
@@ -442,6 +452,9 @@ class HookStore:
                 rows,
             )
             self._connection.executemany(COUNT_USE, counts)
+            hits = [(one.skip.id, session, "hook", moment, one.words) for one in fired]
+            self._connection.executemany(ADD_SKIP_HIT, hits)
+            self._connection.executemany(DROP_OLD_SKIP_HITS, [(one.skip.id,) for one in fired])
 
 
 def _lesson_of_row(row: tuple[object, ...]) -> LessonRow:

@@ -31,7 +31,7 @@ _AGENT_FIELDS = ("agent", "author", "created_by", "proposed_by", "decided_by", "
 _NAME_FIELDS: dict[NameField, tuple[str, ...]] = {"agent": _AGENT_FIELDS, "session": ("session",)}
 """The fields of records, nested ones too, that hold a name."""
 
-_SESSION_TABLES = ("injection", "confirmation", "hook_session")
+_SESSION_TABLES = ("injection", "confirmation", "hook_session", "skip_hit")
 
 
 class PurgedRecord(NamedTuple):
@@ -150,6 +150,8 @@ class _Purge:
             version = tx.connection.execute(query, (record, record_id)).fetchone()[0]
             tx.changes.append(Change(record, record_id, version + 1, removed=True, image=None))
         tx.connection.execute("DELETE FROM usage WHERE record = ? AND record_id = ?", (record, record_id))
+        if record == "skip":
+            tx.connection.execute("DELETE FROM skip_hit WHERE skip_id = ?", (record_id,))
         if record == "memory":
             tx.connection.execute("DELETE FROM confirmation WHERE record_id = ?", (record_id,))
         tx.connection.execute(

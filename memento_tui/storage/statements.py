@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 __all__ = [
+    "ADD_SKIP_HIT",
     "COUNT_USE",
+    "DROP_OLD_SKIP_HITS",
     "NEWEST_ENTRY",
     "RECALLED",
     "SELECT_EARLIER_IN_SESSION",
@@ -37,6 +39,16 @@ COUNT_USE = (
     " last_used_at = coalesce(excluded.last_used_at, last_used_at)"
 )
 """Adds to the counters of a record; the moment is that of its last use, null where it was only shown."""
+
+ADD_SKIP_HIT = "INSERT INTO skip_hit (skip_id, session, channel, at, words) VALUES (?, ?, ?, ?, ?)"
+
+_HITS_KEPT = 50
+"""Hits of one skip that are kept, the last ones; the counter goes on."""
+
+DROP_OLD_SKIP_HITS = (
+    "DELETE FROM skip_hit WHERE skip_id = ?1 AND number <="
+    f" (SELECT number FROM skip_hit WHERE skip_id = ?1 ORDER BY number DESC LIMIT 1 OFFSET {_HITS_KEPT})"
+)
 
 SELECT_SUCCESSORS = (
     "SELECT relation.dst, relation.src FROM relation JOIN memory AS old ON old.id = relation.dst"

@@ -33,6 +33,7 @@ from memento_tui.storage.progress import Progress, no_progress
 from memento_tui.storage.purge import PurgedRecord, purge_record
 from memento_tui.storage.review import ContradictionQueries, InboxQueries, ProposalQueries
 from memento_tui.storage.settings import Settings
+from memento_tui.storage.skip_hits import SkipHitLedger
 from memento_tui.storage.statistics import FacetQueries, Statistics
 from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, select_records
 from memento_tui.storage.transaction import Transaction, transaction
@@ -121,6 +122,7 @@ class Store:
         self.writes = WriteHistoryQueries(self.database)
         self.usage = UsageLedger(self.database)
         self.exposures = ExposureLedger(self.database)
+        self.skip_hits = SkipHitLedger(self.database)
         self.use = UseQueries(self.database)
         self.imports = ImportLedger(self.database)
         self.hub = HubState(self.database)

@@ -19,7 +19,7 @@ from memento_tui.text.terms import (
 )
 from memento_tui.text.unspaced import UNSPACED_CHARACTERS
 
-__all__ = ["Mentions", "mentions_of", "skip_matches"]
+__all__ = ["Mentions", "matched_words", "mentions_of", "skip_matches"]
 
 _LEAST_SHARE = 0.6
 """The share of the weight of an item's words that a text must hold: two of three ordinary words.
@@ -107,6 +107,22 @@ def skip_matches(text: Mentions, item: str, *, in_passing: bool = False) -> bool
     if asked <= said or (not in_passing and said <= asked):
         return True
     return not in_passing and _holds_most(text, item)
+
+
+def matched_words(text: Mentions, item: str, *, in_passing: bool = False) -> str:
+    """Return the words of the item of a skip that a text holds; empty where the text is not about it.
+
+    `skip_matches` says when it is. All of the item stands for what it holds by single characters alone.
+    """
+    if not skip_matches(text, item, in_passing=in_passing):
+        return ""
+    held = [word for word in _words_of(item) if _is_held(text, word)]
+    return " ".join(held) or item
+
+
+def _is_held(text: Mentions, word: str) -> bool:
+    parts = _comparable_parts(word.casefold())
+    return word.casefold() not in STOP_WORDS and (text.words.issuperset(parts) or _share_held(text, word) > 0)
 
 
 def _holds_most(text: Mentions, item: str) -> bool:

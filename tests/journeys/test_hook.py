@@ -270,6 +270,8 @@ def test_a_skip_that_matches_warns_each_time_and_counts_its_hits(person: Workspa
     for _ in range(2):
         assert "because it takes an hour" in host.prompt("next, try running the e2e suite on staging")
     assert person.skips.get(skip.id).hits == 2
+    hits = [(hit.session, hit.channel, hit.words) for hit in person.skips.hits(skip.id)]
+    assert hits == [(host.session, "hook", "running e2e suite")] * 2
     assert host.prompt("try running the unit tests on staging") == ""
 
 

@@ -17,10 +17,10 @@ from filelock import FileLock
 import memento_tui
 from memento_tui.hooks.main import _ANSWER_SECONDS
 from memento_tui.paths import DataPaths
-from memento_tui.storage.hook_store import DATABASE_FORMAT, HookStore
+from memento_tui.storage.hook_store import HookStore
 from tests.journeys.engine_house import until
 from tests.journeys.hook_host import HOOK, QUESTION, UNHURRIED, HookHost, host_that_deploys
-from tests.made import WITHOUT_PACKED_IMAGES
+from tests.made import UNPACKED_FORMAT, WITHOUT_PACKED_IMAGES
 from tests.unit.made_transcripts import ClaudeSession, write
 
 
@@ -160,12 +160,12 @@ def test_an_import_of_thousands_in_few_entries_is_indexed_by_a_process_of_its_ow
     assert host.log() == ""
 
 
-def test_a_database_of_the_version_before_is_brought_up_to_date_beside_the_host(host: HookHost) -> None:
+def test_a_database_of_an_earlier_version_is_brought_up_to_date_beside_the_host(host: HookHost) -> None:
     with apsw.Connection(str(host.data_dir / "memento.db")) as connection:
         for statement in WITHOUT_PACKED_IMAGES:
             connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {DATABASE_FORMAT - 1}")
+        connection.execute(f"PRAGMA user_version = {UNPACKED_FORMAT}")
     connection.close()
     assert host.prompt(QUESTION) == ""
-    assert f"has format {DATABASE_FORMAT - 1}" in host.log()
+    assert f"has format {UNPACKED_FORMAT}" in host.log()
     until(lambda: "deploy.sh" in host.prompt(QUESTION), "the database was never migrated")

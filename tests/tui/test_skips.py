@@ -46,7 +46,7 @@ async def asked(app: Driver, text: str) -> None:
 
 
 async def test_the_soonest_to_end_comes_first_with_all_there_is_to_know(data: Path, agent: Workspace) -> None:
-    agent.skips.check("issue 4711")
+    agent.skips.check("may I look at issue 4711?")
     async with opened(data, start="skips") as app:
         await read(app)
         assert under_cursor(app) == "issue"
@@ -56,6 +56,7 @@ async def test_the_soonest_to_end_comes_first_with_all_there_is_to_know(data: Pa
             "hit 1x, last just now",
             "by claude",
             "Why: waits for upstream",
+            "Fired\njust now  issue 4711  session s1 (mcp)",
             "v1",
             "(mcp)  added",
         ):

@@ -19,9 +19,8 @@ from memento_tui.errors import DataDirectoryError
 from memento_tui.formats.import_export import run_import
 from memento_tui.storage import backup_folder
 from memento_tui.storage.backup_folder import KEPT, BackupFolder
-from memento_tui.storage.database import newest_format
 from tests.clocks import START
-from tests.made import WITHOUT_PACKED_IMAGES
+from tests.made import UNPACKED_FORMAT, WITHOUT_PACKED_IMAGES
 
 
 def _reasons(workspace: Workspace) -> list[str]:
@@ -178,12 +177,12 @@ def test_an_import_that_cannot_be_kept_apart_imports_nothing(workspace: Workspac
 
 
 def _make_older(workspace: Workspace) -> None:
-    """Give the database the format before the present one, as an earlier memento left it."""
+    """Give the database an earlier format, as an earlier memento left it."""
     workspace.close()
     connection = apsw.Connection(str(workspace.paths.database))
     for statement in WITHOUT_PACKED_IMAGES:
         connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {newest_format() - 1}")
+    connection.execute(f"PRAGMA user_version = {UNPACKED_FORMAT}")
     connection.close()
 
 
@@ -199,7 +198,7 @@ def test_a_database_of_an_older_format_is_backed_up_before_it_gets_the_present_o
         (made,) = present.backups.list()
         assert (made.why, made.memories, made.verified_at is None) == ("before migration", 1, False)
         copy = apsw.Connection(str(present.paths.backups / made.name), flags=apsw.SQLITE_OPEN_READONLY)
-        assert copy.execute("PRAGMA user_version").fetchall() == [(newest_format() - 1,)]
+        assert copy.execute("PRAGMA user_version").fetchall() == [(UNPACKED_FORMAT,)]
         copy.close()
         present.forget(memory.id)
         present.backups.restore(made.name)

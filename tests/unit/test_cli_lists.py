@@ -17,6 +17,15 @@ def _skip(memento: Program, item: str, until: str = "30d") -> str:
     return found
 
 
+def test_a_skip_is_shown_with_the_words_that_it_fired_by(memento: Program) -> None:
+    skip = _skip(memento, "reading vendor/")
+    memento.run("skip", "check", "vendor/lib.js")
+    shown = memento.json("skip", "show", skip[:8])
+    assert (shown["item"], shown["hits"]) == ("reading vendor/", 1)
+    assert [(hit["words"], hit["channel"]) for hit in shown["fired"]] == [("vendor/", "cli")]
+    assert "vendor/" in memento.run("skip", "show", skip).out.partition("FIRED")[2]
+
+
 def test_a_skip_is_added_listed_and_removed(memento: Program) -> None:
     late, soon = _skip(memento, "reading vendor/"), _skip(memento, "issue 4711", "2d")
     for command in (["skip"], ["skip", "list"]):

@@ -18,7 +18,7 @@ ActivityListRow = ActivityRow | ExposureRow
 _GONE = "(the memory is gone)"
 _NARROW, _WIDE = 50, 76
 _LEAST_WITH_CHANNEL = 90
-"""Cells of a row from which on it shows the channel: the headline needs them before, and the entry beside it says it."""
+"""Cells of a row from which on it shows the channel, which the entry beside it says too."""
 
 _ACTORS = {"person": ("P", "good"), "agent": ("A", "agent"), "system": ("S", "muted")}
 

@@ -11,7 +11,7 @@ from textual.content import Content
 
 from memento_tui import clock
 from memento_tui.api.lists import CATEGORY_WORDS, STATUS_WORDS
-from memento_tui.api.types import Revision
+from memento_tui.api.types import Revision, SkipHit
 from memento_tui.model import Skip, WorkingItem
 from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
 from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, literal, more_characters, time_ago
@@ -22,6 +22,7 @@ from memento_tui.tui.widgets.record_list import Line
 __all__ = [
     "ITEM_BELOW",
     "ITEM_COLUMNS",
+    "MOST_HITS_SHOWN",
     "SKIP_BELOW",
     "SKIP_COLUMNS",
     "item_card",
@@ -38,6 +39,9 @@ CATEGORY_SHORT = {
     "session_note": "note",
 }
 """Names of the categories for the narrow column."""
+
+MOST_HITS_SHOWN = 5
+"""Times that a skip fired which stand below it."""
 
 EXPIRES_SOON = timedelta(days=3)
 """A skip that ends within this time is marked."""
@@ -230,8 +234,8 @@ def item_details(item: WorkingItem, history: Sequence[Revision[Any]]) -> Content
     return Content("\n").join([*lines, *_versions(history, ITEM_SPEC.labels, now)])
 
 
-def skip_details(skip: Skip, history: Sequence[Revision[Any]]) -> Content:
-    """Return a skip and its versions."""
+def skip_details(skip: Skip, hits: Sequence[SkipHit], history: Sequence[Revision[Any]]) -> Content:
+    """Return a skip, when it fired last and by which of its words, and its versions."""
     now = clock.now()
     until = f"{_moment(skip.expires_at)} ({ago(skip.expires_at, now)})"
     if skip.expires_at <= now:
@@ -240,20 +244,32 @@ def skip_details(skip: Skip, history: Sequence[Revision[Any]]) -> Content:
         end = literal(f"< ends soon: {until}", "bold $text-warning")
     else:
         end = literal(f"until {until}")
-    hits = f"hit {skip.hits}x" if skip.hits else "never hit"
+    counted = f"hit {skip.hits}x" if skip.hits else "never hit"
     if skip.last_hit_at is not None:
-        hits += f", last {time_ago(skip.last_hit_at, now)}"
+        counted += f", last {time_ago(skip.last_hit_at, now)}"
     made = f"made {time_ago(skip.created_at, now)}" + (f" by {skip.created_by}" if skip.created_by else "")
     lines = [
         literal(skip.item, "bold"),
         end,
-        literal(hits, "dim"),
+        literal(counted, "dim"),
         literal(f"{made}  {skip.namespace}", "dim"),
         *_warning(skip.item, skip.reason),
         Content(""),
         Content.styled("Why: ", "bold") + literal(skip.reason),
     ]
-    return Content("\n").join([*lines, *_versions(history, SKIP_SPEC.labels, now)])
+    return Content("\n").join([*lines, *_fired(hits, now), *_versions(history, SKIP_SPEC.labels, now)])
+
+
+def _fired(hits: Sequence[SkipHit], now: datetime) -> list[Content]:
+    """Return a line for each time that a skip fired: when, by which of its words, and for which session."""
+    if not hits:
+        return []
+    lines = [Content(""), Content.styled("Fired", "bold")]
+    for hit in hits:
+        whose = f"session {hit.session} ({hit.channel})" if hit.session else hit.channel
+        words = literal(f"  {hit.words}  ")
+        lines.append(literal(time_ago(hit.at, now), "dim") + words + literal(whose, "dim"))
+    return lines
 
 
 def _body(text: str) -> Content:

@@ -17,7 +17,7 @@ from memento_tui.moments import parse_moment
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.sections.entry_list import EntryListSection, EntryWriter
 from memento_tui.tui.sections.entry_story import SkipStory
-from memento_tui.tui.sections.entry_text import SKIP_BELOW, SKIP_COLUMNS, skip_details, skip_line
+from memento_tui.tui.sections.entry_text import MOST_HITS_SHOWN, SKIP_BELOW, SKIP_COLUMNS, skip_details, skip_line
 from memento_tui.tui.sections.record_spec import DEFAULT_EXTENSION, EXPIRY_HINT, SKIP_SPEC
 from memento_tui.tui.widgets.record_list import Line
 
@@ -69,7 +69,8 @@ class SkipsSection(EntryListSection[Skip]):
 
     def details(self, row: Skip) -> Content:
         """Return the skip in full."""
-        return skip_details(row, self.history_of(row))
+        hits = self.memento.workspace.skips.hits(row.id, limit=MOST_HITS_SHOWN)
+        return skip_details(row, hits, self.history_of(row))
 
     def head_text(self) -> Content:
         """Return how many skips there are, and whether ended ones are among them."""
