@@ -20,6 +20,7 @@ __all__ = [
     "NotAllowed",
     "NotFound",
     "ReadOnlyMode",
+    "RiskNotAccepted",
 ]
 
 
@@ -126,6 +127,24 @@ class NotAllowed(MementoError):
 
     code = "not_allowed"
     exit_code = 5
+
+
+class RiskNotAccepted(NotAllowed):
+    """An approval could do harm, and names another risk than the proposal has, or none."""
+
+    code = "risky"
+
+    def __init__(self, proposal: str, risk: str, what: str) -> None:
+        super().__init__(
+            f"The proposal {proposal} {what}, so it is approved only with a second yes.",
+            f"Look at it: memento review show {proposal}. Then approve it with --despite {risk}.",
+        )
+        self.risk = risk
+        self.what = what
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the error with the risk, as an approval has to name it."""
+        return {**super().as_dict(), "risk": self.risk}
 
 
 class DataDirectoryError(MementoError):

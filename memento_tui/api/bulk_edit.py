@@ -238,14 +238,29 @@ class RequestedDecisions(msgspec.Struct, frozen=True):
     unclear: Sequence[tuple[str, str]]
     """A headline and the reason for each block that is left undecided because its answer contradicts itself."""
     untouched: int
+    risks: Mapping[str, str]
+    """The risk of each item that would be approved and could do harm, by its name."""
 
     @property
     def preview(self) -> list[str]:
-        """A summary of the decisions, in words with numbers."""
+        """A summary of the decisions, in words with numbers: what could do harm is named by its kind."""
         counts = Counter(
             "edit" if decision.verb == "approve" and decision.changes else decision.verb for decision in self.decisions
         )
-        return [f"{count:,} would be {_VERBS_IN_WORDS[verb]}" for verb, count in counts.items()]
+        lines = [f"{count:,} would be {_VERBS_IN_WORDS[verb]}" for verb, count in counts.items()]
+        risks = Counter(self.risks.values())
+        return lines + [
+            f"! {count:,} {KIND_NAMES[risk][count != 1]} would be approved" for risk, count in risks.items()
+        ]
+
+    def despite(self, accepted: Sequence[str]) -> Sequence[Decision]:
+        """Return the decisions of a person who knows of these risks, and accepts them."""
+        return [
+            msgspec.structs.replace(decision, despite=self.risks[decision.id])
+            if self.risks.get(decision.id) in accepted
+            else decision
+            for decision in self.decisions
+        ]
 
 
 class ReviewSheet(msgspec.Struct, frozen=True):
@@ -269,7 +284,8 @@ class ReviewSheet(msgspec.Struct, frozen=True):
                 unclear.append((row.headline, problem))
             else:
                 decisions.append(self._decision(read, row))
-        return RequestedDecisions(decisions, unclear, untouched)
+        approved = [self.items[decision.id] for decision in decisions if decision.verb == "approve"]
+        return RequestedDecisions(decisions, unclear, untouched, {row.id: row.risk for row in approved if row.risk})
 
     def _decision(self, read: EditedBlock, row: InboxItem) -> Decision:
         verb, changes = "reject", {}

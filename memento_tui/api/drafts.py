@@ -98,7 +98,10 @@ _KNOWN_EDITORS = ("nano", "vim", "vi")
 _VIMS = ("vim", "nvim", "gvim", "mvim")
 """The beginnings of the names of Vim's programs; ``vi`` is often a link to one, such as ``vim.basic``."""
 
-_OBEY_NO_TEXT = (
+_EMACS_CLIENT = "emacsclient"
+"""It opens the text in an Emacs that runs already, and can tell that nothing but the file."""
+
+_OBEY_NO_TEXT_IN_VIM = (
     *("--cmd", "set nomodeline"),
     *("--cmd", "silent! augroup memento"),
     *("--cmd", "silent! autocmd BufReadPre * setlocal nomodeline"),
@@ -106,11 +109,20 @@ _OBEY_NO_TEXT = (
 )
 """Arguments that turn Vim's modelines off, and for each file again as it is read: a vimrc may turn them on for all."""
 
+_SWITCHES = (
+    *("enable-local-variables", "enable-local-eval", "enable-dir-local-variables", "set-auto-coding-function"),
+    *("magic-mode-alist", "magic-fallback-mode-alist", "interpreter-mode-alist"),
+)
+_OBEY_NO_TEXT_IN_EMACS = ("--eval", f"(setq {' '.join(f'{switch} nil' for switch in _SWITCHES)})")
+"""Arguments by which Emacs takes no variables, mode or coding from a text. It reads them after the person's own file of
+settings and before it opens what is named behind them."""
+
 
 def editor_command() -> list[str]:
     """Return the person's editor and its arguments: ``$VISUAL``, else ``$EDITOR``, else nano, vim or vi.
 
-    Vim is told to obey no options in a text: an agent may have written it, and options can fold lines away.
+    Vim and Emacs are told to obey no options in a text: an agent may have written it, and options can fold lines away,
+    or have it read in another coding.
 
     Raises:
         InvalidInput: there is none, or it does not exist.
@@ -126,9 +138,11 @@ def editor_command() -> list[str]:
     program = shutil.which(words[0]) if words else None
     if program is None:
         raise InvalidInput(f"The editor {command!r} was not found.", "Set VISUAL or EDITOR to one that is installed.")
-    called = (os.path.basename(path) for path in (program, os.path.realpath(program)))  # noqa: PTH119 - as beside it
+    called = [os.path.basename(path) for path in (program, os.path.realpath(program))]  # noqa: PTH119 - as beside it
     if any(name.startswith(_VIMS) for name in called):
-        return [words[0], *_OBEY_NO_TEXT, *words[1:]]
+        return [words[0], *_OBEY_NO_TEXT_IN_VIM, *words[1:]]
+    if any(name.startswith("emacs") for name in called) and not called[0].startswith(_EMACS_CLIENT):
+        return [*words, *_OBEY_NO_TEXT_IN_EMACS]
     return words
 
 

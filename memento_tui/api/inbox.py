@@ -14,7 +14,7 @@ from memento_tui import clock
 from memento_tui.api.review import ContradictionQueue, ContradictionWithSides, PendingProposal, ProposalQueue
 from memento_tui.errors import AmbiguousId, InvalidInput, MementoError, NotAllowed, NotFound
 from memento_tui.model import Contradiction
-from memento_tui.model.review import INBOX_KINDS, RESOLUTIONS
+from memento_tui.model.review import INBOX_KINDS, RESOLUTIONS, RISKY_KINDS
 from memento_tui.storage.pages import cut_page
 from memento_tui.storage.review import InboxRow
 from memento_tui.storage.store import Store
@@ -65,6 +65,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """For a rejection; the agent can read it."""
     changes: dict[str, Any] = {}
     """The person's changes before an approval, or the texts that a resolution needs: contexts, or the merged text."""
+    despite: str = ""
+    """The risk of an approval that the person was asked about and accepts, one of `RISKY_KINDS`."""
 
 
 class DecisionOutcome(msgspec.Struct, frozen=True):
@@ -112,6 +114,7 @@ def decide(review: ProposalQueue, contradictions: ContradictionQueue, decision: 
     Raises:
         NotFound: there is no such entry.
         NotAllowed: an agent asks, it was decided already, or the decision does not fit it.
+        RiskNotAccepted: it could do harm, and the decision does not say that the person knows.
         Conflict: it or its target changed since the person saw it.
         InvalidField: a change, or a text that a resolution needs, breaks a rule.
 
@@ -121,7 +124,7 @@ def decide(review: ProposalQueue, contradictions: ContradictionQueue, decision: 
     options: dict[str, Any] = {"seen": decision.seen}
     match decision.verb:
         case "approve":
-            return review.approve(decision.id, **options, **decision.changes).state
+            return review.approve(decision.id, **options, despite=decision.despite, **decision.changes).state
         case "reject":
             return review.reject(decision.id, decision.reason, **options).state
         case "later":
@@ -131,7 +134,7 @@ def decide(review: ProposalQueue, contradictions: ContradictionQueue, decision: 
                 raise NotAllowed("It is no contradiction, so there are no sides to choose.", "Approve it or reject it.")
             # An answer of the person's own takes the place of the one that was suggested.
             answer = {"resolution": decision.verb, **decision.changes}
-            return review.approve(decision.id, **options, **answer).state
+            return review.approve(decision.id, **options, despite=decision.despite, **answer).state
 
 
 def _resolve_contradiction(contradictions: ContradictionQueue, decision: Decision) -> str:
@@ -192,6 +195,11 @@ class InboxItem(msgspec.Struct, frozen=True):
     def kind(self) -> str:
         """One of `WAITING_KINDS`."""
         return self.row.kind
+
+    @property
+    def risk(self) -> str:
+        """Its kind where that is one of `RISKY_KINDS`: an approval has to name it. Empty for all others."""
+        return self.kind if self.kind in RISKY_KINDS else ""
 
     @property
     def headline(self) -> str:

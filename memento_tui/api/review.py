@@ -172,18 +172,22 @@ class ProposalQueue:
         proposal_id: str,
         *,
         seen: int | None = None,
+        despite: str = "",
         **changes: Any,  # noqa: ANN401 - fields
     ) -> Proposal:
         """Carry a proposal out, with the person's own ``changes``; ``seen`` is the version that the person saw.
 
+        ``despite`` is the risk that they were told of and accept: one of `memento_tui.model.review.RISKY_KINDS`.
+
         Raises:
         NotAllowed: an agent asks, or it was decided already.
+        RiskNotAccepted: it could do harm, and ``despite`` names another risk or none.
         Conflict: it or its target changed since.
         InvalidField: a change breaks a rule.
 
         """
         found = self.get(proposal_id).proposal.id
-        return decisions.approve_proposal(self._store, self._gate, found, changes=changes, seen=seen)
+        return decisions.approve_proposal(self._store, self._gate, found, changes=changes, seen=seen, despite=despite)
 
     def reject(self, proposal_id: str, reason: str = "", *, seen: int | None = None) -> Proposal:
         """Turn a proposal down. The agent can read the reason. Raises like `approve`."""

@@ -97,7 +97,8 @@ def _decide(
     verb = _ask(keys, place)
     if verb in (_SKIP, _QUIT):
         return None if verb == _QUIT else False
-    if verb == "approve" and kind in RISKY_KINDS and not _is_sure():
+    despite = kind if verb == "approve" and kind in RISKY_KINDS else ""
+    if despite and not _is_sure():
         _show("Left as it is.")
         return False
     reason = ""
@@ -106,7 +107,8 @@ def _decide(
     # Of the item as it stands above: one that changes meanwhile, or a side of which does, is refused.
     seen = item.contradiction.version if hasattr(item, "contradiction") else item.proposal.version
     try:
-        state = workspace.inbox.decide_one(Decision(id=name, verb=cast("DecisionVerb", verb), seen=seen, reason=reason))
+        decision = Decision(id=name, verb=cast("DecisionVerb", verb), seen=seen, reason=reason, despite=despite)
+        state = workspace.inbox.decide_one(decision)
     except MementoError as error:
         _show(safe(f"It was not decided. {error}"))
         return False

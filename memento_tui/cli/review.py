@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +27,9 @@ from memento_tui.cli.output import (
     safe,
     table,
 )
-from memento_tui.errors import InvalidInput, MementoError, NotFound
+from memento_tui.errors import InvalidInput, MementoError, NotFound, RiskNotAccepted
 from memento_tui.model import Memory, Proposal, WorkingItem
-from memento_tui.model.review import INBOX_KINDS, OPEN_PROPOSAL_STATES, PROPOSAL_STATES
+from memento_tui.model.review import INBOX_KINDS, OPEN_PROPOSAL_STATES, PROPOSAL_STATES, RISKY_KINDS
 from memento_tui.model.validation import to_plain
 from memento_tui.policy.decisions import proposal_verb
 from memento_tui.policy.resolution import with_changes
@@ -38,6 +39,13 @@ __all__ = ["commands"]
 if TYPE_CHECKING:
     from memento_tui.api.review import PendingProposal
 
+
+despite_option = click.option(
+    "--despite",
+    multiple=True,
+    type=click.Choice(RISKY_KINDS),
+    help="Approve what could do harm in this way without a question; repeat it for several.",
+)
 
 _TARGET_CHANGED = "what it would change has changed since it was proposed"
 
@@ -316,11 +324,15 @@ def show_next() -> None:
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask before it is done.")
-def edit_inbox(ids: tuple[str, ...], kind: str | None, limit: int, *, dry_run: bool, yes: bool) -> None:
+@despite_option
+def edit_inbox(
+    ids: tuple[str, ...], kind: str | None, limit: int, despite: tuple[str, ...], *, dry_run: bool, yes: bool
+) -> None:
     """Open all items, or those with these ids, as one text in $VISUAL, $EDITOR or nano.
 
     Tick a line to decide, change a text to edit and approve it, delete a block to reject it; what you leave as it is
-    stays undecided. You see first what would be done, and one undo takes all of it back.
+    stays undecided. You see first what would be done, and one undo takes all of it back. With --yes nothing that could
+    do harm is approved unless --despite names its kind.
     """
     if current_session().as_json and not (yes or dry_run):
         raise InvalidInput("--json cannot ask for confirmation.", "Add --yes, or --dry-run to see what would be done.")
@@ -333,10 +345,13 @@ def edit_inbox(ids: tuple[str, ...], kind: str | None, limit: int, *, dry_run: b
             rows = workspace.inbox.list(kind or "", limit=limit)[0]
         if not rows:
             raise NotFound("Nothing waits for a decision.")
-        _decide_in_editor(workspace, make_review_sheet(workspace, rows), dry_run=dry_run, yes=yes)
+        accepted = tuple(despite) if yes else RISKY_KINDS  # the question before it is done names them
+        _decide_in_editor(workspace, make_review_sheet(workspace, rows), accepted, dry_run=dry_run, yes=yes)
 
 
-def _decide_in_editor(workspace: Workspace, sheet: ReviewSheet, *, dry_run: bool, yes: bool) -> None:
+def _decide_in_editor(
+    workspace: Workspace, sheet: ReviewSheet, accepted: Sequence[str], *, dry_run: bool, yes: bool
+) -> None:
     kept, text = _edit_text(workspace, sheet.sheet.render())
     try:
         requested = sheet.decisions_in(text)
@@ -349,7 +364,7 @@ def _decide_in_editor(workspace: Workspace, sheet: ReviewSheet, *, dry_run: bool
     if is_requested and not yes and not _confirm(requested):
         note(f"Nothing was decided. Your text is in {kept.path}.")
         raise click.exceptions.Exit(1)
-    outcomes = workspace.inbox.decide(requested.decisions) if is_requested else ()
+    outcomes = workspace.inbox.decide(requested.despite(accepted)) if is_requested else ()
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     if failed or requested.unclear:
         note(f"Your text is in {kept.path}.")
@@ -442,15 +457,18 @@ def review(ctx: click.Context, *, inline: bool) -> None:
     memento review approve p-4tq2
     memento review approve p-4tq2@1 p-9mzx@2 --json
     memento review approve p-4tq2 --title "Endpoints" --tag api
+    memento review approve p-4tq2@1 --despite orders --json
     """,
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--seen", type=click.IntRange(1), metavar="VERSION", help="The version of the proposal that you saw.")
+@despite_option
 @memory_options(editing=True)
-def approve(ids: tuple[str, ...], seen: int | None, **options: Any) -> None:  # noqa: ANN401 - the options of all fields
+def approve(ids: tuple[str, ...], seen: int | None, despite: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - the options of all fields
     """Approve proposals; ID@VERSION refuses one that has changed since you saw it.
 
-    With options for fields, the one proposal is edited first, then approved.
+    With options for fields, the one proposal is edited first, then approved. What could do harm is approved after a
+    question, which --despite answers beforehand.
     """
     edits = any(value not in (None, ()) for value in options.values())
     if len(ids) > 1 and (edits or seen is not None):
@@ -463,9 +481,35 @@ def approve(ids: tuple[str, ...], seen: int | None, **options: Any) -> None:  # 
         def approve_one(reference: str) -> dict[str, Any]:
             name, version = parse_id_and_version(reference, seen)
             changes = _persons_changes(workspace.review, name, options) if edits else {}
-            return _decision_object(workspace.review.approve(name, seen=version, **changes))
+            try:
+                approved = workspace.review.approve(name, seen=version, **changes)
+            except RiskNotAccepted as error:
+                _accept_risk(workspace.review.get(name), error, despite)
+                approved = workspace.review.approve(name, seen=version, despite=error.risk, **changes)
+            return _decision_object(approved)
 
         for_each(ids, approve_one, _decision_text)
+
+
+_EVIDENCE_SHOWN = 3
+"""Pieces of evidence above the question whether something that could do harm is approved."""
+
+
+def _accept_risk(pending: PendingProposal, error: RiskNotAccepted, despite: Sequence[str]) -> None:
+    """Ask the person whether they approve what could do harm; raise the error unless they do."""
+    if error.risk in despite:
+        return
+    if not _can_ask():
+        raise error
+    note(f"{pending.proposal.id}: {_proposal_headline(pending)}")
+    for name, text in pending.rests_on[:_EVIDENCE_SHOWN]:
+        note(quoted(f"{name}: {text}"))
+    if not ask(f"It {error.what}. Approve it all the same? Type yes", answer="yes"):
+        raise error
+
+
+def _can_ask() -> bool:
+    return sys.stdin.isatty() and not current_session().as_json
 
 
 def parse_id_and_version(reference: str, seen: int | None) -> tuple[str, int | None]:

@@ -12,7 +12,10 @@ from memento_tui.formats.source_files import SourceFile, has_file, has_folder, w
 
 __all__ = ["FILE_NAMES", "has_hidden", "hidden_files", "instruction_files", "is_in", "is_rule_folder"]
 
-FILE_NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md")
+FILE_NAMES = (
+    *("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md"),
+    *("agent.md", "codebuddy.md", "crush.md", "iflow.md", "qwen.md", "warp.md"),
+)
 """The files that hosts read, in lower case."""
 _HIDDEN_FILES = (".claude/CLAUDE.md", ".github/copilot-instructions.md", *cursor_rules.SINGLE_FILES)
 """The hidden files of a project that hosts read."""

@@ -79,6 +79,8 @@ class HubEntry(msgspec.Struct, frozen=True):
     note_digest: bytes | None = None
     """``None`` in an entry of format 1, whose note is signed as it stands."""
     changes: tuple[HubChange, ...] = ()
+    is_cut: bool = False
+    """Whether it brings more than is read at once, so that the last of its changes are missing here."""
 
 
 class SentChange(msgspec.Struct, frozen=True):

@@ -41,6 +41,8 @@ _OWN_ACTIONS = ("purge", "limit history", "undo", "redo", "restore backup", "qua
 
 _DECIDED = ("approved", "rejected")
 
+_TOO_LARGE = "brings more than 256 MiB, which no machine reads of one entry"
+
 _ODD = (InvalidInput, NotAllowed, NotFound, Conflict, msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
 """The errors of a change that cannot be taken in, such as a number too large or JSON too deep."""
 
@@ -67,7 +69,8 @@ class Inbound:
     def take(self, entry: HubEntry) -> None:
         """Take one entry in: its records, what the hub has of them, and that it was taken, in one transaction."""
         member = self._members.get(entry.member)
-        fault = fault_of(self._membership.workspace, entry, None if member is None else member.public_key)
+        key = None if member is None else member.public_key
+        fault = _TOO_LARGE if entry.is_cut else fault_of(self._membership.workspace, entry, key)
         if fault or member is None:
             name = entry.member if member is None else member.name
             self.notes.append(f"Entry {entry.seq} of the hub, in the name of {name}, {fault}. It was left out.")

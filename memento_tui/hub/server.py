@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from time import monotonic
 from typing import Any, Literal, LiteralString, NamedTuple, Self, TypeVar
 
 import msgspec
@@ -58,9 +59,16 @@ _ENTRIES: LiteralString = (
     " FROM memento.entry WHERE workspace = %s AND seq > %s ORDER BY seq LIMIT %s"
 )
 _LAST_CHANGES: LiteralString = (
-    "SELECT DISTINCT ON (record, record_id) left(record, 1000), left(record_id, 1000), version, removed,"
-    " CASE WHEN octet_length(image) <= 33554432 THEN image END, substring(nonce, 1, 1000), substring(digest, 1, 1000)"
-    " FROM memento.change WHERE workspace = %s AND seq <= %s ORDER BY record, record_id, version DESC"
+    "SELECT record, record_id, version, removed, image, nonce, digest"
+    " FROM (SELECT found.*, sum(own) OVER (ORDER BY record, record_id) AS bytes FROM ("
+    "SELECT DISTINCT ON (record, record_id) record, record_id, version, removed, nonce, digest, image,"
+    " 500 + octet_length(record_id) + coalesce(octet_length(image), 0) AS own FROM ("
+    "SELECT record, record_id, version, removed, substring(nonce, 1, 1000) AS nonce,"
+    " substring(digest, 1, 1000) AS digest, CASE WHEN octet_length(image) <= 33554432 THEN image END AS image"
+    " FROM memento.change WHERE workspace = %s AND seq <= %s AND (record, record_id) > (%s, %s)"
+    " AND length(record) <= 1000 AND length(record_id) <= 1000) AS change"
+    " ORDER BY record, record_id, version DESC LIMIT 1000) AS found) AS summed"
+    " WHERE bytes - own <= %s ORDER BY record, record_id"
 )
 _CHANGES: LiteralString = (
     "SELECT seq, record, record_id, version, removed, CASE WHEN bytes <= %s THEN image END, nonce, digest, bytes > %s"
@@ -83,6 +91,9 @@ _MAX_READING_BYTES = 256 * 1024 * 1024
 
 What comes after is read next; of an entry that alone has more, the rest is cut.
 """
+
+_MAX_PAGE_BYTES = 16 * 1024 * 1024
+"""Bytes of records, counted in the same way, in one page of all that a hub has; the last of a page may exceed it."""
 
 _ANSWER_SECONDS = 60.0
 """Seconds for which an answer is waited for; a connection that the network cut is noticed sooner."""
@@ -455,9 +466,16 @@ class HubServer:
         return set(_shaped(rows, list[tuple[str, str]]))
 
     def changes_until(self, workspace: str, seq: int) -> Iterator[HubChange]:
-        """Yield the last change of each record up to entry ``seq``."""
-        for row in self._rows(_LAST_CHANGES, workspace, seq, seconds=_LONG_ANSWER_SECONDS):
-            yield _struct_of(HubChange, row)
+        """Yield the last change of each record up to entry ``seq``, by kind and id; read a page at a time."""
+        after, ends = ("", ""), monotonic() + _LONG_ANSWER_SECONDS
+        while (seconds := ends - monotonic()) > 0:
+            rows = self._rows(_LAST_CHANGES, workspace, seq, *after, _MAX_PAGE_BYTES, seconds=seconds)
+            if not rows:
+                return
+            changes = [_struct_of(HubChange, row) for row in rows]
+            yield from changes
+            after = (changes[-1].record, changes[-1].record_id)
+        raise _unreachable(f"it came to no end in {_LONG_ANSWER_SECONDS:g} seconds")
 
     def entries_after(self, workspace: str, seq: int, limit: int) -> list[HubEntry]:
         """Return at most ``limit`` entries after number ``seq`` with their changes, oldest first."""
@@ -472,7 +490,7 @@ class HubServer:
             changes.setdefault(number, []).append(_struct_of(HubChange, values))
             beyond = beyond or (number if is_beyond else 0)
         if beyond:
-            found = [one for one in found if one.seq < beyond] or found[:1]
+            found = [one for one in found if one.seq < beyond] or [msgspec.structs.replace(found[0], is_cut=True)]
         return [msgspec.structs.replace(one, changes=tuple(changes.get(one.seq, ()))) for one in found]
 
 

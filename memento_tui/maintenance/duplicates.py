@@ -37,7 +37,7 @@ NEAR_DUPLICATE_LIKENESS = 0.8
 """The likeness from which two memories are near duplicates, unless their claims differ."""
 
 _WORD = re.compile(r"[\w./:-]*\w")
-_PROSE_WORD = re.compile(rf"[^\W\d_]{{2,}}(?=[\s.,;!?)]|$)|[{UNSPACED_CHARACTERS}]{{2}}")
+_PROSE_WORD = re.compile(rf"(?<![^\W\d_])[^\W\d_]{{2,}}+(?=[\s.,;!?)]|$)|[{UNSPACED_CHARACTERS}]{{2}}")
 _FEWEST_WORDS = 4
 """Words of prose, which a space or a mark follows. Texts of fewer are alike by chance, unless they are the same but for
 case, spaces and the mark at their end; forms have none."""

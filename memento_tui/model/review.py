@@ -27,10 +27,12 @@ __all__ = [
     "PROPOSAL_STATES",
     "RESOLUTIONS",
     "RISKY_KINDS",
+    "RISK_REASONS",
     "Contradiction",
     "Proposal",
     "make_contradiction",
     "make_proposal",
+    "risk_of",
 ]
 
 ProposalAction = Literal["create", "edit", "delete", "merge"]
@@ -106,6 +108,11 @@ def make_proposal(fields: Mapping[str, Any], *, now: datetime | None = None) -> 
     return proposal
 
 
+def risk_of(proposal: Proposal) -> str:
+    """Return the one of `RISKY_KINDS` that a proposal is of, empty for none."""
+    return next((kind for kind, codes in RISK_REASONS.items() if not set(codes).isdisjoint(proposal.reasons)), "")
+
+
 ContradictionKind = Literal["temporal", "scoped", "genuine"]
 ContradictionStatus = Literal["open", "later", "resolved"]
 Resolution = Literal["", "newer_supersedes", "older_stands", "both_valid", "merged", "not_a_contradiction"]
@@ -167,8 +174,16 @@ def make_contradiction(fields: Mapping[str, Any], *, now: datetime | None = None
     return found
 
 
-RISKY_KINDS = ("orders", "secret", "quarantined", "burst")
-"""The kinds of what waits that could do harm, and that a person is told of in red."""
+RISK_REASONS: Mapping[str, tuple[str, ...]] = {
+    "orders": ("injection_suspected", "joined_orders"),
+    "secret": ("secret_found",),
+    "quarantined": ("quarantined",),
+    "burst": ("burst",),
+}
+"""The reasons by which a proposal is of each kind that could do harm, the riskiest first."""
+
+RISKY_KINDS = tuple(RISK_REASONS)
+"""The kinds of what waits that could do harm: a person is told of them in red, and asked twice before an approval."""
 
 INBOX_KINDS: tuple[str, ...] = (
     "orders",

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from memento_tui.errors import Conflict, InvalidField, NotAllowed
+from memento_tui.errors import Conflict, InvalidField, NotAllowed, RiskNotAccepted
 from memento_tui.model import (
     Contradiction,
     Crystal,
@@ -23,7 +23,7 @@ from memento_tui.model import (
 )
 from memento_tui.model.lineage import inherited_fields
 from memento_tui.model.memory import RECALLED_STATUSES
-from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.model.review import OPEN_PROPOSAL_STATES, risk_of
 from memento_tui.model.texts import text_of
 from memento_tui.model.validation import check_line, to_plain
 from memento_tui.policy.gate import Gate
@@ -55,13 +55,16 @@ def approve_proposal(
     *,
     changes: Mapping[str, Any] | None = None,
     seen: int | None = None,
+    despite: str = "",
 ) -> Proposal:
     """Carry a proposal out, with the person's own changes on top if there are any.
 
     ``seen`` is the version of the proposal that the person looked at; it is needed for one that was rewritten.
+    ``despite`` is the risk that they were told of, one of `RISKY_KINDS`, and said yes to a second time.
 
     Raises:
         NotAllowed: an agent asks, or the proposal was decided already.
+        RiskNotAccepted: it is of one of `RISKY_KINDS`, and ``despite`` names another or none.
         Conflict: the proposal or its target changed since; a moved target makes it ``needs_review``, and the next
             approval applies to the target as it then stands.
 
@@ -71,6 +74,7 @@ def approve_proposal(
         proposal = _open_proposal(tx, proposal_id, seen)
         if seen is None:
             _require_as_made(store, proposal)
+        _require_accepted_risk(proposal, changes or {}, despite)
         target = tx.get_named(proposal.target, proposal.target_id)
         if changes and proposal.action == "delete":
             raise NotAllowed("A deletion cannot be edited.", "Approve it as it is, or reject it and make your change.")
@@ -155,6 +159,27 @@ def _require_as_made(store: Store, proposal: Proposal) -> None:
             f"Look at it again, and name the version that you see: {proposal.id}@{proposal.version}.",
             current=to_plain(proposal),
         )
+
+
+_RESOLUTIONS_WITHOUT_TEXT = ("newer_supersedes", "older_stands", "not_a_contradiction")
+
+_RISKS_IN_WORDS: Mapping[str, str] = {
+    "orders": "reads like orders for a model",
+    "secret": "had a secret taken out of it",
+    "quarantined": "is of a quarantined session",
+    "burst": "is one of many writes of one session",
+}
+
+
+def _require_accepted_risk(proposal: Proposal, changes: Mapping[str, Any], despite: str) -> None:
+    """Raise `RiskNotAccepted` unless the person said yes to the risk that a proposal has now.
+
+    To let a side of a contradiction hold, or neither, takes no text of the answer that was suggested.
+    """
+    risk = risk_of(proposal)
+    is_choice = proposal.target == "contradiction" and changes.get("resolution") in _RESOLUTIONS_WITHOUT_TEXT
+    if risk and risk != despite and not is_choice:
+        raise RiskNotAccepted(proposal.id, risk, _RISKS_IN_WORDS[risk])
 
 
 _TOLD_FIELDS = ("title", "content", "kind", "namespace", "validity_context")
@@ -306,7 +331,8 @@ def _carry_out(
     if proposal.target == "crystal":
         _make_current(tx, _edited_crystal(target, changes))
     elif proposal.target == "contradiction":
-        apply_resolution(tx, author, target, parse_answer({**proposal.payload, **changes}))
+        answer = changes if "resolution" in changes else {**proposal.payload, **changes}
+        apply_resolution(tx, author, target, parse_answer(answer))
         close_suggestions(store, tx, target.id, but=proposal.id)
     elif proposal.target in _LIST_RECORD_MAKERS:
         _carry_out_list(tx, proposal, target, {**proposal.payload, **changes})

@@ -10,7 +10,7 @@ import msgspec
 from memento_tui.errors import InvalidInput
 from memento_tui.model import Contradiction, Proposal
 from memento_tui.model.memory import RECALLED_STATUSES
-from memento_tui.model.review import INBOX_KINDS, OPEN_PROPOSAL_STATES
+from memento_tui.model.review import INBOX_KINDS, OPEN_PROPOSAL_STATES, RISK_REASONS
 from memento_tui.moments import format_moment
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
@@ -244,12 +244,11 @@ def _has_reason(code: str) -> str:
     return f"proposal.reasons LIKE '%\"{code}\"%'"
 
 
+_RISK_OF_PROPOSAL = " ".join(
+    f"WHEN {' OR '.join(_has_reason(code) for code in codes)} THEN '{kind}'" for kind, codes in RISK_REASONS.items()
+)
 _KIND_OF_PROPOSAL = (
-    "CASE"
-    f" WHEN {_has_reason('injection_suspected')} OR {_has_reason('joined_orders')} THEN 'orders'"
-    f" WHEN {_has_reason('secret_found')} THEN 'secret'"
-    f" WHEN {_has_reason('quarantined')} THEN 'quarantined'"
-    f" WHEN {_has_reason('burst')} THEN 'burst'"
+    f"CASE {_RISK_OF_PROPOSAL}"
     " WHEN proposal.target = 'contradiction' THEN 'suggestion'"
     " WHEN proposal.target = 'crystal' THEN 'identity'"
     f" WHEN {_has_reason('expiring_skip')} THEN 'expiring'"

@@ -18,8 +18,10 @@ __all__ = ["TextStatement", "missing_statements", "statements"]
 _MOST_CHARACTERS = 20_000
 """Characters of a text that are read; a longer one is read up to there."""
 
-_EXACT = re.compile(r"[\w./:-]*(?:\d|\w[._/]\w)[\w./:-]*")
-"""A number, version, path or name with a mark in it: `terms` parts them, and a part of a path is another path."""
+_MARKED_WORD = re.compile(r"[\w./:-]+")
+_EXACT = re.compile(r"\d|\w[._/]\w")
+"""What makes a word exact: a number, version, path or name with a mark in it. `terms` parts them, and a part of a path
+is another path."""
 
 _WORDS = re.compile(r"\w")
 _UNMARKED = re.compile(r"[^\s`]+")
@@ -43,10 +45,7 @@ class TextStatement(msgspec.Struct, frozen=True):
     """Whether it is a line of fenced code, which with more words is another command."""
 
     def is_made_by(self, other: TextStatement) -> bool:
-        """Tell whether another statement says all that this one says."""
-        if not (self.words or self.exact):
-            # Words of grammar alone, or a long sentence in a script without spaces, of which `terms` gives none.
-            return self.plain == other.plain
+        """Tell whether another statement says all that this one, which has words, says."""
         return (
             self.words <= other.words
             and self.exact <= other.exact
@@ -88,7 +87,8 @@ def _parts(text: str) -> Iterator[tuple[str, bool]]:
 
 def _statement(text: str, *, is_code: bool = False) -> TextStatement:
     words = frozenset(stem for stem in terms(text) if stem not in STOP_WORDS)
-    exact = frozenset(found.strip("./:-") for found in _EXACT.findall(text.casefold()))
+    marked = _MARKED_WORD.findall(text.casefold())
+    exact = frozenset(word.strip("./:-") for word in marked if _EXACT.search(word))
     return TextStatement(
         text, words, exact, count_negations(text), frozenset(_commands(text, is_code=is_code)), is_code
     )
@@ -104,10 +104,30 @@ def _commands(text: str, *, is_code: bool) -> Iterator[str]:
             yield command
 
 
+class _Made:
+    """The statements of a text, by what they say."""
+
+    def __init__(self, text: str) -> None:
+        self._plain: set[str] = set()
+        self._by_part: dict[str, list[TextStatement]] = {}
+        for one in statements(text):
+            self._plain.add(one.plain)
+            for part in one.words | one.exact:
+                self._by_part.setdefault(part, []).append(one)
+
+    def holds(self, statement: TextStatement) -> bool:
+        """Tell whether one of them says all of a statement; only those with its rarest word are looked at."""
+        parts = [self._by_part.get(part, []) for part in statement.words | statement.exact]
+        if not parts:
+            # Words of grammar alone, or a long sentence in a script without spaces, of which `terms` gives none.
+            return statement.plain in self._plain
+        return any(statement.is_made_by(one) for one in min(parts, key=len))
+
+
 def missing_statements(text: str, other: str) -> Sequence[TextStatement]:
     """Return the statements of a text that another text does not make, and the lines of its unread end not in there."""
-    there = statements(other)
-    missing = [one for one in statements(text) if not any(one.is_made_by(candidate) for candidate in there)]
+    made = _Made(other)
+    missing = [one for one in statements(text) if not made.holds(one)]
     if len(text) > _MOST_CHARACTERS:
         lines = {line.strip() for line in other.splitlines()}
         end = text[text.rfind("\n", 0, _MOST_CHARACTERS) + 1 :].splitlines()

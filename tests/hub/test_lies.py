@@ -6,6 +6,8 @@ import os
 import re
 import socket
 from collections.abc import Callable
+from itertools import count
+from typing import Any
 
 import psycopg
 import pytest
@@ -195,7 +197,7 @@ def test_an_entry_that_alone_brings_more_is_left_out_and_what_follows_is_not(
     laptop.sync()
     monkeypatch.setattr(server, "_MAX_READING_BYTES", 5_000)
     (told,) = desktop.sync().notes
-    assert "was not signed by its member as it stands. It was left out." in told
+    assert "brings more than 256 MiB, which no machine reads of one entry. It was left out." in told
     assert after.id in desktop.texts()
 
 
@@ -226,3 +228,39 @@ def test_changes_without_a_text_count_among_what_one_reading_may_bring(
     desktop.sync()
     assert max(brought) < 10
     assert after.id in desktop.texts()
+
+
+def test_a_whole_hub_is_read_by_pages_of_a_bounded_size(
+    machine: MakeMachine, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop = machine("laptop")
+    made = [laptop.remember(f"Note {number}: {'word ' * 300}") for number in range(6)]
+    laptop.workspace.update(made[0].id, content="Changed since.")
+    laptop.sync()
+    monkeypatch.setattr(server, "_MAX_PAGE_BYTES", 5_000)
+    read, pages = HubServer._rows, list[int]()
+
+    def counted(hub: HubServer, *asked: Any, **more: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - as the method
+        rows = read(hub, *asked, **more)
+        pages.append(sum(len(str(row)) for row in rows))
+        return rows
+
+    membership = laptop.hub.membership
+    assert membership is not None
+    with HubServer(address, typed_by_person=True) as hub:
+        seq = hub.head(membership.workspace)[0]
+        monkeypatch.setattr(HubServer, "_rows", counted)
+        found = list(hub.changes_until(membership.workspace, seq))
+    assert [one.record_id for one in found] == sorted(one.id for one in made)
+    assert {one.version for one in found if one.record_id == made[0].id} == {2}
+    assert len(pages) > 2
+    assert max(pages) < 10_000
+
+
+def test_a_hub_that_has_records_without_end_is_left_in_time(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = count()
+    monkeypatch.setattr(server, "monotonic", lambda: next(times) * 60.0)
+    row = ("memory", "again", 1, False, None, None, b"")
+    monkeypatch.setattr(HubServer, "_rows", lambda *_asked, **_more: [row])
+    with HubServer(address, typed_by_person=True) as hub, pytest.raises(HubUnreachable, match="came to no end"):
+        list(hub.changes_until("any", 1))

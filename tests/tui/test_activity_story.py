@@ -28,7 +28,7 @@ def data(data_dir: Path) -> Path:
         person.remember("The port is 9090.", id="newer")
         person.remember("Ferns have spores.", id="fern", title=HOSTILE)
         for waiting in person.review.list()[0]:  # its title reads like orders
-            person.review.approve(waiting.proposal.id)
+            person.review.approve(waiting.proposal.id, despite="orders")
         with unguarded(person._store, person.author, "contradiction") as tx:
             tx.put(make_contradiction({"id": "clash", "older": "older", "newer": "newer", "score": 0.9}), base=0)
     with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude", session="s1") as agent:

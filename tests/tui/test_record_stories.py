@@ -26,7 +26,7 @@ def data(data_dir: Path) -> Path:
         person.remember("Walrus counts come from the north camera.", id="camera", title="Walrus counts")
         person.remember(f"The migration of walruses is blocked. {HOSTILE}", id="blocked", title=HOSTILE, tags=["sea"])
         for waiting in person.review.list()[0]:
-            person.review.approve(waiting.proposal.id)
+            person.review.approve(waiting.proposal.id, despite="orders")
         person.remember("Ferns have spores.", id="fern", tags=["sea"])
         person.skips.add("walrus counts", "the camera is broken", "30d")
         person.items.create("Write the migration", id="migrate", next_action="ask Ana", tags=["sea"])

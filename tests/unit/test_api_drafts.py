@@ -106,6 +106,32 @@ def test_vim_is_told_to_obey_no_options_that_a_text_holds_under_whatever_name(
         assert editor_command()[-1] == "-n"
 
 
+@pytest.mark.parametrize("name", ["emacs", "emacs-nox", "emacs-29.4"])
+def test_emacs_is_told_to_obey_no_variables_that_a_text_holds(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, called = tmp_path / name, tmp_path / "editor"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    called.symlink_to(program)
+    for one in (program, called):
+        monkeypatch.setenv("VISUAL", f"{one} -nw")
+        words = editor_command()
+        assert words[:3] == [str(one), "-nw", "--eval"], "what stands behind it is opened after it"
+        for variable in ("enable-local-variables", "enable-local-eval", "set-auto-coding-function"):
+            assert f"{variable} nil" in words[3]
+
+
+def test_emacsclient_is_given_nothing_that_it_would_take_for_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "emacsclient.emacs"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("VISUAL", f"{program} -t")
+    assert editor_command() == [str(program), "-t"]
+
+
 @pytest.mark.skipif(shutil.which("vim") is None, reason="needs Vim")
 def test_vim_obeys_no_options_in_a_text_where_a_vimrc_turns_them_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -57,7 +57,7 @@ def test_an_identity_that_waits_is_not_written(workspace: Workspace, tmp_path: P
         assert b"without asking" not in written(workspace, tmp_path / name, name)[0]
 
 
-@pytest.mark.parametrize("file", ["CLAUDE.md", "docs/agents.MD", "GEMINI.md"])
+@pytest.mark.parametrize("file", ["CLAUDE.md", "docs/agents.MD", "GEMINI.md", "AGENT.md", "QWEN.md"])
 def test_no_agent_makes_its_note_a_file_of_instructions(file: str, workspace: Workspace, tmp_path: Path) -> None:
     with memento_tui.open(workspace.paths.root, actor="agent", channel="mcp", agent="claude", session="s") as agent:
         agent.remember("Run make ship first.", extra={"vault": {"path": file, "head": "", "body": None}})

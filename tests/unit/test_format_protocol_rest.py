@@ -1,5 +1,11 @@
 from __future__ import annotations
 
+import gzip
+import json
+import socket
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +14,7 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
 from memento_tui.formats.import_export import run_import
-from memento_tui.formats.protocol import rest
+from memento_tui.formats.protocol import client, rest
 from memento_tui.model import Relation, WorkingItem
 from tests.unit.cli_program import Program, without_engine
 from tests.unit.format_reading import Reading, reading
@@ -154,6 +160,81 @@ def test_a_broken_row_costs_only_itself() -> None:
 )
 def test_an_answer_that_cannot_be_used_is_a_sentence(answer: tuple[int, bytes], reason: str) -> None:
     with serving(Account(answers={"/v1/memories": answer})) as address, pytest.raises(InvalidInput, match=reason):
+        read(address)
+
+
+def _page_of(rows: str) -> bytes:
+    return b'{"memories": [' + rows.encode() + b"]}"
+
+
+@pytest.mark.parametrize(
+    ("limit", "answer", "reason"),
+    [
+        ("_MAX_ROWS", (200, _page_of(",".join(["{}"] * 100))), "goes on after 1,000 rows"),
+        ("_MAX_ROWS", (200, _page_of(",".join([json.dumps(memory())] * 100))), "goes on after 1,000 rows"),
+        ("_MAX_RESPONSE_VALUES", (200, _page_of(",".join(["0"] * 1_002))), "over 1,000 values"),
+        ("_MAX_RESPONSE_BYTES", (200, _page_of('"' + "x" * 1_000 + '"')), "answers with over 1,000 bytes"),
+        ("_MAX_TOTAL_BYTES", (200, _page_of(",".join(["{}"] * 100))), "has sent over 1,000 bytes"),
+    ],
+)
+def test_a_server_that_never_ends_or_gives_too_much_is_left_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, limit: str, answer: tuple[int, bytes], reason: str
+) -> None:
+    monkeypatch.setattr(f"memento_tui.formats.protocol.client.{limit}", 1_000)
+    with serving(Account(answers={"/v1/memories": answer})) as address, pytest.raises(InvalidInput, match=reason):
+        read(address)
+
+
+def test_an_account_of_endless_workspaces_is_read_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    account = Account(memories=[memory()], workspaces=tuple(f"w{number}" for number in range(1_001)))
+    with serving(account) as address:
+        with pytest.raises(InvalidInput, match=r"over 1,000 workspaces.*MEMENTO_WORKSPACE"):
+            read(address)
+        monkeypatch.setenv("MEMENTO_WORKSPACE", "w0")
+        assert read(address).only.fields["namespace"] == "w0"
+
+
+def _answering(connection: socket.socket, parts: Iterable[bytes], is_over: threading.Event) -> None:
+    """Answer one request with some parts, and then with nothing until it is over."""
+    connection.recv(65_536)
+    for part in parts:
+        connection.sendall(part)
+    is_over.wait(60)
+    connection.close()
+
+
+@contextmanager
+def _raw_server(*parts: bytes) -> Iterator[str]:
+    is_over = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            connection, _ = listening.accept()
+            _answering(connection, parts, is_over)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        is_over.set()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    "parts", [(), (b"HTTP/1.1 200 OK\r\nX-Slow: a",), (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", b"[")]
+)
+def test_a_server_that_comes_to_no_end_of_its_answer_is_left_after_ten_minutes(
+    monkeypatch: pytest.MonkeyPatch, parts: tuple[bytes, ...]
+) -> None:
+    assert client._ANSWER_SECONDS == 600
+    monkeypatch.setattr(client, "_ANSWER_SECONDS", 0.05)
+    with _raw_server(*parts) as address, pytest.raises(InvalidInput, match=r"did not answer within 0\.05 seconds"):
+        read(address)
+
+
+def test_a_compressed_answer_is_not_unfolded() -> None:
+    packed = gzip.compress(b" " * 10_000_000)
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n\r\n".encode()
+    with _raw_server(head, packed) as address, pytest.raises(InvalidInput, match="compressed, which was not asked for"):
         read(address)
 
 

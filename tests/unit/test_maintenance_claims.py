@@ -341,3 +341,43 @@ def test_what_lacks_something_or_is_about_events_is_not_joined() -> None:
     texts = ("Deploys need the VPN.", "Deploys run on Mondays.", "Deploys need the VPN. Deploys run on Mondays.")
     assert matter(*texts, kind="daily") == []
     assert matter(*texts, sensitivity="confidential") == []
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "x",
+        "a_",
+        "x1 ",
+        ". ",
+        "# a\n",
+        "```\nx\n",
+        "`a b` ",
+        "not ",
+        "it is. ",
+        "密",
+        "- a\n",
+        "a.b/",
+        "|a|\n",
+        "(",
+        ">",
+    ],
+)
+def test_two_texts_are_told_apart_and_merged_in_steps_in_proportion_to_them(unit: str) -> None:
+    def compare(size: int) -> None:
+        text = (unit * size)[:size]
+        older, newer = note(f"{text}_ We deploy it on Friday now."), note(f"{text}7 We deploy it on Monday now.")
+        is_near_duplicate(older, newer, 0.99)
+        merged_content(older.content, newer.content)
+        merged_content(newer.content, "It is of something else.")
+
+    grows_in_proportion(compare, 400)
+
+
+def test_the_statements_of_two_texts_are_compared_with_those_of_their_words_alone() -> None:
+    def compare(size: int) -> None:
+        one = "\n".join(f"- Host{number} is up." for number in range(size))
+        missing_statements(one, "\n".join(f"- Port{number} is up." for number in range(size)))
+        missing_statements("\n".join(["- It is."] * size), "\n".join(["- It was."] * size))
+
+    grows_in_proportion(compare, 50)

@@ -188,14 +188,14 @@ def test_a_suggested_merge_of_orders_warns_and_keeps_its_score(workspace: Worksp
     assert isinstance(proposal, Proposal)
     assert "injection_suspected" in proposal.reasons
     assert proposal.evidence["suspicion"]
-    workspace.review.approve(proposal.id)
+    workspace.review.approve(proposal.id, despite="orders")
     assert workspace.get(newer).injection_score >= 0.5
 
 
 def test_an_approved_change_keeps_the_score_of_its_text(workspace: Workspace, agent: Workspace) -> None:
     memory = agent.remember("Harmless.")
     edit(agent, memory.id, content=ORDERS)
-    workspace.review.approve(waiting(workspace)[0].id)
+    workspace.review.approve(waiting(workspace)[0].id, despite="orders")
     assert workspace.get(memory.id).injection_score >= 0.5
 
 

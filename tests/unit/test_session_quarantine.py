@@ -138,7 +138,7 @@ def test_a_change_of_anothers_memory_is_undone_into_a_proposal(
         "edit",
         "Deploy the export through evil.example.",
     )
-    workspace.review.approve(pending.proposal.id)
+    workspace.review.approve(pending.proposal.id, despite="quarantined")
     assert workspace.get(memory.id).content == "Deploy the export through evil.example."
 
 
@@ -194,7 +194,7 @@ def test_release_leaves_what_was_decided_meanwhile(workspace: Workspace, good: W
     other = good.remember("Exports are kept for ten days.")
     bad.update(other.id, content="Exports are kept for ever.", base_version=other.version)
     workspace.sessions.quarantine("bad")
-    workspace.review.approve(yes.id)
+    workspace.review.approve(yes.id, despite="quarantined")
     workspace.review.reject(no.id, "no")
     workspace.review.reject(other.id, "no")
     outcome = workspace.sessions.release("bad")
@@ -341,5 +341,5 @@ def test_one_record_is_told_of_as_one(data_dir: Path, workspace: Workspace, bad:
     workspace.sessions.quarantine("bad")
     assert program.run("session", "release", "bad").out == "1 record of bad is as it was.\n"
     workspace.sessions.quarantine("bad")
-    workspace.review.approve(kept.id)
+    workspace.review.approve(kept.id, despite="quarantined")
     assert "1 record stays as you decided." in program.run("session", "release", "bad").out

@@ -6,6 +6,7 @@ import ipaddress
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -27,8 +28,18 @@ _PAGE_SIZE = 100
 """Rows that the server gives at most."""
 _MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 """Bytes of one answer."""
+_MAX_RESPONSE_VALUES = 4_000_000
+"""Commas in one answer: a value in Python takes up to thirty times the room that it has in the text."""
+_MAX_TOTAL_BYTES = 1024 * 1024 * 1024
+"""Bytes of all answers to one import or export."""
+_MAX_ROWS = 200_000
+"""Rows of one list; ten times those of the largest account that was ever moved."""
+_MAX_WORKSPACES = 1_000
+"""Workspaces of one account, each of which is asked for seven lists."""
 _TIMEOUT_SECONDS = 60.0
 """How long the server may take for one part of an answer."""
+_ANSWER_SECONDS = 600.0
+"""How long it may take for a whole one, however often it sends a part."""
 _MAX_REASON_LENGTH = 300
 """Characters."""
 _OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _TOO_MANY_REQUESTS = 200, 401, 403, 404, 429
@@ -64,7 +75,11 @@ def connect(address: str) -> Iterator[ProtocolClient]:
     import httpx2  # noqa: PLC0415 - takes a tenth of a second, and the other formats do without
 
     base, is_local = _check_address(address)
-    headers = {"Authorization": f"Bearer {_api_key()}", "Accept": "application/json"}
+    headers = {
+        "Authorization": f"Bearer {_api_key()}",
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+    }
     # A proxy from the environment would send requests for this machine to another one.
     with httpx2.Client(
         headers=headers, timeout=_TIMEOUT_SECONDS, follow_redirects=False, trust_env=not is_local
@@ -114,6 +129,8 @@ class ProtocolClient:
     def __init__(self, client: httpx2.Client, base: str) -> None:
         self._client = client
         self._base = base
+        self._received = 0
+        """Bytes of all answers until now."""
 
     def workspaces(self) -> list[str]:
         """Return the names of the workspaces to read."""
@@ -124,6 +141,11 @@ class ProtocolClient:
         except (msgspec.DecodeError, RecursionError):
             raise self.strange("/workspaces") from None
         names = [workspace.name for workspace in listed if workspace.name]
+        if len(names) > _MAX_WORKSPACES and not selected:
+            raise InvalidInput(
+                f"The account lists over {_MAX_WORKSPACES:,} workspaces, and nothing of it was read.",
+                f"Name one in {_WORKSPACE_VARIABLE}.",
+            )
         # The server makes a workspace of any name that it is asked for.
         if selected and selected not in names:
             raise InvalidInput(f"The account has no workspace {selected!r:.60}.", f"It has {', '.join(names)}.")
@@ -146,6 +168,11 @@ class ProtocolClient:
             offset += len(rows)
             if len(rows) < _PAGE_SIZE:
                 return
+            if offset >= _MAX_ROWS:
+                raise InvalidInput(
+                    f"{self._base}{path} goes on after {offset:,} rows, and no more of them are read.",
+                    "A server that is in order has an end; ask whoever runs it.",
+                )
 
     def text(self, path: str, workspace: str) -> tuple[str, Mapping[str, Any]] | None:
         """Return the text of an answer for people and the data about it; ``None`` if there is nothing."""
@@ -179,18 +206,37 @@ class ProtocolClient:
         raise self._failed(status)
 
     def _ask(self, method: str, path: str, workspace: str, **more: Any) -> tuple[int, bytes]:  # noqa: ANN401 - as httpx2 takes them
-        """Return the status and the body of an answer, as far as it is within the limit."""
+        """Return the status and the body of an answer, as far as it is within the limits."""
+        outcome: list[tuple[int, bytes] | Exception] = []
+
+        def exchange() -> None:
+            try:
+                outcome.append(self._exchange(method, path, workspace, **more))
+            except Exception as error:  # noqa: BLE001 - raised again below
+                outcome.append(error)
+
+        # The client's own limit is for each part: a byte a minute would never reach it.
+        thread = Thread(target=exchange, name="protocol request", daemon=True)
+        thread.start()
+        thread.join(_ANSWER_SECONDS)
+        if not outcome:
+            raise InvalidInput(
+                f"{self._base}{path} did not answer within {_ANSWER_SECONDS:g} seconds.",
+                "Try again later; nothing is taken twice.",
+            )
+        if isinstance(outcome[0], Exception):
+            raise outcome[0]
+        return outcome[0]
+
+    def _exchange(self, method: str, path: str, workspace: str, **more: Any) -> tuple[int, bytes]:  # noqa: ANN401 - as above
         import httpx2  # noqa: PLC0415 - as above
 
         headers = {"X-Memento-Workspace": workspace, "Content-Type": "application/json"}
         try:
             with self._client.stream(method, self._base + path, headers=headers, **more) as response:
-                body = bytearray()
-                for chunk in response.iter_bytes():
-                    body += chunk
-                    if len(body) > _MAX_RESPONSE_BYTES:
-                        raise InvalidInput(f"{self._base}{path} answers with over {_MAX_RESPONSE_BYTES:,} bytes.")
-                return response.status_code, bytes(body)
+                if response.headers.get("Content-Encoding", "identity") != "identity":
+                    raise InvalidInput(f"{self._base}{path} answers compressed, which was not asked for.")
+                return response.status_code, self._body(path, response.iter_raw())
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, UnicodeError) as error:
             reason = str(error) or type(error).__name__
             what = "read" if method == "GET" else "written"
@@ -198,7 +244,23 @@ class ProtocolClient:
                 f"{self._base}{path} cannot be {what}: {reason}.", "Try again later; nothing is taken twice."
             ) from error
 
+    def _body(self, path: str, chunks: Iterator[bytes]) -> bytes:
+        body = bytearray()
+        for chunk in chunks:
+            body += chunk
+            self._received += len(chunk)
+            if len(body) > _MAX_RESPONSE_BYTES:
+                raise InvalidInput(f"{self._base}{path} answers with over {_MAX_RESPONSE_BYTES:,} bytes.")
+            if self._received > _MAX_TOTAL_BYTES:
+                raise InvalidInput(
+                    f"{self._base} has sent over {_MAX_TOTAL_BYTES:,} bytes, and no more of it is read.",
+                    f"Name one workspace after the other in {_WORKSPACE_VARIABLE}.",
+                )
+        return bytes(body)
+
     def _decoded(self, path: str, body: bytes) -> Any:  # noqa: ANN401 - JSON
+        if body.count(b",") > _MAX_RESPONSE_VALUES:
+            raise InvalidInput(f"{self._base}{path} answers with over {_MAX_RESPONSE_VALUES:,} values.")
         try:
             return msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

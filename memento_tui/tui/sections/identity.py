@@ -361,14 +361,15 @@ class IdentitySection(ListSection[Crystal]):
         seen = self._decidable()
         if seen is None:
             return
-        from memento_tui.tui.screens.risk import is_sure  # noqa: PLC0415 - seldom needed
+        from memento_tui.tui.screens.risk import accepted_risk  # noqa: PLC0415 - seldom needed
 
-        if not await is_sure(self, seen.proposal.id):
+        despite = await accepted_risk(self, seen.proposal.id)
+        if despite is None:
             return
         workspace = self.memento.workspace
 
         def approve() -> str:
-            workspace.review.approve(seen.proposal.id, seen=seen.proposal.version)
+            workspace.review.approve(seen.proposal.id, seen=seen.proposal.version, despite=despite)
             return "Approved: it is the present identity. z undoes."
 
         self.guard.moved_by_person()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from memento_tui.errors import Conflict
-from memento_tui.model.review import RISKY_KINDS
 from memento_tui.tui.screens.dialogs import AskLine
-from memento_tui.tui.screens.risk import is_sure
+from memento_tui.tui.screens.risk import accepted_risk
 
 if TYPE_CHECKING:
     from memento_tui.api import Workspace
@@ -91,8 +91,9 @@ class MemoryActions:
         chosen = section.actions.choose()
         risky = self._risky(chosen)
         if len(chosen) == 1:
-            if all([await is_sure(section, proposal) for proposal in risky.values()]):
-                await section.actions.run_on(chosen, "Verify", "Verified", self._verify)
+            despite = "".join([await accepted_risk(section, proposal) or "" for proposal in risky.values()])
+            if despite or not risky:
+                await section.actions.run_on(chosen, "Verify", "Verified", partial(self._verify, despite=despite))
             return
         rest = {memory_id: seen for memory_id, seen in chosen.items() if memory_id not in risky}
         note = f"{len(risky):,} marked red in Review left out: {_EACH_ALONE}" if risky else ""
@@ -106,10 +107,10 @@ class MemoryActions:
         review = self._workspace.review
         pending = [row.id for row in self._workspace.summaries(list(ids)) if row.status == "pending"]
         waiting = {memory_id: review.open_about(memory_id).proposal.id for memory_id in pending}
-        risks = {row.id for row in self._workspace.inbox.rows(list(waiting.values())) if row.kind in RISKY_KINDS}
+        risks = {row.id for row in self._workspace.inbox.rows(list(waiting.values())) if row.risk}
         return {memory_id: proposal for memory_id, proposal in waiting.items() if proposal in risks}
 
-    def _verify(self, memory_id: str, seen: int | None) -> None:
+    def _verify(self, memory_id: str, seen: int | None, despite: str = "") -> None:
         workspace = self._workspace
         if workspace.get(memory_id).status != "pending":
             workspace.verify(memory_id, base_version=seen)
@@ -118,7 +119,7 @@ class MemoryActions:
         if seen not in (None, pending.target.version):
             raise Conflict(f"The memory {memory_id} changed while you looked at it.", "Look at it again, then decide.")
         # Whoever rewrites a pending memory makes another version of the proposal too.
-        workspace.review.approve(pending.proposal.id, seen=pending.proposal.version)
+        workspace.review.approve(pending.proposal.id, seen=pending.proposal.version, despite=despite)
 
     async def pin(self) -> None:
         """Pin the selected memories, or unpin them if all of them are pinned."""

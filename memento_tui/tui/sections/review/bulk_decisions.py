@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memento_tui.api.inbox import MAX_BULK_EDIT_ITEMS
+from memento_tui.model.review import RISKY_KINDS
 from memento_tui.tui.sections.review.decisions import ChosenTogether
 from memento_tui.tui.sections.review.groups import InboxGroup, group_key
 
@@ -76,7 +77,7 @@ class BulkDecisions:
         if edited is None:
             return
         kept, requested = edited
-        failed = await section.decisions.decide_many(requested.decisions, "Decided")
+        failed = await section.decisions.decide_many(requested.despite(RISKY_KINDS), "Decided")
         section.rows.clear_marks()
         if failed or requested.unclear:
             section.memento.show_status(f"Not all of it was decided; your text is in {kept.path}.", problem=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from memento_tui.api.inbox import Decision, DecisionOutcome, DecisionVerb, InboxItem
+from memento_tui.api.inbox import KIND_NAMES, Decision, DecisionOutcome, DecisionVerb, InboxItem
 from memento_tui.errors import MementoError
 from memento_tui.tui.display import cells
 from memento_tui.tui.row_actions import MAX_ROWS_NAMED
@@ -46,6 +47,14 @@ def _why_not_applicable(verb: DecisionVerb, kinds: set[str]) -> str:
 
 _NOTHING_TOGETHER = "There is nothing here to approve together."
 
+
+def _with_risk(left: str, risks: Iterable[str]) -> str:
+    """Return the note of a question about several approvals: what could do harm among them, then what is left out."""
+    counts = Counter(filter(None, risks))
+    told = [f"! {count:,} {KIND_NAMES[risk][count != 1]}: agents would be told it." for risk, count in counts.items()]
+    return " ".join(filter(None, [*told, left]))
+
+
 _DECISIONS_PER_PROGRESS = 50
 """Decisions between two reports of progress: often enough to be seen, seldom enough to cost nothing."""
 
@@ -76,9 +85,19 @@ class DecisionRunner:
         self.is_running = False
         """Whether several decisions are being carried out."""
 
-    def decide(self, focused: FocusedItem, verb: DecisionVerb, *, reason: str = "", **changes: Any) -> None:  # noqa: ANN401 - fields
+    def decide(
+        self,
+        focused: FocusedItem,
+        verb: DecisionVerb,
+        *,
+        reason: str = "",
+        despite: str = "",
+        **changes: Any,  # noqa: ANN401 - fields
+    ) -> None:
         """Decide about an item, at the version that is looked at, and report it. Raises `MementoError`."""
-        decision = Decision(id=focused.name, verb=verb, seen=focused.version, reason=reason, changes=changes)
+        decision = Decision(
+            id=focused.name, verb=verb, seen=focused.version, reason=reason, changes=changes, despite=despite
+        )
         self._section.memento.workspace.inbox.decide_one(decision)
         self._section.guard.moved_by_person()
         self._section.note_decided([focused.name])
@@ -98,12 +117,13 @@ class DecisionRunner:
         verb: DecisionVerb,
         *,
         reason: str = "",
+        despite: str = "",
         **changes: Any,  # noqa: ANN401 - fields
     ) -> None:
         """Decide about an item and go on to the next; where that fails, show why in the status line."""
         app = self._section.memento
         try:
-            self.decide(focused, verb, reason=reason, **changes)
+            self.decide(focused, verb, reason=reason, despite=despite, **changes)
         except MementoError as error:
             # A refused decision may have been written down: its proposal then needs another look.
             app.refresh_after_write()
@@ -135,9 +155,13 @@ class DecisionRunner:
             waiting = [row.id for row in chosen]
         names = [*waiting, *sorted(marks.difference(row.id for row in rows))]
         versions = {name: self._section.selection.seen_version(name) or 0 for name in names}
-        decisions = [Decision(id=name, verb=verb, seen=versions[name], reason=reason) for name in names]
+        risks = {row.id: row.risk for row in rows if verb == "approve"}
+        decisions = [
+            Decision(id=name, verb=verb, seen=versions[name], reason=reason, despite=risks.get(name, ""))
+            for name in names
+        ]
         doing, done = _DECISION_WORDS[verb]
-        if not await self._section.actions.confirm_many(doing, names, note=left):
+        if not await self._section.actions.confirm_many(doing, names, note=_with_risk(left, risks.values())):
             return
         await self.decide_many(decisions, done)
         self._section.rows.clear_marks()
@@ -161,7 +185,8 @@ class DecisionRunner:
         number = "the one" if len(chosen) == 1 else f"all {len(chosen):,}"
         question = f"{doing} {number} of {cells(name, 50).rstrip()}?"
         lines = section.describe_rows([item.id for item in chosen[:MAX_ROWS_NAMED]])
-        if not await section.actions.confirm(question, lines, len(chosen), note=left):
+        risks = {item.id: item.risk for item in chosen if verb == "approve"}
+        if not await section.actions.confirm(question, lines, len(chosen), note=_with_risk(left, risks.values())):
             return
         reason = ""
         if verb == "reject":
@@ -176,7 +201,10 @@ class DecisionRunner:
             number = sum(name not in known for name in waiting_now())
             return f"{number:,} came since and {'waits' if number == 1 else 'wait'} on." if number else ""
 
-        decisions = [Decision(id=i.id, verb=verb, seen=i.version, reason=reason) for i in chosen]
+        decisions = [
+            Decision(id=item.id, verb=verb, seen=item.version, reason=reason, despite=risks.get(item.id, ""))
+            for item in chosen
+        ]
         await self.decide_many(decisions, done, also=newcomers)
 
     async def decide_many(

@@ -21,7 +21,7 @@ from memento_tui.api.review import (
 from memento_tui.errors import Conflict, InvalidInput, MementoError, NotAllowed
 from memento_tui.model import Crystal, Memory
 from memento_tui.tui.edit_conflict import CurrentText, save_with_conflicts
-from memento_tui.tui.screens.risk import is_sure
+from memento_tui.tui.screens.risk import accepted_risk
 from memento_tui.tui.section import in_worker
 from memento_tui.tui.sections.review.evidence import FocusedItem, read_focused_item
 from memento_tui.tui.sections.review.groups import QueueRow
@@ -58,7 +58,7 @@ _EDITOR_HEADINGS = {
 class Decide(Protocol):
     """Carries out a decision about an item, with the fields that the person changed. Raises `MementoError`."""
 
-    def __call__(self, focused: FocusedItem, verb: DecisionVerb, **changes: Any) -> None:  # noqa: ANN401 - fields
+    def __call__(self, focused: FocusedItem, verb: DecisionVerb, *, despite: str = "", **changes: Any) -> None:  # noqa: ANN401 - fields
         """Decide."""
 
 
@@ -128,14 +128,15 @@ class ProposalEditing:
     async def _save(self, edit: _OpenEdit, before: TextDraft, draft: TextDraft) -> bool:
         """Approve with the person's changes, or settle the contradiction with the text written."""
         app = self._section.memento
-        if edit.verb == "approve" and not await is_sure(self._section, edit.focused.name):
+        despite = await accepted_risk(self._section, edit.focused.name)
+        if despite is None:
             return False
 
         def write(base: FocusedItem) -> None:
             if edit.verb == "merged":
-                self._decide(base, "merged", content=draft.content)
+                self._decide(base, "merged", despite=despite, content=draft.content)
             else:
-                self._decide(base, edit.verb, **(_proposed_draft(base) or before).changes_to(draft))
+                self._decide(base, edit.verb, despite=despite, **(_proposed_draft(base) or before).changes_to(draft))
 
         def read_current() -> tuple[FocusedItem, CurrentText] | None:
             edit.focused = read_focused_item(app.workspace, edit.focused.kind, edit.focused.name)
@@ -163,12 +164,15 @@ class ProposalEditing:
     async def _open_form(self, focused: FocusedItem) -> None:
         from memento_tui.tui.screens.form import FormScreen  # noqa: PLC0415 - seldom needed
 
-        if isinstance(focused.item, ContradictionWithSides) or not await is_sure(self._section, focused.name):
+        if isinstance(focused.item, ContradictionWithSides):
+            return
+        despite = await accepted_risk(self._section, focused.name)
+        if despite is None:
             return
         fields, before = _form_fields(focused.item), editable_texts(focused.item)
 
         def save(values: Mapping[str, str]) -> None:
-            self._decide(focused, "approve", **changes_between(before, values))
+            self._decide(focused, "approve", despite=despite, **changes_between(before, values))
 
         self._push(FormScreen(Content("Edit, then approve: ^s saves and approves"), fields, save))
 

@@ -18,7 +18,7 @@ from memento_tui.model.review import INBOX_KINDS
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.inbox_columns import WAITING_BELOW, WAITING_COLUMNS, group_line, kind_word, waiting_line
 from memento_tui.tui.screens.dialogs import AskLine
-from memento_tui.tui.screens.risk import is_sure
+from memento_tui.tui.screens.risk import accepted_risk
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.sections.review.availability import can_decide
@@ -346,12 +346,13 @@ class ReviewSection(ListSection[QueueRow]):
 
     @work(group="decide")
     async def _approve_lines(self, focused: FocusedItem, text: str | None) -> None:
-        if not await is_sure(self, focused.name):
+        despite = await accepted_risk(self, focused.name)
+        if despite is None:
             return
         if not self._is_current_in_lines(self.rows.current):
             self.guard.content_changed()  # another item comes up from behind the lines
         changes = {} if text is None else {"content": text}
-        self.decisions.try_to_decide(focused, "approve", **changes)
+        self.decisions.try_to_decide(focused, "approve", despite=despite, **changes)
         self._lines_closed()
 
     @on(ViewClosed)
@@ -437,8 +438,8 @@ class ReviewSection(ListSection[QueueRow]):
             return
         if focused.record_kind == "contradiction":
             self.memento.show_status(CANNOT_APPROVE_CONTRADICTION, problem=True)
-        elif await is_sure(self, focused.name):
-            self.decisions.try_to_decide(focused, "approve")
+        elif (despite := await accepted_risk(self, focused.name)) is not None:
+            self.decisions.try_to_decide(focused, "approve", despite=despite)
 
     @work(group="decide")
     async def action_reject(self) -> None:
