@@ -7,7 +7,7 @@ import threading
 
 from memento_tui.api.overview import HealthFinding
 from memento_tui.api.workspace import Workspace
-from memento_tui.errors import EngineUnavailable, MementoError, NotAllowed
+from memento_tui.errors import DataDirectoryError, EngineUnavailable, MementoError, NotAllowed
 from memento_tui.meaning import INSTALL_HINT, NOT_INSTALLED, is_installed
 from memento_tui.search.engine_client import SemanticClient
 from memento_tui.storage.backup import Progress
@@ -22,7 +22,11 @@ _REPAIR_HINT = "`memento doctor --repair` mends it; a backup is made first."
 
 
 def check_rows(
-    workspace: Workspace, *, since: int = 0, progress: Progress | None = None, stop: threading.Event | None = None
+    workspace: Workspace,
+    *,
+    since: int = 0,
+    progress: Progress | None = None,
+    stop: threading.Event | None = None,
 ) -> HealthFinding:
     """Compare the current rows with the journal; with ``since`` only of records changed after that entry.
 
@@ -46,6 +50,11 @@ def check_rows(
     hint = "Something else changed the database. " + _REPAIR_HINT
     if all(one.kind == "unknown" for one in found) and len(said) == len(found):
         hint = "Something else wrote it. Compare it with a backup; `memento forget` or `memento purge` removes it."
+    else:
+        try:
+            workspace._store.audit.check_rows_can_be_put_back()
+        except DataDirectoryError as error:
+            hint = f"{error.message} {error.hint}"
     return HealthFinding("records", ok=False, detail="; ".join(said), hint=hint)
 
 
@@ -111,13 +120,14 @@ def repair(workspace: Workspace, *, progress: Progress | None = None) -> list[st
 
     Raises:
         NotAllowed: an agent asks.
-        DataDirectoryError: the database is damaged, or cannot be written.
+        DataDirectoryError: the journal or the database is damaged, or cannot be written; nothing was changed.
 
     """
     if workspace.author.actor != "person":
         raise NotAllowed("Only a person repairs a workspace.", "Ask the person to do it.")
     done = []
     if not check_rows(workspace, progress=progress).ok:
+        workspace._store.audit.check_rows_can_be_put_back()
         kept = workspace.backups.keep_before_repair()
         mended = workspace._store.audit.put_rows_back()
         done += [f"{one.record} {one.record_id} is again as the journal says" for one in mended]

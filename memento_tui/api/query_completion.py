@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from memento_tui import clock
 from memento_tui.model.filters import AllOf
 from memento_tui.model.memory import KINDS, SOURCE_TYPES, STABILITIES, STATUSES, TIERS
-from memento_tui.search.query_language import FIELDS, FieldToken, field_tokens, meant_field, parse
+from memento_tui.search.query_language import (
+    FIELDS,
+    FieldToken,
+    field_tokens,
+    meant_field,
+    parse,
+    written_field,
+    written_value,
+)
+from memento_tui.text.folding import folded
 from memento_tui.text.near_names import nearest_name
 
 if TYPE_CHECKING:
@@ -55,13 +64,13 @@ class Suggestions(NamedTuple):
 
 def suggest(start: int, typed: str, known: Iterable[tuple[str, str]]) -> Suggestions:
     """Return the known values, each with a note, that begin with what was typed, then those that hold it."""
-    folded = typed.casefold()
-    values = [(text, note) for text, note in known if folded in text.casefold()]
-    begun = [value for value in values if value[0].casefold().startswith(folded)]
-    values = begun + [value for value in values if not value[0].casefold().startswith(folded)]
+    sought = folded(typed)
+    values = [(text, note) for text, note in known if sought in folded(text)]
+    begun = [value for value in values if folded(value[0]).startswith(sought)]
+    values = begun + [value for value in values if not folded(value[0]).startswith(sought)]
     if [text for text, _ in values] == [typed]:
         return Suggestions()
-    options = tuple(Suggestion(_quoted(text), note) for text, note in values[:MAX_SUGGESTIONS])
+    options = tuple(Suggestion(written_value(text), note) for text, note in values[:MAX_SUGGESTIONS])
     return Suggestions(start, start + len(typed), options)
 
 
@@ -78,11 +87,7 @@ def complete_filter(line: str, cursor: int, fields: Mapping[str, Iterable[tuple[
     return suggest(begin, name, [*names, *fields.get("", ())]) if name else Suggestions()
 
 
-def _quoted(value: str) -> str:
-    return f'"{value}"' if re.search(r"\s", value) else value
-
-
-_PARTIAL = re.compile(r"(?:^|(?<=\s))-?(?:(?P<field>[A-Za-z]+):)?(?P<typed>[^\s\"]*)\Z")
+_PARTIAL = re.compile(r'(?:^|(?<=\s))-?(?:(?P<field>[A-Za-z]+):)?(?P<typed>(?:"[^"]*",|[^\s",]*,)*[^\s",]*)\Z')
 
 _FIELD_ALONE = re.compile(rf"(?:^|(?<=\s))-?(?:{'|'.join(FIELDS)}):\Z", re.IGNORECASE)
 
@@ -154,9 +159,7 @@ class QueryHelper:
             found = suggest(partial.start("typed"), typed, known) if len(typed) >= _SHORTEST_FIELD else Suggestions()
         elif field.lower() in FIELDS:
             last = typed.rpartition(",")[2]
-            # Quotation marks stand around all values of a field together.
-            known = [value for value in self.values(field.lower()) if last == typed or " " not in value[0]]
-            found = suggest(cursor - len(last), last, known)
+            found = suggest(cursor - len(last), last, self.values(field.lower()))
         else:
             found = Suggestions()
         return found
@@ -219,7 +222,7 @@ class QueryHelper:
             if field not in FIELDS or not token.values:
                 continue
             values = [self._forgive_value(field, value, notes) for value in token.values]
-            made += source[end : token.start] + f"{token.sign}{field}:" + _quoted(",".join(values))
+            made += source[end : token.start] + token.sign + written_field(field, *values)
             end = token.end
         return ForgivenQuery(made + source[end:], tuple(notes))
 
@@ -229,36 +232,36 @@ class QueryHelper:
         if not self._is_whole(token):
             return before
         is_known = token.field in FIELDS and token.values
-        return before + f"{token.sign}{token.field}:{_quoted(','.join(token.values))}" if is_known else source
+        return before + token.sign + written_field(token.field, *token.values) if is_known else source
 
     def _is_shown(self, token: FieldToken) -> bool:
         """Return whether a field that is being typed has a value already by which something is found."""
-        part = f"{token.field}:{_quoted(','.join(token.values))}"
+        part = written_field(token.field, *token.values)
         return bool(token.values) and self._is_whole(token) and not parse(part, typing=True).problems
 
     def _is_whole(self, token: FieldToken) -> bool:
         """Return whether a part says something as it stands, and is not merely the beginning of a value."""
         if token.field not in _OPEN_FIELDS or not token.values:
             return True
-        last = token.values[-1].casefold()
+        last = folded(token.values[-1])
         return self._is_used(token.field, token.values[-1]) or not any(
-            name.casefold().startswith(last) for name in self._counts(token.field)
+            folded(name).startswith(last) for name in self._counts(token.field)
         )
 
     def _forgive_value(self, field: str, value: str, notes: list[str]) -> str:
         """Return the value that was probably meant, and note where it is another or where no memory has it."""
         if field in _CLOSED_FIELDS:
             known: Iterable[str] = _WORDS[field]
-            if not parse(f"{field}:{_quoted(value)}").error:
+            if not parse(written_field(field, value)).error:
                 return value
         elif field not in _OPEN_FIELDS or self._is_used(field, value):
             return value
         else:
             known = self._counts(field)
-        by_folded = {name.casefold(): name for name in known}
-        folded = value.casefold().strip("#/")
-        begun = [name for name in by_folded if name.startswith(folded)] if len(folded) >= _SHORTEST_BEGINNING else []
-        near = begun[0] if begun else nearest_name(folded, by_folded, _LEAST_LIKENESS)
+        by_folded = {folded(name): name for name in known}
+        sought = folded(value).strip("#/")
+        begun = [name for name in by_folded if name.startswith(sought)] if len(sought) >= _SHORTEST_BEGINNING else []
+        near = begun[0] if begun else nearest_name(sought, by_folded, _LEAST_LIKENESS)
         if near:
             notes.append(f"There is no {field}:{value:.60}; showing {field}:{by_folded[near]:.60}.")
             return by_folded[near]
@@ -268,7 +271,7 @@ class QueryHelper:
 
     def _is_used(self, field: str, value: str) -> bool:
         """Return whether any memory, a deleted one too, has the value."""
-        text = f"{field}:{_quoted(value)}"
+        text = written_field(field, value)
         if text not in self._used:
             query = parse(text)
             self._used[text] = bool(query.problems) or self._workspace.count(AllOf((query.filter,))) > 0

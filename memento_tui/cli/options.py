@@ -13,7 +13,7 @@ from memento_tui.cli.command import CommandFunction
 from memento_tui.errors import InvalidField, InvalidInput
 from memento_tui.model import Memory
 from memento_tui.model.memory_fields import FIELDS, FieldOption, MemoryField
-from memento_tui.model.validation import MAX_CONTENT_BYTES
+from memento_tui.model.validation import MAX_CONTENT_BYTES, fold_tag
 
 __all__ = ["changes_of", "fields_of", "memory_options", "paging", "past_moment", "read_text", "split_words"]
 
@@ -115,9 +115,9 @@ def changes_of(options: Mapping[str, Any], present: Memory) -> dict[str, Any]:
     if options["content"] is not None:
         changes["content"] = read_text(options["content"])
     if options["tags"] or options["untags"]:
-        unwanted = {tag.casefold() for tag in split_words(options["untags"])}
+        unwanted = set(map(fold_tag, split_words(options["untags"])))
         tags = dict.fromkeys([*present.tags, *split_words(options["tags"])])
-        changes["tags"] = [tag for tag in tags if tag.casefold() not in unwanted]
+        changes["tags"] = [tag for tag in tags if fold_tag(tag) not in unwanted]
     source = {part: options[part] for part in _SOURCE_OPTIONS if options[part] is not None}
     if source:
         changes["source"] = {part: getattr(present.source, part) for part in _SOURCE_OPTIONS} | source

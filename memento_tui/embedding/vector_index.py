@@ -57,6 +57,12 @@ LAYOUT_VERSION = 3
 An index of another layout, or with other columns, is rebuilt.
 """
 
+FACTS_VERSION = 1
+"""Raised with every change of what `indexed_facts` makes of a memory, in the same columns.
+
+An index of another version keeps its vectors, and every row is compared with its memory again.
+"""
+
 VECTOR_COLUMNS = ("vector", "search_vector")
 """The vector of a memory's text, by which memories are compared, and the one that a query is compared with."""
 
@@ -160,6 +166,8 @@ class IndexState(msgspec.Struct, frozen=True):
     """How many rows there were when the partitions were made; 0 where there are none."""
     source: ModelSource = PACKAGED_MODEL
     """The place of the model."""
+    facts: int = 0
+    """The version of the facts in the rows."""
 
 
 @dataclass(frozen=True)
@@ -285,7 +293,7 @@ class VectorIndex:
     ) -> None:
         self._directory = directory
         self._dimension = dimension
-        self._empty_state = IndexState(LAYOUT_VERSION, store, model, source=source)
+        self._empty_state = IndexState(LAYOUT_VERSION, store, model, source=source, facts=FACTS_VERSION)
         self._schema = _schema(dimension)
         # The table and its state change in one assignment: a reader never has the one without the other.
         self._current = self._open()
@@ -338,6 +346,9 @@ class VectorIndex:
         empty = self._empty_state
         if (state.layout, state.store, state.model) != (empty.layout, empty.store, empty.model):
             return self._recreate("it is of another model, store or version")
+        if state.facts != empty.facts:
+            _log.info("the facts in the index are of another version: its rows are compared with the memories")
+            state = msgspec.structs.replace(state, seq=0, entry="", facts=empty.facts)
         # The folder of a model may have another path by now.
         return replace(found, state=msgspec.structs.replace(state, source=empty.source))
 

@@ -16,7 +16,7 @@ from memento_tui.formats import markdown
 from memento_tui.formats.base import MAX_KIND_LENGTH, one_line, usable_tags
 from memento_tui.formats.frontmatter import NoteParts, read_properties, split_note, without_head
 from memento_tui.model.memory import parse_kind
-from memento_tui.model.validation import MAX_LINE_LENGTH, MAX_TAGS
+from memento_tui.model.validation import MAX_LINE_LENGTH, MAX_TAGS, fold_tag
 from memento_tui.moments import parse_moment, parse_span
 from memento_tui.text.folding import folded
 
@@ -145,8 +145,8 @@ def _own_tags(properties: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _body_tags(plain: str, own: Iterable[str]) -> tuple[str, ...]:
-    known = {tag.casefold() for tag in own}
-    tags = usable_tags(tag for tag in markdown.find_tags(plain) if tag.casefold() not in known)
+    known = set(map(fold_tag, own))
+    tags = usable_tags(tag for tag in markdown.find_tags(plain) if fold_tag(tag) not in known)
     return tags[: max(0, MAX_TAGS - len(known))]
 
 

@@ -40,7 +40,7 @@ class HasStem(msgspec.Struct, frozen=True):
 
 
 class HasTag(msgspec.Struct, frozen=True):
-    """The memory has the tag, in whatever case."""
+    """The memory has the tag, in whatever case, and however its accents are written."""
 
     tag: str
 

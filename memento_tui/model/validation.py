@@ -11,6 +11,7 @@ import msgspec
 
 from memento_tui.errors import InvalidField
 from memento_tui.moments import parse_moment
+from memento_tui.text.folding import folded
 
 __all__ = [
     "ACCOUNTS_NAMESPACE",
@@ -193,8 +194,8 @@ def check_tags(tags: Iterable[str], field: str = "tags") -> tuple[str, ...]:
 
 
 def fold_tag(tag: str) -> str:
-    """Return the form in which tags are compared: their case does not matter."""
-    return tag.casefold()
+    """Return the form in which tags are compared: neither their case matters nor how their accents are written."""
+    return folded(tag)
 
 
 def check_namespace(value: str, field: str = "namespace") -> str:

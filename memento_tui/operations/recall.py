@@ -14,7 +14,7 @@ from memento_tui.model.filters import AllOf, AnyOf, Filter, Under, filters_on
 from memento_tui.model.validation import ACCOUNTS_NAMESPACE, is_under
 from memento_tui.operations.memories import is_recalled
 from memento_tui.operations.relevance import relevant_hits
-from memento_tui.search.query_language import FIELDS, parse
+from memento_tui.search.query_language import FIELDS, parse, written_field
 from memento_tui.search.telling import is_held_back
 from memento_tui.text.conditions import of_other_places
 
@@ -223,9 +223,9 @@ def namespace_query(namespace: str | None, tags: Iterable[str] = ()) -> str:
     names = [("ns", namespace)] if namespace else []
     names += [("tag", tag) for tag in tags if tag.strip()]
     for _, name in names:
-        if '"' in name or "," in name:
-            raise InvalidInput(f"Nothing can be searched for by {name!r:.80}: it holds a comma or a quotation mark.")
-    return " ".join(f'{field}:"{name}"' for field, name in names)
+        if '"' in name:
+            raise InvalidInput(f"Nothing can be searched for by {name!r:.80}: it holds a quotation mark.")
+    return " ".join(written_field(field, name) for field, name in names)
 
 
 def without_reserved(query: str, among: Filter | None = None) -> str:

@@ -42,7 +42,7 @@ __all__ = [
     "register_analyzers",
 ]
 
-TEXT_VERSION = "8"
+TEXT_VERSION = "9"
 """Raised with every change of the text fields or analyzers; an index of another version is rebuilt.
 
 A hook reads no other fields of the index. The whole version, `IndexState.version`, begins with it and goes on with a

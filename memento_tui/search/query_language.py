@@ -31,10 +31,11 @@ __all__ = [
     "parse",
     "parse_filter",
     "written_field",
+    "written_value",
 ]
 
 FIELDS: dict[str, str] = {
-    "tag": "tag:api, or tag:api,web for either",
+    "tag": 'tag:api, or tag:api,web for either; tag:"data model" with a space or comma in it',
     "kind": "kind:decision",
     "ns": "ns:projects/site, and all below it",
     "is": "is:pinned, is:untagged, is:draft, is:verified, is:expired, is:pending, is:external, ...",
@@ -100,12 +101,13 @@ class Query(msgspec.Struct, frozen=True):
 _TOKEN = re.compile(
     r"""
     (?P<minus>-)?
-    (?: (?P<field>[A-Za-z]+) : (?: "(?P<quoted>[^"]*)(?P<closed>"?) | (?P<value>[^\s"]+) )
+    (?: (?P<field>[A-Za-z]+) : (?=\S) (?P<values> (?: "[^"]*"? | [^\s",]* ) (?: , (?: "[^"]*"? | [^\s",]* ) )* )
       | "(?P<phrase>[^"]*)(?P<ended>"?)
       | (?P<word>[^\s]+) )
     """,
     re.VERBOSE,
 )
+_VALUE = re.compile(r'"([^"]*)"?|([^",]+)')
 _UNCLOSED = "A quotation mark is not closed; everything after it was read as one phrase."
 _COMPARISON = re.compile(r"(>=|<=|>|<|=)?(.+)")
 
@@ -141,9 +143,14 @@ def parse_filter(source: str, *, now: datetime | None = None) -> Filter:
     return query.filter
 
 
-def written_field(field: str, value: str) -> str:
-    """Return the part of a query that asks for a value of a field, in quotation marks where white space needs them."""
-    return f'{field}:"{value}"' if re.search(r"\s", value) else f"{field}:{value}"
+def written_field(field: str, *values: str) -> str:
+    """Return the part of a query that asks for any of some values of a field."""
+    return f"{field}:{','.join(map(written_value, values))}"
+
+
+def written_value(value: str) -> str:
+    """Return a value as it stands behind a field, in quotation marks where white space or a comma needs them."""
+    return f'"{value}"' if re.search(r"[\s,]", value) else value
 
 
 class FieldToken(NamedTuple):
@@ -161,10 +168,19 @@ class FieldToken(NamedTuple):
 def field_tokens(source: str) -> Iterator[FieldToken]:
     """Yield the parts of a query that look like fields, in their order."""
     for token in _TOKEN.finditer(source):
-        value = token["quoted"] if token["value"] is None else token["value"]
-        if token["field"] and value and token["closed"] != "":
+        if token["field"] and token["values"] != '""' and _is_closed(token["values"]):
             sign = token["minus"] or ""
-            yield FieldToken(token.start(), token.end(), sign, token["field"].lower(), tuple(_choices(value)))
+            yield FieldToken(token.start(), token.end(), sign, token["field"].lower(), _split_values(token["values"]))
+
+
+def _is_closed(text: str) -> bool:
+    return text.count('"') % 2 == 0
+
+
+def _split_values(text: str) -> tuple[str, ...]:
+    """Return the values behind a field: commas stand between them, but for those in quotation marks."""
+    values = (quoted or plain for quoted, plain in _VALUE.findall(text))
+    return tuple(value.strip() for value in values if value.strip())
 
 
 class _QueryParser:
@@ -193,10 +209,9 @@ class _QueryParser:
     def take(self, token: re.Match[str], *, typing: bool) -> None:
         excluded = bool(token["minus"])
         if token["field"] and token["field"].lower() in FIELDS:
-            value = token["quoted"] if token["value"] is None else token["value"]
-            if token["closed"] == "":
+            if not _is_closed(token["values"]):
                 self.problems.append(_UNCLOSED)
-            self._take_field(token["field"].lower(), value, excluded=excluded, typing=typing)
+            self._take_field(token["field"].lower(), token["values"], excluded=excluded, typing=typing)
         elif token["field"] and (meant := meant_field(token["field"].lower())) and not typing:
             text = token[0].lstrip("-")
             self._refuse(
@@ -223,11 +238,11 @@ class _QueryParser:
             return
         (self.excluded if excluded else self.words).append(Word(text, typing=typing and not excluded))
 
-    def _take_field(self, field: str, value: str, *, excluded: bool, typing: bool) -> None:
+    def _take_field(self, field: str, text: str, *, excluded: bool, typing: bool) -> None:
         try:
-            parsed = _FIELD_PARSERS[field](value, self.now)
+            parsed = _FIELD_PARSERS[field](_split_values(text), self.now)
         except InvalidField as error:
-            self._refuse(f"{field}:{value:.60} cannot be used: {error.reason}.", typing=typing)
+            self._refuse(f"{field}:{text:.60} cannot be used: {error.reason}.", typing=typing)
             return
         self.filters.append(Not(parsed) if excluded else parsed)
 
@@ -257,13 +272,17 @@ def meant_field(name: str) -> str:
     return meant if len(name) > _SHORTEST_MISSPELLING or meant[:1] == name[0] else ""
 
 
-def _choices(value: str) -> Iterator[str]:
-    return (part.strip() for part in value.split(",") if part.strip())
+_Values = tuple[str, ...]
 
 
-def _one_of(field: str, column: str, known: tuple[str, ...]) -> Callable[[str, datetime], Filter]:
-    def parse_value(value: str, _: datetime) -> Filter:
-        names = [part.lower().replace("-", "_") for part in _choices(value)]
+def _single(parse_value: Callable[[str, datetime], Filter]) -> Callable[[_Values, datetime], Filter]:
+    """Return the parser of a field that takes one value, in which a comma is a character like any other."""
+    return lambda values, now: parse_value(",".join(values), now)
+
+
+def _one_of(field: str, column: str, known: tuple[str, ...]) -> Callable[[_Values, datetime], Filter]:
+    def parse_value(values: _Values, _: datetime) -> Filter:
+        names = [part.lower().replace("-", "_") for part in values]
         unknown = [name for name in names if name not in known]
         if unknown or not names:
             raise InvalidField(field, f"it takes {', '.join(known)}")
@@ -272,9 +291,9 @@ def _one_of(field: str, column: str, known: tuple[str, ...]) -> Callable[[str, d
     return parse_value
 
 
-def _kind(value: str, _: datetime) -> Filter:
+def _kind(values: _Values, _: datetime) -> Filter:
     kinds = []
-    for part in _choices(value):
+    for part in values:
         kind, foreign = parse_kind(part.lower())
         if kind == "observation" and foreign:
             raise InvalidField("kind", f"it takes {', '.join(KINDS)}")
@@ -284,29 +303,28 @@ def _kind(value: str, _: datetime) -> Filter:
     return OneOf("kind", tuple(kinds))
 
 
-def _tag(value: str, _: datetime) -> Filter:
-    tags = [HasTag(name) for part in _choices(value) if (name := part.removeprefix("#"))]
+def _tag(values: _Values, _: datetime) -> Filter:
+    tags = [HasTag(name) for part in values if (name := part.removeprefix("#"))]
     if not tags:
         raise InvalidField("tag", "it takes a tag's name")
     return tags[0] if len(tags) == 1 else AnyOf(tuple(tags))
 
 
-def _namespace(value: str, _: datetime) -> Filter:
-    names = [Under(part.strip("/")) for part in _choices(value) if part.strip("/")]
+def _namespace(values: _Values, _: datetime) -> Filter:
+    names = [Under(part.strip("/")) for part in values if part.strip("/")]
     if not names:
         raise InvalidField("ns", "it takes a namespace such as projects/site")
     return names[0] if len(names) == 1 else AnyOf(tuple(names))
 
 
-def _by(value: str, _: datetime) -> Filter:
-    if value.lower() in SOURCE_TYPES:
-        return OneOf("source_type", (value.lower(),))
-    return _literal("agent", "by")(value, _)
+def _by(values: _Values, now: datetime) -> Filter:
+    if len(values) == 1 and values[0].lower() in SOURCE_TYPES:
+        return OneOf("source_type", (values[0].lower(),))
+    return _literal("agent", "by")(values, now)
 
 
-def _literal(column: str, field: str) -> Callable[[str, datetime], Filter]:
-    def parse_value(value: str, _: datetime) -> Filter:
-        values = tuple(_choices(value))
+def _literal(column: str, field: str) -> Callable[[_Values, datetime], Filter]:
+    def parse_value(values: _Values, _: datetime) -> Filter:
         if not values:
             raise InvalidField(field, f"it takes something such as {FIELDS[field]}")
         return OneOf(column, values)
@@ -381,12 +399,12 @@ def _valid(value: str, now: datetime) -> Filter:
     return Between("valid_from", moment, None) if compared[1] == ">=" else Between("valid_to", None, moment)
 
 
-def _applies(value: str, _: datetime) -> Filter:
+def _applies(values: _Values, _: datetime) -> Filter:
     from memento_tui.text.terms import different_stems  # noqa: PLC0415 - with it comes Tantivy; the first frame has none
 
     choices = [
         AllOf(tuple(HasStem("validity_context", stem) for stem in stems))
-        for part in _choices(value)
+        for part in values
         if (stems := different_stems(part))
     ]
     if not choices:
@@ -419,21 +437,21 @@ def _expires(value: str, now: datetime) -> Filter:
     return Between("expires_at", start, start + timedelta(days=1) if start.date() < date.max else None)
 
 
-_FIELD_PARSERS: dict[str, Callable[[str, datetime], Filter]] = {
+_FIELD_PARSERS: dict[str, Callable[[_Values, datetime], Filter]] = {
     "tag": _tag,
     "kind": _kind,
     "ns": _namespace,
-    "is": _is,
+    "is": _single(_is),
     "by": _by,
-    "before": lambda value, now: Between("created_at", None, _past(value, "before", now)),
-    "after": lambda value, now: Between("created_at", _past(value, "after", now), None),
-    "certainty": _certainty,
-    "confidence": _share("confidence"),
-    "surprise": _share("surprise"),
-    "valid": _valid,
-    "at": lambda value, now: valid_at(_past(value, "at", now)),
+    "before": _single(lambda value, now: Between("created_at", None, _past(value, "before", now))),
+    "after": _single(lambda value, now: Between("created_at", _past(value, "after", now), None)),
+    "certainty": _single(_certainty),
+    "confidence": _single(_share("confidence")),
+    "surprise": _single(_share("surprise")),
+    "valid": _single(_valid),
+    "at": _single(lambda value, now: valid_at(_past(value, "at", now))),
     "applies": _applies,
-    "expires": _expires,
+    "expires": _single(_expires),
     "status": _one_of("status", "status", STATUSES),
     "tier": _one_of("tier", "tier", TIERS),
     "session": _literal("session", "session"),

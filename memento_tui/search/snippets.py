@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memento_tui.search.query_language import Phrase, Query
 from memento_tui.text.passages import LONGEST_SCAN, Snippet, best_passage, find_matches
-from memento_tui.text.terms import STOP_WORDS, identifiers, terms
+from memento_tui.text.terms import STOP_WORDS, character_bigrams, identifiers, terms
 
 __all__ = ["find_query_matches", "make_snippet"]
 
@@ -24,7 +24,9 @@ def _query_terms(query: Query) -> set[str]:
     for part in query.words:
         if isinstance(part, Phrase) or part.text.lower() not in STOP_WORDS:
             found.update(terms(part.text))
-            found.update(piece for piece in identifiers(part.text).split() if piece.isalnum())
+            # A sign of a script without spaces is none of the letters that Python knows.
+            pieces = identifiers(part.text).split()
+            found.update(piece for piece in pieces if piece.isalnum() or character_bigrams(piece))
             if not isinstance(part, Phrase) and part.typing:
                 found.add(f"{part.text.lower()}*")
     return found

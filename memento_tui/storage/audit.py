@@ -179,12 +179,21 @@ class AuditQueries:
 
         """
         with self._database.writing() as connection:
-            if problem := verify_chain(connection):
-                raise DataDirectoryError(
-                    f"The records cannot be mended from the journal. {problem}",
-                    "Put a backup in its place: `memento backup list`, then `memento backup restore`.",
-                )
+            _check_chain(connection)
             return put_rows_back(connection)
+
+    def check_rows_can_be_put_back(self) -> None:
+        """Raise `DataDirectoryError` where entries of the journal were altered or are missing."""
+        with self._database.reading() as connection:
+            _check_chain(connection)
+
+
+def _check_chain(connection: Connection) -> None:
+    if problem := verify_chain(connection):
+        raise DataDirectoryError(
+            f"The records cannot be mended from the journal. {problem}",
+            "Put a backup in its place: `memento backup list`, then `memento backup restore`.",
+        )
 
 
 def _number(text: str, cursor: str) -> int:

@@ -12,4 +12,7 @@ def folded(text: str) -> str:
 
     What macOS writes often has accents that stand for themselves: two names that look alike would be two.
     """
-    return text.casefold() if text.isascii() else unicodedata.normalize("NFC", text.casefold())
+    if text.isascii():
+        return text.casefold()
+    # Small letters are made of what is taken apart: else one order of the same accents gives others than another.
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())

@@ -12,6 +12,7 @@ from functools import cache
 
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.text.terms import EDGE_PUNCTUATION, STOP_WORDS, character_bigrams, is_compound, searchable, terms
+from memento_tui.text.unspaced import SOUTHEAST_ASIAN_CHARACTERS
 
 __all__ = [
     "FEWEST_WORDS",
@@ -66,6 +67,7 @@ _JOINED_PLAIN_WORDS = re.compile(r"[A-Za-z]?[a-z]+(?>(?:-[a-z]+)*)(?:/[a-z]+)?")
 _AMOUNT = re.compile(r"\d+(?:[.,:]\d+)?")
 _ISSUE = re.compile(r"#\d+")
 _KANA = re.compile(r"[\u3041-\u30ff]")
+_BEFORE_KANA = "\u3040"
 _LONGEST_IDEOGRAPH_WORD = 4
 """The most ideographs that count as one Japanese word; a longer run, or one of Chinese, counts as several."""
 
@@ -163,14 +165,18 @@ def _words(text: str) -> list[str]:
 @cache
 def _ideographs() -> re.Pattern[str]:
     # Not compiled before its first use, as with `memento_tui.text.terms.character_bigrams`.
-    return re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\u3005]{2,}|[\u30a1-\u30ff]{2,}|[\uac00-\ud7af]{2,}")
+    return re.compile(
+        r"[\u3400-\u4dbf\u4e00-\u9fff\u3005]{2,}|[\u30a1-\u30ff]{2,}|[\uac00-\ud7af]{2,}"
+        rf"|[{SOUTHEAST_ASIAN_CHARACTERS}]{{2,{_LONGEST_WORD}}}"
+    )
 
 
 def _unspaced_words(text: str) -> Iterator[str]:
     """Yield the likely words in a script that is written without spaces, without hiragana, which is mostly grammar."""
     is_japanese = _KANA.search(text) is not None
     for run in _ideographs().findall(text):
-        if _KANA.match(run) or (is_japanese and len(run) <= _LONGEST_IDEOGRAPH_WORD):
+        # In Southeast Asia a space ends a phrase, in which nothing shows where a word begins.
+        if run[0] < _BEFORE_KANA or _KANA.match(run) or (is_japanese and len(run) <= _LONGEST_IDEOGRAPH_WORD):
             yield run
         else:
             yield from character_bigrams(run)

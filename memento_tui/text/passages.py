@@ -8,15 +8,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.text.terms import character_bigrams, identifiers, spaced_pieces, terms, unspaced_characters
+from memento_tui.text.unspaced import SOUTHEAST_ASIAN_CHARACTERS
 
 __all__ = ["LONGEST_SCAN", "Snippet", "best_passage", "find_matches"]
 
 _WORD = re.compile(r"(?>(?:[^\W_]++[\u0300-\u036f]*+)+)")
 """A word, with the accents that stand for themselves."""
+
+
+@cache
+def _any_word() -> re.Pattern[str]:
+    # Not compiled before its first use, as with `memento_tui.text.terms.character_bigrams`.
+    return re.compile(rf"(?>(?:[^\W_]++[\u0300-\u036f]*+|[{SOUTHEAST_ASIAN_CHARACTERS}]++)+)")
+
+
 LONGEST_SCAN = 20_000
 """Characters of a text that are searched."""
 
@@ -52,7 +61,8 @@ def find_matches(text: str, words: AbstractSet[str]) -> list[tuple[int, int]]:
     marks: list[tuple[int, int]] = []
     known: dict[str, bool] = {}
     beginnings = tuple(word[:-1] for word in words if word[-1] == "*")
-    for match in _WORD.finditer(text) if words else ():
+    pattern = _WORD if text.isascii() else _any_word()
+    for match in pattern.finditer(text) if words else ():
         if pairs := character_bigrams(match[0]):
             marks += _find_bigram_matches(match, words & {*pairs, *unspaced_characters(match[0])})
             pieces = _find_spaced_pieces(match)

@@ -107,6 +107,12 @@ def _unspaced_script() -> re.Pattern[str]:
     return re.compile(f"[{UNSPACED_CHARACTERS}]+")
 
 
+@cache
+def _unwritten_breaks() -> re.Pattern[str]:
+    """Return the pattern of the characters without width that some put between the words of such a script."""
+    return re.compile(f"(?<=[{UNSPACED_CHARACTERS}])[\u200b-\u200d\u2060]+(?=[{UNSPACED_CHARACTERS}])")
+
+
 def searchable(text: str) -> str:
     """Return a text as it is split into terms: accents as one with their letters, and scripts without spaces apart.
 
@@ -117,7 +123,10 @@ def searchable(text: str) -> str:
         return text
     import unicodedata  # noqa: PLC0415 - most texts that a hook reads are plain
 
-    return _unspaced_script().sub(r" \g<0> ", unicodedata.normalize("NFC", text))
+    text = unicodedata.normalize("NFC", text)
+    if "\u200b" in text or "\u200c" in text or "\u200d" in text or "\u2060" in text:
+        text = _unwritten_breaks().sub("", text)
+    return _unspaced_script().sub(r" \g<0> ", text)
 
 
 def single_terms(text: str) -> list[str]:

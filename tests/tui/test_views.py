@@ -254,12 +254,12 @@ async def test_branches_are_folded_and_unfolded(filled: Path) -> None:
 
 async def test_what_a_search_cannot_name_says_so(data_dir: Path) -> None:
     with memento_tui.open(data_dir) as workspace:
-        workspace.remember("text", tags=["a,b"])
+        workspace.remember("text", tags=['a"b'])
     async with opened(data_dir) as driver:
         await driver.press("f")
         view = driver.app.query_one(TreeView)
-        await driver.until(lambda: any("#a,b" in line for line in texts(view)), "tags")
-        place = next(index for index, line in enumerate(texts(view)) if "#a,b" in line)
+        await driver.until(lambda: any('#a"b' in line for line in texts(view)), "tags")
+        place = next(index for index, line in enumerate(texts(view)) if '#a"b' in line)
         await driver.press(*["j"] * place, "enter")
         assert "cannot express" in driver.told
         assert driver.memories.filter == ""

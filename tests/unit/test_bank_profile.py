@@ -116,7 +116,7 @@ def test_a_kind_that_is_none_of_theirs_keeps_its_name(bank: Agent, workspace: Wo
         ("retain", {"bank_id": BANK, "content": "x", "expires": "someday"}, "expires"),
         ("retain", {"content": "x"}, "needs bank_id"),
         ("recall", {"bank_id": BANK, "query": " "}, "no word"),
-        ("recall", {"bank_id": "a,b", "query": "x"}, "comma"),
+        ("recall", {"bank_id": 'a"b', "query": "x"}, "quotation mark"),
         ("get_memory", {"id": "nope"}, "nope"),
         ("memory_recall", {"ids": ["x"]}, "memory_recall"),
     ],

@@ -119,7 +119,7 @@ def test_no_profile_tells_an_agent_what_an_account_wrote(data_dir: Path, person:
 
 @pytest.mark.parametrize(
     "query",
-    ["otters ns:accounts/eve", 'ns:"accounts/eve" otters', 'ns:"global,accounts/eve" otters', "NS:accounts x"],
+    ["otters ns:accounts/eve", 'ns:"accounts/eve" otters', 'ns:"global","accounts/eve" otters', "NS:accounts x"],
 )
 def test_a_query_that_names_an_account_leaves_only_branches_out(query: str) -> None:
     assert without_reserved(query) == f"-ns:branches {query}"

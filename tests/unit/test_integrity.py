@@ -79,6 +79,16 @@ def test_nothing_is_put_back_from_a_journal_that_was_altered_too(filled: Workspa
     with pytest.raises(DataDirectoryError, match="cannot be mended from the journal"):
         repair(filled)
     assert filled.get("m0").content == "false"
+    assert filled.backups.list() == []
+
+
+def test_no_repair_is_recommended_where_an_altered_journal_makes_it_refuse(filled: Workspace) -> None:
+    execute = filled._store.database.connection.execute
+    execute("UPDATE memory SET content = 'false' WHERE id = 'm0'")
+    execute("UPDATE stored_change SET image = replace(image, '8080', '9090')")
+    hint = check_rows(filled).hint
+    assert "doctor --repair" not in hint
+    assert "`memento backup restore`" in hint
 
 
 def test_an_agent_repairs_nothing(agent: Workspace) -> None:

@@ -189,4 +189,4 @@ def test_a_skip_of_another_workspace_counts_no_hit(workspace: Workspace) -> None
 
 def test_a_tag_that_cannot_be_asked_for_is_refused(agent: Workspace) -> None:
     with pytest.raises(InvalidField, match="tags"):
-        find_memories(agent, RecallQuery("x", ("a,b",), "", 10, ("global",)))
+        find_memories(agent, RecallQuery("x", ('a"b',), "", 10, ("global",)))

@@ -65,6 +65,17 @@ def test_a_suggestion_takes_the_place_of_its_part_alone(helper: QueryHelper) -> 
     assert found.applied_to("tag:dat one", found.options[0])[0] == "tag:database one"
 
 
+def test_a_value_with_a_comma_is_offered_and_forgiven_in_quotation_marks(workspace: Workspace) -> None:
+    workspace.remember("One.", tags=["Paris, France", "london"])
+    helper = QueryHelper(workspace)
+    for line in ("tag:pari", "tag:london,pari"):
+        found = helper.complete(line, len(line))
+        written = found.applied_to(line, found.options[0])[0]
+        assert written == line.removesuffix("pari") + '"Paris, France" '
+        assert helper.forgive(written) == (written, ())
+    assert helper.forgive('tag:"Paris, Frence",londn').source == 'tag:"Paris, France",london'
+
+
 def test_few_values_are_offered_with_how_many_memories_have_each(workspace: Workspace) -> None:
     for number in range(12):
         workspace.remember(f"Text {number}.", tags=["often", f"tag{number}"])

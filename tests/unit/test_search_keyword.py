@@ -94,6 +94,33 @@ def test_one_character_of_an_unspaced_script_is_a_word(workspace: Workspace) -> 
     assert found(workspace, "睡觉 -猫") == ["other"]
 
 
+@pytest.mark.parametrize(
+    ("text", "word", "other"),
+    [
+        pytest.param("เราย้ายฐานข้อมูลไปยังเซิร์ฟเวอร์ใหม่", "ฐานข้อมูล", "กรุงเทพ", id="Thai"),
+        pytest.param("ພວກເຮົາຍ້າຍຖານຂໍ້ມູນໄປເຊີບເວີໃໝ່", "ຖານຂໍ້ມູນ", "ວຽງຈັນ", id="Lao"),
+        pytest.param("យើងផ្លាស់ទីមូលដ្ឋានទិន្នន័យទៅម៉ាស៊ីនមេថ្មី", "មូលដ្ឋានទិន្នន័យ", "ភ្នំពេញ", id="Khmer"),
+        pytest.param("ဒေတာဘေ့စ်ကိုဆာဗာအသစ်သို့ရွှေ့ခဲ့သည်", "ဆာဗာ", "ရန်ကုန်", id="Burmese"),
+    ],
+)
+def test_a_word_within_a_text_of_southeast_asia_is_found(
+    workspace: Workspace, text: str, word: str, other: str
+) -> None:
+    remember(workspace, it=text, away=other)
+    for query in (word, f'"{word}"', text):
+        assert found(workspace, query) == ["it"], query
+    assert found(workspace, other) == ["away"]
+    assert found(workspace, word[:3], typing=True) == ["it"]
+    (hit,) = workspace.search(word, mode="keyword").results
+    assert word in [hit.snippet[start:end] for start, end in hit.marks]
+
+
+def test_a_break_without_width_between_words_neither_hides_nor_ends_one(workspace: Workspace) -> None:
+    remember(workspace, it="ភាសា\u200bខ្មែរ", other="ភាសាខ្មែរ")
+    for query in ("ភាសាខ្មែរ", "ភាសា\u200bខ្មែរ", "ខ្មែរ"):
+        assert sorted(found(workspace, query)) == ["it", "other"]
+
+
 @pytest.mark.parametrize("text", ["Der Schlüssel für die Tür", "Việt Nam", "서버는 부산에"])
 def test_a_text_is_found_however_its_accents_are_encoded(workspace: Workspace, text: str) -> None:
     forms = {form: unicodedata.normalize(form, text) for form in ("NFC", "NFD")}

@@ -64,7 +64,7 @@ def read(source: str, *, typing: bool = False) -> Query:
         ("at:90d", valid_at(NOW - timedelta(days=90))),
         ("applies:Staging", AllOf((HasStem("validity_context", "stage"),))),
         (
-            'applies:"on rack,eu"',
+            'applies:"on rack",eu',
             AnyOf(
                 (
                     AllOf((HasStem("validity_context", "on"), HasStem("validity_context", "rack"))),
@@ -111,7 +111,7 @@ def test_each_field_is_one_condition(source: str, tree: Filter) -> None:
         ("ns:/", "ns:/ cannot be used: it takes a namespace such as projects/site."),
         ("by:,", "by:, cannot be used: it takes something such as by:claude, "),
         ("session:,", "session:, cannot be used: it takes something such as session:ID."),
-        ('id:""', "id: cannot be used: it takes something such as id:ID."),
+        ('id:""', 'id:"" cannot be used: it takes something such as id:ID.'),
     ],
 )
 def test_a_value_that_a_field_does_not_take_is_an_error(source: str, problem: str) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from memento_tui.api import Workspace
+from memento_tui.model.validation import fold_tag
 from memento_tui.operations.recall import recall
 from memento_tui.search.query_language import parse
 from tests.made import NOW, note, put
@@ -52,6 +56,35 @@ def test_words_find_what_is_tagged_with_them(tagged: Workspace, query: str) -> N
 
 def test_an_unwanted_word_leaves_out_what_is_tagged_with_it(tagged: Workspace) -> None:
     assert found(tagged, "sessions pages -auth") == ["other"]
+
+
+def test_a_tag_is_one_however_its_accents_are_written(workspace: Workspace) -> None:
+    forms = [unicodedata.normalize(form, "Café") for form in ("NFC", "NFD")]
+    put(workspace._store, *(note("Where we met", id=f"m{n}", tags=(form,)) for n, form in enumerate(forms)))
+    for form in forms:
+        assert sorted(memory.id for memory in workspace.list(f"tag:{form.lower()}").items) == ["m0", "m1"]
+        assert sorted(found(workspace, f"met tag:{form}")) == ["m0", "m1"]
+    assert [count for _, count in workspace.tags()] == [2]
+
+
+@given(st.text(max_size=6))
+@example("\u0391\u0345\u0301")
+def test_every_form_of_a_tag_is_compared_as_one(text: str) -> None:
+    forms = {fold_tag(unicodedata.normalize(form, text)) for form in ("NFC", "NFD")} | {fold_tag(fold_tag(text))}
+    assert forms == {fold_tag(text)}
+
+
+def test_a_tag_with_a_comma_is_asked_for_in_quotation_marks(workspace: Workspace) -> None:
+    put(
+        workspace._store,
+        note("Where we met", id="it", tags=("Paris, France",)),
+        note("Where we met", id="one", tags=("Paris",)),
+        note("Where we met", id="two", tags=("a b",)),
+    )
+    assert found(workspace, 'met tag:"Paris, France"') == ["it"]
+    assert sorted(found(workspace, 'met tag:"Paris, France",paris')) == ["it", "one"]
+    assert sorted(found(workspace, 'met tag:Paris,"a b"')) == ["one", "two"]
+    assert sorted(found(workspace, 'met -tag:"Paris, France","a b"')) == ["one"]
 
 
 def test_a_tag_being_typed_is_found_by_its_beginning(tagged: Workspace) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from memento_tui.api.search import recallable_filter
 from memento_tui.embedding.models import Vectors
@@ -124,3 +126,15 @@ def test_a_condition_that_nearly_all_meet_is_not_computed_for_every_row(stores: 
     assert conditions_computed(few_hidden, 40, most_meet=False) == [True]
     assert conditions_computed(nearly_all_hidden, 40, most_meet=True) == [False, True]
     assert conditions_computed(few_hidden, ROWS, most_meet=True) == [True], "there are no more to try it on"
+
+
+def test_facts_of_an_earlier_version_are_compared_again_and_vectors_are_kept(tmp_path: Path) -> None:
+    index = VectorIndex(tmp_path / "index", WIDTH, "store", "model")
+    reflected = structs.replace(index.state, seq=7, entry="hash")
+    row = {**indexed_facts(memory(1, {})), "after": None}
+    index.write([row], list(unit_vectors(1, 5)), state=structs.replace(reflected, facts=0))
+    again = VectorIndex(tmp_path / "index", WIDTH, "store", "model")
+    assert (again.state.seq, again.state.entry) == (0, "")
+    assert again.snapshot().rows(["m1"])["m1"]["vector"] == pytest.approx(unit_vectors(1, 5)[0])
+    again.write([], [], state=structs.replace(reflected, facts=again.state.facts))
+    assert VectorIndex(tmp_path / "index", WIDTH, "store", "model").state == again.state

@@ -43,7 +43,7 @@ from memento_tui.formats.protocol.vocabulary import DEFAULT_TYPE, memory_type
 from memento_tui.mcp.tool import Tags, given_arguments
 from memento_tui.model import Memory
 from memento_tui.model.memory import KINDS
-from memento_tui.model.validation import check_choice
+from memento_tui.model.validation import check_choice, fold_tag
 from memento_tui.moments import parse_optional_end
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among
 from memento_tui.operations.memories import (
@@ -57,6 +57,7 @@ from memento_tui.operations.memories import (
 from memento_tui.operations.outcome import StoreOutcome, store_memory
 from memento_tui.operations.recall import count_shown, count_used, recall, timed_query
 from memento_tui.operations.scope import is_within_namespaces
+from memento_tui.search.query_language import written_field
 from memento_tui.text.fence import one_line, quoted_id
 
 __all__ = ["MemoryTools", "RecallQuery", "find_memories"]
@@ -112,18 +113,18 @@ def find_memories(workspace: Workspace, query: RecallQuery) -> RecallResult:
 
 
 def _query_filters(query: RecallQuery) -> Iterator[str]:
-    yield f"ns:{_split_list(query.namespaces, 'workspace')} status:{','.join(UNCONSOLIDATED_STATUSES)}"
+    yield f"{_any_of('ns', query.namespaces, 'workspace')} status:{','.join(UNCONSOLIDATED_STATUSES)}"
     if query.tags:
-        yield f"tag:{_split_list(query.tags, 'tags')}"
+        yield _any_of("tag", query.tags, "tags")
     if query.kind:
         yield f"kind:{query.kind}"
 
 
-def _split_list(names: Sequence[str], field: str) -> str:
+def _any_of(field: str, names: Sequence[str], argument: str) -> str:
     for name in names:
-        if '"' in name or "," in name:
-            raise InvalidField(field, f"cannot be asked for with a quotation mark or a comma in it: {name!r:.60}")
-    return f'"{",".join(names)}"'
+        if '"' in name:
+            raise InvalidField(argument, f"cannot be asked for with a quotation mark in it: {name!r:.60}")
+    return written_field(field, *names)
 
 
 def _memories_with_image(workspace: Workspace, query: RecallQuery) -> list[Memory]:
@@ -142,7 +143,7 @@ def _memories_with_image(workspace: Workspace, query: RecallQuery) -> list[Memor
         and is_within_namespaces(memory.namespace, query.namespaces)
         and is_current(memory, now)
         and (not query.kind or memory.kind == query.kind)
-        and (not query.tags or {tag.casefold() for tag in query.tags} & {tag.casefold() for tag in memory.tags})
+        and (not query.tags or {*map(fold_tag, query.tags)} & {*map(fold_tag, memory.tags)})
     ]
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from memento_tui.errors import Conflict
+from memento_tui.model.validation import fold_tag
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.screens.risk import accepted_risk
 
@@ -35,8 +36,8 @@ class TagChanges(NamedTuple):
             kept: Sequence[str] = self.listed
         else:
             kept = (*tags, *self.listed)
-        gone = {tag.casefold() for tag in self.removed}
-        return [tag for tag in dict.fromkeys((*kept, *self.added)) if tag.casefold() not in gone]
+        gone = set(map(fold_tag, self.removed))
+        return [tag for tag in dict.fromkeys((*kept, *self.added)) if fold_tag(tag) not in gone]
 
 
 def parse_tag_changes(text: str) -> TagChanges:

@@ -17,7 +17,8 @@ from memento_tui.api.types import FACETS, Facet
 from memento_tui.errors import MementoError
 from memento_tui.model.filters import AllOf, Filter, HasTag, OneOf, Under
 from memento_tui.model.memory import KINDS, SOURCE_TYPES, STABILITIES, TIERS
-from memento_tui.search.query_language import parse, written_field
+from memento_tui.model.validation import fold_tag
+from memento_tui.search.query_language import field_tokens, parse, written_field
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells
 from memento_tui.tui.section import in_thread
@@ -27,7 +28,6 @@ from memento_tui.tui.widgets.record_list import Line
 __all__ = ["FacetFilter", "TreeView", "facet_nodes", "is_expressible"]
 
 _QUERY_WORD = re.compile(r"""(?:[^\s"]|"[^"]*"?)+""")
-_TERM = re.compile(r"""(ns|kind|tag|tier|is|by):(?:"([^"]*)"|([^\s"]+))""", re.IGNORECASE)
 _FIELDS: Mapping[Facet, str] = {
     "namespace": "ns",
     "kind": "kind",
@@ -89,7 +89,7 @@ class FacetFilter:
         terms = []
         for facet, values in self.chosen.items():
             if facet in _ANY_OF_FACETS and values:
-                terms.append(_term(facet, ",".join(values)))
+                terms.append(_term(facet, *values))
             else:
                 terms += [_term(facet, value) for value in values]
         return " ".join([*terms, self.rest]).strip()
@@ -101,7 +101,7 @@ class FacetFilter:
 
 
 def is_expressible(facet: Facet, value: str) -> bool:
-    """Return whether the query language can express a value; one with a comma or a quotation mark it cannot."""
+    """Return whether the query language can express a value; one with a quotation mark it cannot."""
     expected: Filter
     if facet == "namespace":
         expected = Under(value)
@@ -113,33 +113,34 @@ def is_expressible(facet: Facet, value: str) -> bool:
     return not parsed.problems and not parsed.words and parsed.filter == AllOf((expected,))
 
 
-def _term(facet: Facet, value: str) -> str:
-    return written_field(_FIELDS[facet], value)
+def _term(facet: Facet, *values: str) -> str:
+    return written_field(_FIELDS[facet], *values)
 
 
 def _parse_term(word: str) -> tuple[Facet | None, list[str]]:
     """Return the facet and the values that a word of a query chooses; ``None`` and no values for any other word."""
-    term = _TERM.fullmatch(word)
-    if term is None:
+    term = next(field_tokens(word), None)
+    if term is None or term.sign or (term.start, term.end) != (0, len(word)):
         return None, []
-    text = term[2] if term[2] is not None else term[3]
-    facet = _facet_of(term[1].lower(), text)
-    values = [part.strip() for part in text.split(",") if part.strip()]
-    if facet is None or not values or (len(values) > 1 and facet not in _ANY_OF_FACETS):
+    values = list(term.values)
+    facet = _facet_of(term.field, values)
+    if facet is None or (len(values) > 1 and facet not in _ANY_OF_FACETS):
         return None, []
     return (facet, values) if all(is_expressible(facet, value) for value in values) else (None, [])
 
 
-def _facet_of(field: str, text: str) -> Facet | None:
+def _facet_of(field: str, values: Sequence[str]) -> Facet | None:
+    if not values:
+        return None
     if field == "is":
-        return "stability" if text in STABILITIES else None
+        return "stability" if values[0] in STABILITIES else None
     if field == "by":
-        return "source_type" if text in SOURCE_TYPES else "agent"
-    return next(facet for facet, name in _FIELDS.items() if name == field)
+        return "source_type" if values[0] in SOURCE_TYPES else "agent"
+    return next((facet for facet, name in _FIELDS.items() if name == field), None)
 
 
 def _same_value(facet: Facet, one: str, other: str) -> bool:
-    return one.casefold() == other.casefold() if facet == "tag" else one == other
+    return fold_tag(one) == fold_tag(other) if facet == "tag" else one == other
 
 
 _TITLES: Mapping[Facet, str] = {
@@ -345,9 +346,7 @@ class TreeView(View):
         elif not row.value:
             self._fold(row, fold=not row.is_folded)
         elif not is_expressible(row.facet, row.value):
-            self.memento.show_status(
-                "A search cannot express this one: it has a comma or a quotation mark.", problem=True
-            )
+            self.memento.show_status("A search cannot express this one: it has a quotation mark.", problem=True)
         else:
             self._filter.toggle(row.facet, row.value)
             self._arrange()
