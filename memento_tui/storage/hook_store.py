@@ -40,7 +40,7 @@ __all__ = [
     "SkipRow",
 ]
 
-DATABASE_FORMAT = 12
+DATABASE_FORMAT = 13
 """The schema version (``user_version``) that this module's statements are written for."""
 
 _CURRENT_STATUSES = "('active', 'compacted')"

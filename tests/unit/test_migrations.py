@@ -22,7 +22,7 @@ def test_tags_of_two_forms_become_one_and_the_journal_stays_as_it_was(tmp_path: 
     connection.execute("DELETE FROM memory_tag")
     rows = [(composed, one.id), (decomposed, other.id)]
     connection.executemany("INSERT INTO memory_tag SELECT ?, number FROM memory WHERE id = ?", rows)
-    connection.execute("PRAGMA user_version = 11")
+    connection.execute("PRAGMA user_version = 12")
     connection.close()
     with memento_tui.open(tmp_path / "data") as workspace:
         assert {memory.id for memory in workspace.list(f"tag:{decomposed}").items} == {one.id, other.id}
