@@ -14,7 +14,7 @@ import msgspec
 from memento_tui.branches import is_taken_from_branch
 from memento_tui.errors import NotAllowed
 from memento_tui.model import AnyRecord, Contradiction, Crystal, Memory, Proposal, Relation, Skip, WorkingItem
-from memento_tui.model.claims import with_authorship, without_decisions, without_persons_name
+from memento_tui.model.claims import HIGHEST_CLAIMED_CERTAINTY, with_authorship, without_decisions, without_persons_name
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.memory_fields import SENSITIVITIES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
@@ -176,7 +176,8 @@ class Admission:
             )
         if self._origin == "maintenance" and not _says_something_else(before, admitted):
             return admitted
-        if admitted.status == "pending" and before.stability == "draft" and not before.pinned:
+        is_set_aside = admitted.status == "pending" and _same(before, admitted, (*_MEANING_FIELDS, *_STANDING_FIELDS))
+        if is_set_aside and before.stability == "draft" and not before.pinned:
             return admitted  # out of recall until a person has looked
         if before.status in RECALLED_STATUSES:
             self._judge_change(before, admitted, screened)
@@ -330,10 +331,18 @@ def _without_verification(before: Memory, after: Memory) -> Memory:
     """
     if _same(before, after, (*_MEANING_FIELDS, *_STANDING_FIELDS)):
         return after
-    tier, source_type = after.tier, after.source_type
+    tier, source_type, certainty = after.tier, after.source_type, after.certainty
     if not _same(before, after, ("content", "title", "kind", "validity_context", "source_type")):
         tier = "short_term" if tier in ("long_term", "shared") else tier
         source_type = "derived" if source_type == "user" else source_type
+        certainty = min(certainty, HIGHEST_CLAIMED_CERTAINTY)
     return msgspec.structs.replace(
-        after, stability="draft", verified_at=None, verified_by="", tier=tier, pinned=False, source_type=source_type
+        after,
+        stability="draft",
+        verified_at=None,
+        verified_by="",
+        tier=tier,
+        pinned=False,
+        source_type=source_type,
+        certainty=certainty,
     )

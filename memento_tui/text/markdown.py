@@ -9,9 +9,11 @@ and takes the closing fence for the beginning of more code.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import accumulate
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ def blocks(text: str) -> list[Block]:
     tokens: list[Token] = []
     parser = _parser()
     parser.block.parse("\n".join(prose), parser, {}, tokens)
-    found = list(_blocks_of_tokens(tokens, lines, starts, skipped))
+    found = list(_blocks_of_tokens(tokens, lines, starts, skipped, code))
     found += [Block("code", _spans(lines, starts, first, lines[first:last]), first, last) for first, last in code]
     return sorted(found, key=lambda block: block.first_line) if code else found
 
@@ -134,6 +136,18 @@ def _fenced_code(lines: Sequence[str], start: int) -> Iterator[tuple[int, int]]:
         yield opened, len(lines)
 
 
+def _outside_code(first: int, last: int, code: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the runs of lines that are in no fenced code: HTML that nothing closes goes on over it."""
+    for code_first, code_last in code[bisect_right(code, first, key=itemgetter(1)) :]:
+        if first < code_first and first < last:
+            yield first, min(code_first, last)
+        first = max(first, code_last)
+        if first >= last:
+            return
+    if first < last:
+        yield first, last
+
+
 def _spans(lines: Sequence[str], starts: Sequence[int], first: int, contents: Sequence[str]) -> tuple[Span, ...]:
     """Return start and end of the contents of the lines from ``first`` on: without its marks, they end each line."""
     ends = [starts[number] + len(lines[number].rstrip()) for number in range(first, first + len(contents))]
@@ -141,7 +155,11 @@ def _spans(lines: Sequence[str], starts: Sequence[int], first: int, contents: Se
 
 
 def _blocks_of_tokens(
-    tokens: Sequence[Token], lines: Sequence[str], starts: Sequence[int], skipped: int
+    tokens: Sequence[Token],
+    lines: Sequence[str],
+    starts: Sequence[int],
+    skipped: int,
+    code: Sequence[tuple[int, int]],
 ) -> Iterator[Block]:
     in_head = underlined = False
     level = 0
@@ -165,6 +183,6 @@ def _blocks_of_tokens(
             row = _spans(lines, starts, first, [lines[first].lstrip("> \t")])
             yield Block("heading" if in_head else "row", row, first, last)
         elif token.type == "html_block":
-            last = min(last, len(lines))
-            yield Block("html", _spans(lines, starts, first, lines[first:last]), first, last)
+            for start, end in _outside_code(first, min(last, len(lines)), code):
+                yield Block("html", _spans(lines, starts, start, lines[start:end]), start, end)
         parent = token.type

@@ -101,6 +101,7 @@ def test_nobody_but_a_person_raises_trust_or_lets_in_what_waits(
     assert before.status in RECALLED_STATUSES or after.status not in RECALLED_STATUSES
     if before.status in RECALLED_STATUSES and after.content != before.content and after.status != "deleted":
         assert after.content != ORDERS
+        assert after.certainty <= HIGHEST_CLAIMED_CERTAINTY
         if preset != "open":
             assert before.stability == "draft"
             assert not before.pinned

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memento_tui.text.markdown import blocks
@@ -50,6 +50,8 @@ def kinds(text: str) -> list[tuple[str, list[str]]]:
 
 
 @given(st.one_of(markdown, st.text()))
+@example("<!-- ~~~\n~~~\n")
+@example("<!-- a\n\n~~~\nb\n~~~\nc\n```\nd\n```\n--> e\n")
 def test_lines_are_in_order_within_the_text_and_without_white_space_around(text: str) -> None:
     last = 0
     for block in blocks(text):
