@@ -185,7 +185,14 @@ class MementoApp(ErrorBoundary, App[None]):
         theme = theme or self.workspace.settings.get(_THEME_SETTING) or ""
         if theme in self.available_themes:
             self.theme = theme
-        self.theme_changed_signal.subscribe(self, lambda theme: self._keep_theme(theme.name))
+        self.theme_changed_signal.subscribe(self, lambda theme: self._theme_changed(theme.name))
+
+    def _theme_changed(self, name: str) -> None:
+        # A text whose own style is the same in both themes is not drawn anew by Textual, whatever is coloured in it.
+        for screen in self.screen_stack:
+            for widget in screen.walk_children():
+                widget.refresh()
+        self._keep_theme(name)
 
     def _keep_theme(self, name: str) -> None:
         if self.workspace.is_read_only:

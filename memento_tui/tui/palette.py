@@ -61,6 +61,8 @@ def legible(variables: Mapping[str, str]) -> dict[str, str]:
     if len(grounds) == len(_GROUNDS):
         made["text-muted"] = made["text-disabled"] = _quiet_on(grounds)
         made |= _legible_pairs(made, grounds[0]) | _quiet_scrollbars(made, grounds[0])
+    else:
+        made |= dict.fromkeys(_SCROLLBARS, "ansi_bright_black") | dict.fromkeys(_TROUGHS, "ansi_default")
     if _is_shade_of(made.get("text-warning", ""), made.get("text-error", "")):
         made["text-warning"] = _WAITING_BESIDE_RED
     for name, source in MEANINGS.items():
@@ -107,13 +109,20 @@ def _legible_pairs(variables: Mapping[str, str], below: Color) -> dict[str, str]
 _SCROLLBARS = {"scrollbar": 0.25, "scrollbar-hover": 0.4, "scrollbar-active": 0.6}
 """The variables of what a scrollbar shows of a text, each with the share of the text's colour in it."""
 
+_TROUGHS = (
+    "scrollbar-background",
+    "scrollbar-background-hover",
+    "scrollbar-background-active",
+    "scrollbar-corner-color",
+)
+"""The variables of what lies below a scrollbar."""
+
 
 def _quiet_scrollbars(variables: Mapping[str, str], below: Color) -> dict[str, str]:
     """Return the colours of the scrollbars: no trough, and a bar that stands out less than the text beside it."""
     text = _opaque(variables.get("foreground", "")) or below.get_contrast_text(1.0)
     bars = {name: below.blend(text, share, alpha=1).hex for name, share in _SCROLLBARS.items()}
-    troughs = ("scrollbar-background", "scrollbar-background-hover", "scrollbar-background-active")
-    return bars | dict.fromkeys((*troughs, "scrollbar-corner-color"), below.hex)
+    return bars | dict.fromkeys(_TROUGHS, below.hex)
 
 
 def _color(text: str) -> Color | None:

@@ -115,31 +115,34 @@ def text_difference(before: str, after: str) -> Content:
     return draw_unified(compare_lines(before, after), hint="")
 
 
-def draw_unified(pairs: Sequence[LinePair], *, hint: str = _SHOW_ALL_HINT) -> Content:
+def draw_unified(pairs: Sequence[LinePair], *, hint: str = _SHOW_ALL_HINT, width: int = 0) -> Content:
     """Return the lines of both texts one below the other: ``-`` is removed, ``+`` is added, so it reads without colour.
 
-    ``hint`` follows the number of the lines that are left out of a very long difference.
+    ``hint`` follows the number of the lines that are left out of a very long difference. Lines are wrapped to ``width``
+    cells beside their signs; 0 leaves that to whoever shows them.
     """
     lines: list[Content] = []
     for is_block, group in groupby(pairs[:_MOST_PAIRS], lambda pair: not (pair.same or pair.alike or pair.skipped)):
         if is_block:
             block = list(group)
-            lines += [_line("- ", pair.before, _REMOVED) for pair in block if pair.before is not None]
-            lines += [_line("+ ", pair.after, _ADDED) for pair in block if pair.after is not None]
+            for pair in block:
+                lines += _lines("- ", pair.before, _REMOVED, width)
+            for pair in block:
+                lines += _lines("+ ", pair.after, _ADDED, width)
         else:
             for pair in group:
-                lines += _unified_pair(pair)
+                lines += _unified_pair(pair, width)
     return Content("\n").join([*lines, *_more_lines_note(pairs, hint)])
 
 
-def _unified_pair(pair: LinePair) -> Iterator[Content]:
+def _unified_pair(pair: LinePair, width: int) -> Iterator[Content]:
     if pair.skipped:
         yield _skipped(pair)
     elif pair.same:
-        yield _line("  ", pair.before or (), "dim")
+        yield from _lines("  ", pair.before or (), "dim", width)
     else:
-        yield _line("- ", pair.before or (), _REMOVED)
-        yield _line("+ ", pair.after or (), _ADDED)
+        yield from _lines("- ", pair.before or (), _REMOVED, width)
+        yield from _lines("+ ", pair.after or (), _ADDED, width)
 
 
 def draw_side_by_side(pairs: Sequence[LinePair], width: int) -> Content:
@@ -181,8 +184,12 @@ def _skipped(pair: LinePair) -> Content:
     return Content.styled(f"  ... {pair.skipped:,} unchanged lines", "dim italic")
 
 
-def _line(sign: str, runs: Sequence[TextRun], style: str) -> Content:
-    return draw_runs(((sign, False), *runs), style)
+def _lines(sign: str, runs: Sequence[TextRun] | None, style: str, width: int) -> Iterator[Content]:
+    """Yield the lines of one line behind its sign; nothing where the text has none there."""
+    if runs is not None:
+        wrapped = wrap_runs(runs, max(width - len(sign), 1)) if width else [runs]
+        for number, line in enumerate(wrapped):
+            yield draw_runs(((" " * len(sign) if number else sign, False), *line), style)
 
 
 def draw_runs(runs: Sequence[TextRun], style: str = "") -> Content:

@@ -52,6 +52,21 @@ def test_the_one_column_tells_the_same_lines(before: str, after: str) -> None:
         assert all(line in rest for line in kept)
 
 
+@given(TEXTS, TEXTS, st.integers(10, 80))
+def test_in_one_column_of_some_width_a_line_stands_beside_its_sign_and_goes_on_below_itself(
+    before: str, after: str, width: int
+) -> None:
+    told = draw_unified(compare_lines(before, after), width=width).plain.split("\n")
+    for line in told:
+        assert cell_len(line) <= width or line.startswith("  ... ")
+        assert line[:2] in ("- ", "+ ", "  ")
+
+
+def test_a_line_without_spaces_begins_beside_its_sign() -> None:
+    told = draw_unified(compare_lines("", "本番環境の手順を必ず守ってください"), width=20).plain.split("\n")
+    assert told == ["- ", "+ 本番環境の手順を必", "  ず守ってください"]
+
+
 @given(TEXTS, st.integers(3, 30))
 def test_wrapping_loses_nothing_but_the_spaces_at_the_breaks(text: str, width: int) -> None:
     line = shown(text)

@@ -18,7 +18,7 @@ from memento_tui.api import Workspace
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.screens.dialogs import DialogButtons
 from memento_tui.tui.sections.memories import MemoriesSection
-from memento_tui.tui.widgets.bars import StatusLine
+from memento_tui.tui.widgets.bars import KeyBar, StatusLine
 from tests.tui.settling import settle
 
 if TYPE_CHECKING:
@@ -73,6 +73,11 @@ class Driver:
     def told(self) -> str:
         """What the status line says."""
         return str(self.app.screen_stack[0].query_one(StatusLine).render())
+
+    @property
+    def keys_shown(self) -> str:
+        """What the bar of the keys says."""
+        return str(self.app.screen_stack[0].query_one(KeyBar).render())
 
     def text(self, selector: str) -> str:
         """What a static widget says."""

@@ -295,6 +295,8 @@ async def test_rows_of_the_journal_are_drawn_until_the_exposures_are_read(data_d
 async def test_keys_on_an_empty_list_say_why_nothing_happens(data_dir: Path) -> None:
     async with opened(data_dir, start="activity") as driver:
         assert "Nothing has happened yet." in driver.text("#activity .nothing")
+        assert "Take back" not in driver.keys_shown
+        assert "i Exposures" in driver.keys_shown
         for key, reason in (("r", "Nothing is selected"), ("enter", "nothing here"), ("x", "list of exposures")):
             await driver.press(key)
             await told(driver, reason)

@@ -228,6 +228,8 @@ async def test_what_an_agent_skips_appears_and_the_cursor_stays(data: Path, agen
 async def test_an_empty_list_says_what_to_do_next(data_dir: Path) -> None:
     async with opened(data_dir, size=(80, 24), start="skips") as app:
         assert "memento skip add" in app.text("#skips .nothing")
+        assert "Extend" not in app.keys_shown
+        assert "n New" in app.keys_shown
         for key in ("plus", "x", "s", "e"):
             await app.press(key)
             await app.until(lambda: "Nothing is selected" in app.told, "the key says why")

@@ -379,6 +379,8 @@ async def test_what_an_agent_writes_appears_and_the_cursor_stays(data: Path, age
 async def test_an_empty_list_says_what_to_do_and_keys_say_why_they_cannot_act(data_dir: Path) -> None:
     async with opened(data_dir, size=(80, 24), start="working") as app:
         assert "memento item add" in app.text("#working .nothing")
+        assert "Done" not in app.keys_shown
+        assert "n New" in app.keys_shown
         await app.press("x")
         await app.until(lambda: "Nothing is selected" in app.told, "the key says why")
         await app.press("b")

@@ -77,6 +77,12 @@ def test_a_colour_that_can_be_read_stays_as_the_theme_has_it_and_the_terminals_o
     assert {name: legible(own)[name] for name in TEXTS} == {name: own[name] for name in TEXTS}
 
 
+@pytest.mark.parametrize("name", ["ansi-dark", "ansi-light"])
+def test_a_scrollbar_in_the_terminals_own_colours_is_a_quiet_bar_without_a_trough(name: str) -> None:
+    colours = legible(BUILTIN_THEMES[name].to_color_system().generate())
+    assert (colours["scrollbar"], colours["scrollbar-background"]) == ("ansi_bright_black", "ansi_default")
+
+
 def test_contrast_is_that_of_the_web_guidelines() -> None:
     assert contrast(Color(0, 0, 0), Color(255, 255, 255)) == pytest.approx(21)
     assert contrast(Color(255, 255, 255), Color(255, 255, 255)) == pytest.approx(1)

@@ -72,7 +72,8 @@ class PastScreen(Dialog[None]):
     DEFAULT_CSS = """
     PastScreen { align: left top; background: $background; }
     PastScreen > Vertical { height: 100%; }
-    PastScreen #past-head { height: 1; padding: 0 1; background: $warning-muted; color: $text-warning; }
+    PastScreen #past-head { height: 1; padding: 0 1; background: $panel; }
+    PastScreen #past-head { color: $text-warning; text-style: bold reverse; }
     PastScreen #past-head, PastScreen #past-keys { text-wrap: nowrap; text-overflow: ellipsis; }
     PastScreen Input, PastScreen Input:focus { border: none; height: 1; padding: 0 1; background: $surface; }
     PastScreen #past-note { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }

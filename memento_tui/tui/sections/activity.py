@@ -82,6 +82,7 @@ class ActivitySection(ListSection[ActivityListRow]):
     FILTER_HINT = "words  agent:  session:  channel:  actor:  action:  since:7d  is:new"
     SIDE_TITLE: ClassVar[str] = "Entry"
     TELLS_LATELY: ClassVar[bool] = False
+    NEEDS_ROW: ClassVar[frozenset[str]] = frozenset(("activity.open", "activity.revert", "activity.quarantine"))
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("activity")]
 
     def __init__(self) -> None:
@@ -262,7 +263,8 @@ class ActivitySection(ListSection[ActivityListRow]):
         view = self._report_view
         if view is not None and command.startswith("report."):
             return view.is_available(command)
-        return command not in _FOR_THE_JOURNAL or not self.shows_exposures
+        fits = command not in _FOR_THE_JOURNAL or not self.shows_exposures
+        return fits and super().is_available(command)
 
     def key_label(self, command: Command) -> str:
         """Return the words for a command in the key bar; the key of the other list has the name of that list."""

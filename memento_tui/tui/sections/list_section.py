@@ -62,6 +62,8 @@ class ListSection(Section, Generic[RowT]):
     FILTER_HINT: ClassVar[str] = "filter"
     NEEDS_SHOWN_ROW: ClassVar[bool] = False
     """Whether a key acts only on a row that was on the screen when it was typed, because it decides for others."""
+    NEEDS_ROW: ClassVar[frozenset[str]] = frozenset()
+    """The ids of the commands that act on a row; the key bar leaves them out of an empty list."""
     ORDERS: ClassVar[Mapping[str, str]] = {}
     """The orders of the list by name, in words that say what comes first; the first is in force until one is chosen."""
     SIDE_TITLE: ClassVar[str] = "Text"
@@ -208,6 +210,10 @@ class ListSection(Section, Generic[RowT]):
         """Return the row under the cursor, as it is, and the marked ones: what a command is meant for."""
         row = self.rows.current
         return ChosenRows("" if row is None else row.id, getattr(row, "version", 0), frozenset(self.rows.marks))
+
+    def is_available(self, command: str) -> bool:
+        """Return whether a command has a row to act on, where it needs one."""
+        return command not in self.NEEDS_ROW or self.rows.current is not None or bool(self.rows.marks)
 
     def describe_rows(self, ids: Sequence[str]) -> Sequence[str]:
         """Return a line for each of some rows, for a question about them; the text need not be safe."""

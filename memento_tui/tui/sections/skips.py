@@ -38,6 +38,7 @@ class SkipsSection(EntryListSection[Skip]):
     COLUMNS = SKIP_COLUMNS
     BELOW = SKIP_BELOW
     SIDE_TITLE: ClassVar[str] = "Skip"
+    NEEDS_ROW: ClassVar[frozenset[str]] = frozenset(f"skips.{name}" for name in ("edit", "extend", "end", "decide"))
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("skips")]
 
     DEFAULT_CSS = """

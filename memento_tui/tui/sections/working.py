@@ -54,6 +54,9 @@ class WorkingSection(EntryListSection[WorkingItem]):
     BELOW = ITEM_BELOW
     NO_COLUMNS: ClassVar[str] = "The board has no columns to choose; b shows the list."
     SIDE_TITLE: ClassVar[str] = "Item"
+    NEEDS_ROW: ClassVar[frozenset[str]] = frozenset(
+        f"working.{name}" for name in ("edit", "next", "raise", "lower", "category", "done", "delete")
+    )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("working")]
 
     DEFAULT_CSS = """

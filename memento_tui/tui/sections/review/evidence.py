@@ -217,7 +217,7 @@ def _parts(focus: FocusedItem, item: PendingProposal, width: int, *, split: bool
 
 def _difference(before: str, after: str, width: int, *, split: bool) -> Content:
     pairs = compare_lines(before, after)
-    return draw_side_by_side(pairs, width) if split else draw_unified(pairs)
+    return draw_side_by_side(pairs, width) if split else draw_unified(pairs, width=width)
 
 
 def _text(content: str) -> Content:

@@ -82,7 +82,7 @@ class EvidencePane(ErrorBoundary, ScrollFrame, can_focus=False):
 
     @property
     def _text_width(self) -> int:
-        return max(self.text_width, MIN_SPLIT_WIDTH)
+        return self.text_width if self.text_width > 0 else MIN_SPLIT_WIDTH  # before it is laid out it has none
 
     @property
     def is_split(self) -> bool:
