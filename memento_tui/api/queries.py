@@ -94,8 +94,8 @@ class Exposures:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def record(self, exposures: Sequence[Exposure]) -> None:
-        """Add exposures to the ledger, oldest first."""
+    def record(self, exposures: Sequence[Exposure], *, counted: Iterable[str] = ()) -> None:
+        """Add exposures to the ledger, oldest first, and count the memories ``counted`` as shown to an agent."""
         # A session's name may be an agent's own choice; the other texts are the program's. Most are of one session.
         named = {name: redact_text(name)[0] for name in {exposure.session for exposure in exposures}}
         self._store.exposures.add(
@@ -104,7 +104,8 @@ class Exposures:
                 if named[exposure.session] == exposure.session
                 else msgspec.structs.replace(exposure, session=named[exposure.session])
                 for exposure in exposures
-            ]
+            ],
+            counted,
         )
 
     def count_shown(self, ids: Iterable[str]) -> None:

@@ -75,6 +75,7 @@ def recall(
     message: str = "",
     among: Filter | None = None,
     place: str = "",
+    in_full: bool = False,
 ) -> tuple[list[SearchHit], SearchAnswer]:
     """Return the results that an agent may see and that answer, best first, and the whole answer that they are from.
 
@@ -82,7 +83,8 @@ def recall(
     are not told then. ``among`` is a further condition on them. ``place`` is the namespace that they are told for: see
     `without_other_places`.
 
-    They are recorded in the ledger under ``session``, the author's by default. Memories of accounts and of branches are
+    They are recorded in the ledger under ``session``, the author's by default; ``in_full`` says that the agent is shown
+    whole texts, and not passages. Memories of accounts and of branches are
     not among them unless the query names their namespace, or ``among`` asks for the branch that the agent works on.
     """
     answer = workspace.search(without_reserved(query, among), limit=limit, among=among)
@@ -91,7 +93,7 @@ def recall(
     if message:
         hits = [hit for hit in hits if not is_held_back(hit.memory)]
     hits = without_other_places(workspace, hits, place)
-    record_shown(workspace, hits, session)
+    record_shown(workspace, hits, session, in_full=in_full)
     return hits, answer
 
 
@@ -118,19 +120,22 @@ def count_shown(workspace: Workspace, ids: list[str]) -> None:
         _log.warning("Not counted as shown: %s", error)
 
 
-def record_shown(workspace: Workspace, hits: Sequence[SearchHit], session: str = "") -> None:
+def record_shown(workspace: Workspace, hits: Sequence[SearchHit], session: str = "", *, in_full: bool = False) -> None:
     """Count the hits that were shown to an agent, and record them in the ledger of its session, with their scores.
 
-    The session is the author's by default; without one there is nothing to record.
+    The session is the author's by default; without one they are counted alone. ``in_full`` says that the agent was
+    shown whole texts, and not passages.
     """
-    count_shown(workspace, [hit.id for hit in hits])
     session = session or workspace.author.session
-    if session:
-        _record(workspace, [_exposure(workspace, session, rank, hit) for rank, hit in enumerate(hits, 1)])
+    ranked = enumerate(hits, 1) if session else ()
+    exposures = [_exposure(workspace, session, rank, hit, in_full=in_full) for rank, hit in ranked]
+    _record(workspace, [hit.id for hit in hits], exposures)
 
 
-def _exposure(workspace: Workspace, session: str, rank: int, hit: SearchHit) -> Exposure:
+def _exposure(workspace: Workspace, session: str, rank: int, hit: SearchHit, *, in_full: bool) -> Exposure:
     numbers = hit.explain()
+    # To find a passage takes a quarter of the time of a search; where the whole text is shown nobody looks for it.
+    shown = hit.memory.content if in_full else hit.snippet
     fields = {
         "memory_id": hit.id,
         "memory_version": hit.memory.version,
@@ -138,7 +143,7 @@ def _exposure(workspace: Workspace, session: str, rank: int, hit: SearchHit) -> 
         "channel": workspace.author.channel,
         "rank": rank,
         "score": round(hit.score, 4),
-        "tokens": max(1, len(hit.snippet) // _CHARS_PER_TOKEN),
+        "tokens": max(1, len(shown) // _CHARS_PER_TOKEN),
         "why": {name: round(float(numbers[name]), 4) for name in _LEDGER_SCORES if numbers[name] is not None},
     }
     return make_exposure(fields)
@@ -146,7 +151,6 @@ def _exposure(workspace: Workspace, session: str, rank: int, hit: SearchHit) -> 
 
 def record_essentials(workspace: Workspace, memories: Sequence[Memory], session: str) -> None:
     """Count and record in the ledger the memories that a session began with."""
-    count_shown(workspace, [memory.id for memory in memories])
     exposures = [
         make_exposure(
             {
@@ -162,17 +166,17 @@ def record_essentials(workspace: Workspace, memories: Sequence[Memory], session:
         )
         for rank, memory in enumerate(memories, 1)
     ]
-    _record(workspace, exposures)
+    _record(workspace, [memory.id for memory in memories], exposures)
 
 
-def _record(workspace: Workspace, exposures: list[Exposure]) -> None:
-    if not exposures:
+def _record(workspace: Workspace, ids: list[str], exposures: list[Exposure]) -> None:
+    if not ids:
         return
     try:
         # The ledger is read from its newest row: the memory that was shown first is to stand first.
-        workspace.exposures.record(exposures[::-1])
+        workspace.exposures.record(exposures[::-1], counted=ids)
     except DataDirectoryError as error:  # as for the count
-        _log.warning("Not entered in the ledger: %s", error)
+        _log.warning("Neither counted as shown nor entered in the ledger: %s", error)
 
 
 def count_used(workspace: Workspace, ids: list[str], session: str = "") -> None:

@@ -75,9 +75,13 @@ class ExposureLedger:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, exposures: Sequence[Exposure]) -> None:
-        """Add exposures to the ledger; what an agent asked for does not wait until the disk has them."""
+    def add(self, exposures: Sequence[Exposure], counted: Iterable[str] = ()) -> None:
+        """Add exposures to the ledger, and count the memories ``counted`` as shown.
+
+        What an agent asked for does not wait until the disk has either.
+        """
         with self._database.writing(waits_for_disk=False) as connection:
+            connection.executemany(COUNT_USE, [("memory", memory_id, 1, 0, None) for memory_id in counted])
             connection.executemany(
                 f"INSERT INTO injection ({_EXPOSURE_COLUMNS}) VALUES ({_EXPOSURE_PLACEHOLDERS})",
                 [_exposure_values(exposure) for exposure in exposures],
@@ -192,8 +196,7 @@ def _exposure_condition(criteria: ExposureFilter) -> tuple[str, list[object]]:
 
 
 def _exposure_values(exposure: Exposure) -> tuple[object, ...]:
-    plain = (getattr(exposure, name) for name in Exposure.__struct_fields__)
-    return tuple(_column_value(value) for value in plain)
+    return tuple(map(_column_value, msgspec.structs.astuple(exposure)))
 
 
 def _column_value(value: object) -> object:

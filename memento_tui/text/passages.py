@@ -63,7 +63,7 @@ def find_matches(text: str, words: AbstractSet[str]) -> list[tuple[int, int]]:
     beginnings = tuple(word[:-1] for word in words if word[-1] == "*")
     pattern = _WORD if text.isascii() else _any_word()
     for match in pattern.finditer(text) if words else ():
-        if pairs := character_bigrams(match[0]):
+        if not match[0].isascii() and (pairs := character_bigrams(match[0])):
             marks += _find_bigram_matches(match, words & {*pairs, *unspaced_characters(match[0])})
             pieces = _find_spaced_pieces(match)
             marks += [(a, b) for a, b in pieces if _matches(text[a:b], words, beginnings, known)]

@@ -12,6 +12,7 @@ import pytest
 import memento_tui
 from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.api.types import ExposureFilter
 from memento_tui.model import Memory, make_contradiction
 from tests.journeys.http_server import Client, HttpServer, serving_here
 from tests.made import PERSON, edit, note, put, unguarded, without_engine
@@ -252,6 +253,14 @@ def test_what_is_shown_counts_as_shown_and_not_as_use(client: Client, person: Wo
     assert (counted.shown_count, counted.used_count) == (2, 0)
     assert client.memory(memory)["access_count"] == 1
     assert client.get("/v1/activity/density").data["buckets"][0]["count"] == 2
+
+
+def test_the_ledger_counts_the_whole_text_that_an_agent_was_shown(client: Client, person: Workspace) -> None:
+    text = "The harvest ledger is closed on Fridays. " + "Its keeper writes down each barrel by hand. " * 12
+    stored = client.store(text)
+    client.recall("When is the harvest ledger closed?")
+    (row,) = person.exposures.page(ExposureFilter(memories=(stored,)), 0, 10)
+    assert row.exposure.tokens == len(person.get(stored).content) // 4
 
 
 def test_a_request_that_is_not_to_be_tracked_counts_nothing(client: Client, person: Workspace) -> None:

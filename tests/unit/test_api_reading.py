@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from memento_tui.api import Workspace
 from memento_tui.api.types import ExposureFilter
+from memento_tui.errors import DataDirectoryError
 from memento_tui.model import Memory, make_exposure
 from memento_tui.model.filters import HasTag, OneOf
 from tests.made import PERSON
@@ -81,11 +84,20 @@ def test_exposures_are_recorded_counted_and_marked(workspace: Workspace) -> None
     memory = workspace.remember("The port is 5433.")
     fields = {"memory_id": memory.id, "memory_version": 1, "session": "s", "channel": "mcp", "rank": 1}
     exposure = make_exposure({**fields, "score": 1.0, "tokens": 4, "why": {}})
-    workspace.exposures.record([exposure])
-    workspace.exposures.count_shown([memory.id])
+    workspace.exposures.record([exposure], counted=[memory.id])
     workspace.exposures.mark_used("s", [memory.id])
     (row,) = workspace.exposures.page(ExposureFilter(), 0, 10)
     assert row.exposure.used_at is not None
+    assert workspace.get(memory.id).shown_count == 1
+
+
+def test_what_cannot_be_recorded_as_shown_is_not_counted_as_shown(workspace: Workspace) -> None:
+    memory = workspace.remember("The port is 5433.")
+    fields = {"memory_id": memory.id, "memory_version": 1, "session": "s", "channel": "mcp", "rank": 1}
+    exposure = make_exposure({**fields, "score": 1.0, "tokens": 4, "why": {}})
+    workspace.exposures.record([exposure], counted=[memory.id])
+    with pytest.raises(DataDirectoryError):
+        workspace.exposures.record([exposure], counted=[memory.id])
     assert workspace.get(memory.id).shown_count == 1
 
 

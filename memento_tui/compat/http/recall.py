@@ -15,7 +15,7 @@ from memento_tui.compat.http.responses import LINK_LABELS, item_row, json_respon
 from memento_tui.compat.http.settings import setting_number
 from memento_tui.compat.http.working_memory import matching_skips
 from memento_tui.compat.protocol.formatting import SEPARATOR, memory_block, memory_heading
-from memento_tui.compat.protocol.linkages import linkages_text
+from memento_tui.compat.protocol.linkages import linkages_texts
 from memento_tui.compat.protocol.working_memory import list_items
 from memento_tui.compat.protocol.workspaces import WorkspaceScope
 from memento_tui.errors import InvalidField
@@ -200,7 +200,7 @@ def _record_recall(request: ApiRequest, recalled: Sequence[_RecalledMemory]) -> 
 
     Being shown is no use: it makes no memory rank higher or live longer.
     """
-    record_shown(request.workspace, [memory.hit for memory in recalled if not memory.workspace])
+    record_shown(request.workspace, [memory.hit for memory in recalled if not memory.workspace], in_full=True)
 
 
 def recall_memories(request: ApiRequest) -> Response:
@@ -255,15 +255,16 @@ def _recall_text(
     if not recalled:
         return f'No memories found matching "{query}".'
     count = f"{len(recalled)} memor{'y' if len(recalled) == 1 else 'ies'}"
-    entries = SEPARATOR.join(_memory_text(request, memory) for memory in recalled)
+    linkages = linkages_texts(request.workspace, [one.memory.id for one in recalled])
+    entries = SEPARATOR.join(_memory_text(one, linkages[one.memory.id]) for one in recalled)
     return "\n\n".join(filter(None, [f"Found {count}:", entries, contradiction_section(contradictions)]))
 
 
-def _memory_text(request: ApiRequest, recalled: _RecalledMemory) -> str:
+def _memory_text(recalled: _RecalledMemory, linkages: str) -> str:
     memory = recalled.memory
     workspace_name = f" [{one_line(recalled.workspace)}]" if recalled.workspace else ""
     heading = memory_heading(memory, clock.now(), workspace_name)
-    return f"{heading}\n{memory_block(memory)}{linkages_text(request.workspace, memory.id)}"
+    return f"{heading}\n{memory_block(memory)}{linkages}"
 
 
 def _contradictions(request: ApiRequest, recalled: Sequence[_RecalledMemory]) -> list[ContradictionEntry]:

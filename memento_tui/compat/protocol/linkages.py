@@ -18,6 +18,7 @@ from memento_tui.api import Workspace
 from memento_tui.compat.protocol.workspaces import WorkspaceScope
 from memento_tui.errors import InvalidField, InvalidInput, NotFound
 from memento_tui.formats.protocol.vocabulary import RELATION_OF_LINKAGE, linkage_from_relation
+from memento_tui.model import Relation
 from memento_tui.model.validation import check_line
 from memento_tui.operations.memories import Link
 from memento_tui.text.fence import one_line
@@ -27,7 +28,7 @@ __all__ = [
     "Linkages",
     "check_image",
     "image_paths",
-    "linkages_text",
+    "linkages_texts",
     "read_image",
     "read_linkages",
 ]
@@ -176,18 +177,30 @@ def _read_linkage(workspace: Workspace, scope: WorkspaceScope, linkage: Mapping[
 
 def image_paths(workspace: Workspace, memory_id: str) -> list[str]:
     """Return the paths of the pictures that are attached to a memory."""
-    return [
-        relation.dst
-        for relation in workspace.relations(memory_id, direction="out")
-        if (relation.type, relation.label) == ("file", IMAGE_LABEL)
-    ]
+    return _image_paths(workspace.relations(memory_id, direction="out"))
 
 
-def linkages_text(workspace: Workspace, memory_id: str) -> str:
-    """Return the lines about the links and pictures of a memory; each begins with a line break."""
-    links, images = [], image_paths(workspace, memory_id)
-    for relation in workspace.relations(memory_id, direction="out"):
-        if relation.type == "file" and relation.label == IMAGE_LABEL:
+def _image_paths(relations: Sequence[Relation]) -> list[str]:
+    return [relation.dst for relation in relations if _is_image(relation)]
+
+
+def _is_image(relation: Relation) -> bool:
+    return (relation.type, relation.label) == ("file", IMAGE_LABEL)
+
+
+def linkages_texts(workspace: Workspace, ids: Sequence[str]) -> dict[str, str]:
+    """Return the lines about the links and pictures of each of some memories, by id; each begins with a line break."""
+    outgoing: dict[str, list[Relation]] = {name: [] for name in ids}
+    for relation in workspace.relations_around(ids):
+        if relation.src in outgoing:
+            outgoing[relation.src].append(relation)
+    return {name: _linkages_text(relations) for name, relations in outgoing.items()}
+
+
+def _linkages_text(relations: Sequence[Relation]) -> str:
+    links, images = [], _image_paths(relations)
+    for relation in relations:
+        if _is_image(relation):
             continue
         linkage = linkage_from_relation(relation.type, relation.dst, relation.label)
         written = f"{linkage['type']}:{one_line(relation.dst)}"

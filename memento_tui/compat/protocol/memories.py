@@ -33,7 +33,7 @@ from memento_tui.compat.protocol.linkages import (
     Linkages,
     check_image,
     image_paths,
-    linkages_text,
+    linkages_texts,
     read_image,
     read_linkages,
 )
@@ -104,7 +104,7 @@ def find_memories(workspace: Workspace, query: RecallQuery) -> RecallResult:
         return RecallResult(memories, notes)  # nothing but punctuation, which no memory answers
     if words or not query.image:
         hits, answer = recall(
-            workspace, " ".join([*_query_filters(query), words]), query.limit, place=query.namespaces[0]
+            workspace, " ".join([*_query_filters(query), words]), query.limit, place=query.namespaces[0], in_full=True
         )
         known_ids = {memory.id for memory in memories}
         memories += [hit.memory for hit in hits if hit.id not in known_ids]
@@ -225,9 +225,9 @@ class MemoryTools:
         if not result.memories:
             return text_result("\n".join([f'No memories found matching "{one_line(query)}".', *result.notes]))
         now = clock.now()
+        linkages = linkages_texts(memories, [memory.id for memory in result.memories])
         entries = [
-            f"{memory_heading(memory, now)}\n{memory_block(memory)}{linkages_text(memories, memory.id)}"
-            for memory in result.memories
+            f"{memory_heading(memory, now)}\n{memory_block(memory)}{linkages[memory.id]}" for memory in result.memories
         ]
         count = f"{len(entries)} memor{'y' if len(entries) == 1 else 'ies'}"
         contradictions = contradictions_among(
