@@ -50,7 +50,7 @@ _HUB_CHECK_SECONDS = 30.0
 def _keep_hub_worker(paths: DataPaths) -> None:
     """Let a process of its own keep the workspace and its hub together, where it is in one, while the engine lives."""
     from memento_tui.api import Workspace  # noqa: PLC0415 - not before its packages are known to be here
-    from memento_tui.api.hub_worker import start_hub_worker  # noqa: PLC0415 - as above
+    from memento_tui.api.hub_session import start_hub_worker  # noqa: PLC0415 - as above
 
     while True:
         sleep(_HUB_CHECK_SECONDS)

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from memento_tui.api.accounts import ACCOUNTS_SETTING, revoke_all
-from memento_tui.api.draft_places import move_drafts
+from memento_tui.api.drafts import move_drafts
 from memento_tui.api.encryption_status import text_folders_of
 from memento_tui.api.hub_session import HUB_SETTING, alone_with_hub, end_sharing, keep_membership, membership_of
 from memento_tui.api.key_files import key_file_name

@@ -15,8 +15,12 @@ from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import InvalidInput
 from memento_tui.maintenance.consolidation.drafting import Drafter
 from memento_tui.maintenance.distillation.distiller import distill
-from memento_tui.maintenance.distillation.model_extraction import Conversation, extract_with_model
-from memento_tui.maintenance.distillation.proposals import DistillationProposer, DistillationResult
+from memento_tui.maintenance.distillation.proposals import (
+    Conversation,
+    DistillationProposer,
+    DistillationResult,
+    extract_with_model,
+)
 from memento_tui.maintenance.distillation.statements import Candidate
 from memento_tui.maintenance.transcripts.reader import TextTranscript, Turn, read_plain_text, read_transcript
 from memento_tui.policy.gate import Gate

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from memento_tui import encryption
-from memento_tui.api.draft_places import copy_drafts, move_drafts
+from memento_tui.api.drafts import copy_drafts, move_drafts
 from memento_tui.api.encryption_status import backup_files, keys_in_memory, keys_in_use, text_folders_of
 from memento_tui.api.integrity import stop_engine
 from memento_tui.api.key_files import (
@@ -31,7 +31,7 @@ from memento_tui.search.engine_client import SemanticClient
 from memento_tui.search.index_copy import remove_copies
 from memento_tui.storage.backup_folder import WAIT_SECONDS, BackupFolder
 from memento_tui.storage.last_known import note_key
-from memento_tui.storage.progress import Progress, no_progress
+from memento_tui.storage.long_work import Progress, no_progress
 from memento_tui.storage.rewriting import remove_unfinished, rewrite_database
 
 __all__ = [

@@ -1,26 +1,33 @@
-"""Give the hub the reads and writes that it needs of a workspace, beyond the public methods."""
+"""Give the hub the reads and writes that it needs of a workspace, beyond the public methods, and start its process."""
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import msgspec
 from filelock import FileLock, Timeout
 
-from memento_tui.errors import AmbiguousId, NotAllowed, NotFound
+from memento_tui.api.workspace import Workspace
+from memento_tui.errors import AmbiguousId, MementoError, NotAllowed, NotFound
 from memento_tui.model import AnyRecord, Proposal
 from memento_tui.paths import DataPaths
 from memento_tui.policy.gate import Gate
 from memento_tui.private_files import PRIVATE_FILE_MODE
+from memento_tui.processes import forget_ended, module_command, start_detached
 from memento_tui.storage.database import Database
-from memento_tui.storage.hub_membership import HUB_SETTING, HubMembership, decode_membership, membership_of
-from memento_tui.storage.hub_state import HubState
+from memento_tui.storage.hub_state import HUB_SETTING, HubMembership, HubState, decode_membership, membership_of
 from memento_tui.storage.journal import HUB_CHANNEL, Author
 from memento_tui.storage.journal_queries import JournalQueries
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.tables import TABLES
+
+if TYPE_CHECKING:
+    from memento_tui.api.workspace import Workspace
 
 __all__ = [
     "HUB_SETTING",
@@ -31,10 +38,8 @@ __all__ = [
     "end_sharing",
     "keep_membership",
     "membership_of",
+    "start_hub_worker",
 ]
-
-if TYPE_CHECKING:
-    from memento_tui.api.workspace import Workspace
 
 _ROUND_SECONDS = 60
 """Seconds for which a round of another program is waited for."""
@@ -170,3 +175,28 @@ class HubSession:
         """
         newest = self._store.journal.history(Proposal, proposal.id)[0].entry
         self._store.undo(Author("person", HUB_CHANNEL, member), newest.seq)
+
+
+_log = logging.getLogger(__name__)
+
+
+def start_hub_worker(workspace: Workspace) -> bool:
+    """Start the worker of a workspace that is in a hub, unless one is at work; tell whether. Nobody waits for it.
+
+    It ends with the process that calls this. Never fails: the hub is no condition of anything else.
+    """
+    root = os.fspath(workspace.paths.root)
+    try:
+        if workspace.is_read_only or membership_of(workspace.settings) is None or find_spec("psycopg") is None:
+            return False
+        forget_ended()
+        with FileLock(workspace.paths.hub_worker_lock, timeout=0, mode=PRIVATE_FILE_MODE):
+            pass
+        command = module_command("memento_tui.hub.worker", "--data-dir", root)
+        start_detached(command, log=os.fspath(workspace.paths.hub_log))
+    except Timeout:
+        return False
+    except (OSError, MementoError) as error:
+        _log.warning("the hub's worker could not be started: %s", error)
+        return False
+    return True

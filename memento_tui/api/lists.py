@@ -21,8 +21,7 @@ from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.storage.journal_queries import Revision
 from memento_tui.storage.skip_hits import SkipHit
 from memento_tui.storage.store import Store
-from memento_tui.text.folding import folded
-from memento_tui.text.near_names import nearest_name
+from memento_tui.text.near_names import folded, nearest_name
 
 __all__ = [
     "CATEGORY_WORDS",

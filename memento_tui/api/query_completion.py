@@ -18,8 +18,7 @@ from memento_tui.search.query_language import (
     written_field,
     written_value,
 )
-from memento_tui.text.folding import folded
-from memento_tui.text.near_names import nearest_name
+from memento_tui.text.near_names import folded, nearest_name
 
 if TYPE_CHECKING:
     from memento_tui.api.workspace import Workspace

@@ -40,8 +40,8 @@ from memento_tui.policy.policy import rules_in_force
 from memento_tui.search.query_language import parse_filter
 from memento_tui.storage.journal import Actor, Author, Entry
 from memento_tui.storage.journal_queries import Revision
+from memento_tui.storage.long_work import Progress, no_progress
 from memento_tui.storage.memory_queries import MemoryOrder, MemorySummary, Page, TimelineEntry
-from memento_tui.storage.progress import Progress, no_progress
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.statistics import Facet, Statistics
 from memento_tui.storage.store import Store

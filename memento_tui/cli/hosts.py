@@ -78,8 +78,8 @@ def install(
 
     A data directory given by --data-dir or MEMENTO_HOME is written into the commands.
     """
-    from memento_tui.hosts.other_servers import find_other_servers  # noqa: PLC0415 - a command's help is shown without it
     from memento_tui.hosts.plan import plan_installation  # noqa: PLC0415 - same
+    from memento_tui.hosts.status import find_other_servers  # noqa: PLC0415 - a command's help is shown without it
 
     chosen_host, paths = _host(host), host_paths(host, project=project)
     if allow_tools and (host != "claude-code" or plugin is not None):

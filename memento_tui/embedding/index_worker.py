@@ -25,8 +25,7 @@ from memento_tui.storage.store import Store
 __all__ = ["EmbeddedQuery", "IndexWorker", "check_at_start"]
 
 if TYPE_CHECKING:
-    from memento_tui.embedding.former_index import FormerIndex
-    from memento_tui.embedding.index_updater import IndexUpdater
+    from memento_tui.embedding.index_updater import FormerIndex, IndexUpdater
     from memento_tui.embedding.maintenance_scheduler import MaintenanceScheduler
     from memento_tui.embedding.models import Embedder, Vectors
     from memento_tui.embedding.shared_vectors import VectorExchange
@@ -209,7 +208,7 @@ class IndexWorker(threading.Thread):
             gc.enable()
         let_others_go_first()
         self._check_data(components)
-        from memento_tui.embedding.freed_memory import release  # noqa: PLC0415 - Arrow
+        from memento_tui.embedding.index_updater import release  # noqa: PLC0415 - Arrow
 
         failures, has_worked = 0, True
         while not self._stopping.is_set():
@@ -238,8 +237,7 @@ class IndexWorker(threading.Thread):
         began = time.monotonic()
         name, folder = _model_folder(self._config.engine.model)
         # torch; the socket answers meanwhile
-        from memento_tui.embedding.former_index import open_former_index  # noqa: PLC0415
-        from memento_tui.embedding.index_updater import IndexUpdater  # noqa: PLC0415 - as below
+        from memento_tui.embedding.index_updater import IndexUpdater, open_former_index  # noqa: PLC0415 - as above
         from memento_tui.embedding.maintenance_scheduler import MaintenanceScheduler  # noqa: PLC0415 - as below
         from memento_tui.embedding.models import Embedder  # noqa: PLC0415 - same
         from memento_tui.embedding.similarity import IndexSimilarity  # noqa: PLC0415 - same

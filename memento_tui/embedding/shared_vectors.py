@@ -24,7 +24,7 @@ from memento_tui.embedding.lance import lancedb
 from memento_tui.errors import NotAllowed
 from memento_tui.model import Memory
 from memento_tui.search.lance_filter import one_of
-from memento_tui.storage.hub_membership import HubMembership, membership_of
+from memento_tui.storage.hub_state import HubMembership, membership_of
 from memento_tui.storage.journal import HUB_CHANNEL
 from memento_tui.storage.store import Store
 

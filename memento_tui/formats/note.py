@@ -18,7 +18,7 @@ from memento_tui.formats.frontmatter import NoteParts, read_properties, split_no
 from memento_tui.model.memory import parse_kind
 from memento_tui.model.validation import MAX_LINE_LENGTH, MAX_TAGS, fold_tag
 from memento_tui.moments import parse_moment, parse_span
-from memento_tui.text.folding import folded
+from memento_tui.text.near_names import folded
 
 __all__ = [
     "LINK_PROPERTIES",

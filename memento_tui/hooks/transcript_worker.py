@@ -28,7 +28,7 @@ from memento_tui.maintenance.code.notes import read_notes
 from memento_tui.maintenance.transcripts.reader import read_transcript
 from memento_tui.maintenance.transcripts.usage import ShownText, used_memories
 from memento_tui.paths import DataPaths
-from memento_tui.policy.branch_names import namespace_to_write
+from memento_tui.policy.screening import namespace_to_write
 from memento_tui.private_files import PRIVATE_FILE_MODE, use_private_umask
 from memento_tui.projects import Project, claude_namespace, find_project, namespace_of_project
 from memento_tui.storage.hook_store import HookStore

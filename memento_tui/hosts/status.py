@@ -1,11 +1,11 @@
-"""Report the state of memento in each host: the commands in its files, and whether they work."""
+"""Report the state of memento in each host: whether the commands in its files work, and others' servers of its name."""
 
 from __future__ import annotations
 
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -14,18 +14,59 @@ from memento_tui.errors import InvalidInput
 from memento_tui.hosts import jsonc
 from memento_tui.hosts.claude_plugin import enables_plugin
 from memento_tui.hosts.files import InstalledCommand, read_host_file
-from memento_tui.hosts.other_servers import find_other_servers
+from memento_tui.hosts.json_entries import SERVER_NAME, check_is_memento
+from memento_tui.hosts.layouts import claude_servers
 from memento_tui.hosts.programs import BARE_PROGRAMS, Programs, option_value
 from memento_tui.hosts.registry import Host, HostFile, HostPaths
 
-__all__ = [
-    "FileStatus",
-    "HostStatus",
-    "diagnose_hook",
-    "has_memento",
-    "host_status",
-    "plugin_is_enabled",
-]
+__all__ = ["HostStatus", "diagnose_hook", "find_other_servers", "has_memento", "host_status", "plugin_is_enabled"]
+
+_SERVERS_KEY = "mcpServers"
+
+
+def find_other_servers(host: Host, paths: HostPaths, directory: Path) -> list[InvalidInput]:
+    """Return an error for each server of others with memento's name that would be started instead of memento's.
+
+    Those are the servers of projects, which go before the person's, and of the project in ``directory``. Where
+    ``paths`` means a project, those that only the person has there, which go before the project's.
+    """
+    if host.name != "claude-code":
+        return []
+    settings = claude_servers(paths)
+    places = [
+        (f"{settings}, in the project {name}", servers)
+        for name, servers in _servers_by_project(settings)
+        if paths.project is None or Path(name).resolve() == paths.project.resolve()
+    ]
+    if paths.project is None:
+        shared = directory / ".mcp.json"
+        places.append((str(shared), _read(shared).get(_SERVERS_KEY)))
+    found = []
+    for place, servers in places:
+        entry = servers.get(SERVER_NAME) if isinstance(servers, dict) else None
+        if isinstance(entry, dict):
+            try:
+                check_is_memento(entry)
+            except InvalidInput as error:
+                found.append(InvalidInput(f"{place}: {error.message}", error.hint))
+    return found
+
+
+def _servers_by_project(settings: Path) -> Iterator[tuple[str, object]]:
+    """Yield the folder of each project, and the servers that the person has there alone."""
+    projects = _read(settings).get("projects")
+    for name, project in projects.items() if isinstance(projects, dict) else ():
+        if isinstance(project, dict):
+            yield name, project.get(_SERVERS_KEY)
+
+
+def _read(path: Path) -> Mapping[str, object]:
+    """Return what a file holds; nothing where the host cannot read it either."""
+    try:
+        return jsonc.parse_jsonc(read_host_file(path).text)
+    except InvalidInput:
+        return {}
+
 
 InstallState = Literal["installed", "not installed", "incomplete", "differs", "unreadable"]
 

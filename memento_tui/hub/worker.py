@@ -1,6 +1,6 @@
 """Keep a workspace and its hub together for as long as the process lives that started this one.
 
-``python -m memento_tui.hub.worker --data-dir D``; `memento_tui.api.hub_worker` starts it.
+``python -m memento_tui.hub.worker --data-dir D``; `memento_tui.api.hub_session` starts it.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from memento_tui.search.ranking import BANK_USES
 from memento_tui.search.telling import is_held_back
 from memento_tui.storage.audit import AuditRules
 from memento_tui.storage.backup import Progress
-from memento_tui.storage.interruption import raise_if_stopped
+from memento_tui.storage.long_work import raise_if_stopped
 from memento_tui.storage.store import Store
 
 __all__ = [

@@ -46,11 +46,11 @@ from pydantic.networks import AnyUrl
 
 import memento_tui
 from memento_tui.errors import MementoError
-from memento_tui.mcp.error_messages import UNEXPECTED_ERROR, message_of_error, unknown_tool_message
 from memento_tui.mcp.first_answers import EXIT_HOST_GONE, Beginning
 from memento_tui.mcp.profiles import PROFILES
 from memento_tui.mcp.prompts import Prompts
 from memento_tui.mcp.resources import Resources
+from memento_tui.mcp.results import UNEXPECTED_ERROR, message_of_error, unknown_tool_message
 from memento_tui.mcp.workspaces import McpWorkspaces, open_mcp_workspaces
 from memento_tui.model.validation import new_id
 

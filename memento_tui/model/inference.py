@@ -14,20 +14,32 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 
 from memento_tui.model.memory import Memory
-from memento_tui.model.memory_fields import Tier
+from memento_tui.model.memory_fields import SENSITIVITIES, SOURCE_TYPES, Tier
 
 __all__ = [
     "AGENT_CONFIDENCE",
     "OUTSIDE_CONFIDENCE",
     "PERSON_CONFIDENCE",
     "UNKNOWN_CONFIDENCE",
+    "inherited_fields",
     "with_inferred_trust",
     "with_trust_of",
 ]
+
+
+def inherited_fields(sources: Sequence[Memory]) -> dict[str, Any]:
+    """Return the least trusted origin, the highest sensitivity and the highest injection score of some memories."""
+    return {
+        "source_type": max((source.source_type for source in sources), key=SOURCE_TYPES.index),
+        "sensitivity": max((source.sensitivity for source in sources), key=SENSITIVITIES.index),
+        "injection_score": max(source.injection_score for source in sources),
+    }
+
 
 PERSON_CONFIDENCE, AGENT_CONFIDENCE, OUTSIDE_CONFIDENCE = 0.9, 0.6, 0.3
 """How far a source is trusted, from 0 to 1: the person, an agent's own reasoning, the outside."""

@@ -11,7 +11,7 @@ import msgspec
 
 from memento_tui.errors import InvalidField
 from memento_tui.moments import parse_moment
-from memento_tui.text.folding import folded
+from memento_tui.text.near_names import folded
 
 __all__ = [
     "ACCOUNTS_NAMESPACE",

@@ -1,25 +1,29 @@
-"""The rules by which every interface shows memories to agents, links them and counts them."""
+"""The rules by which every interface shows memories to agents, warns of them, links them and counts them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import NamedTuple
 
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.maintenance.aging import whole_text
+from memento_tui.maintenance.code.notes import read_notes
 from memento_tui.model import Crystal, Memory, Skip, WorkingItem
 from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, Under
 from memento_tui.model.lists import is_unverified
 from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.projects import find_project
 from memento_tui.text.labels import bracketed, caution_labels, entry_labels
 
 __all__ = [
     "UNCONSOLIDATED_STATUSES",
     "Link",
     "add_links",
+    "code_labels",
     "count_memories",
     "format_time",
     "identity_text",
@@ -30,6 +34,26 @@ __all__ = [
     "visible_memory",
     "without_identity_marks",
 ]
+
+
+def code_labels(workspace: Workspace, memories: Iterable[Memory]) -> dict[str, list[str]]:
+    """Return by id what no longer is in the code as memories say; nothing for those of which nothing is known.
+
+    A server that an agent's host starts runs in the agent's directory; one that answers over HTTP runs anywhere, and
+    says nothing. An agent that asks for a memory reads it even where its code is gone.
+    """
+    if workspace.author.channel != "mcp":
+        return {}
+    try:
+        project = find_project(Path.cwd())
+    except OSError:  # the directory was removed
+        return {}
+    if project is None:
+        return {}
+    notes = read_notes(workspace.paths.code_notes(project.root))
+    found = ((memory.id, notes.note(memory.id, memory.version, project.root)) for memory in memories)
+    return {memory_id: [note.label] for memory_id, note in found if note is not None}
+
 
 UNCONSOLIDATED_STATUSES = tuple(status for status in RECALLED_STATUSES if status != "consolidated")
 """The statuses of memories that are recalled and for which no other memory stands."""

@@ -1,4 +1,4 @@
-"""Search on behalf of an agent: only memories that it may see, counted as shown and recorded in the exposure ledger."""
+"""Search on behalf of an agent: what it may see and what answers, counted as shown and recorded in the ledger."""
 
 from __future__ import annotations
 
@@ -13,15 +13,21 @@ from memento_tui.model import Exposure, Memory, make_exposure
 from memento_tui.model.filters import AllOf, AnyOf, Filter, Under, filters_on
 from memento_tui.model.validation import ACCOUNTS_NAMESPACE, is_under
 from memento_tui.operations.memories import is_recalled
-from memento_tui.operations.relevance import relevant_hits
+from memento_tui.search.prompt_index import WeightedPart, stem_counts
 from memento_tui.search.query_language import FIELDS, parse, written_field
+from memento_tui.search.ranking import clears_floor
+from memento_tui.search.scoring import calibrated_relevance
 from memento_tui.search.telling import is_held_back
 from memento_tui.text.conditions import of_other_places
+from memento_tui.text.keywords import PromptParts, content_words, prompt_parts
+from memento_tui.text.numbered_things import is_about_another, numbered_things
+from memento_tui.text.terms import STOP_WORDS, terms
 
 __all__ = [
     "MAX_HITS",
     "count_shown",
     "count_used",
+    "is_conversation",
     "moments_and_words",
     "names_memories",
     "namespace_query",
@@ -29,10 +35,70 @@ __all__ = [
     "recall",
     "record_essentials",
     "record_shown",
+    "relevant_hits",
     "timed_query",
     "without_other_places",
     "without_reserved",
 ]
+
+_MOST_WORDS_OF_A_LOOKUP = 2
+"""Words of a query that is looked up though none of them names a subject, such as "tests" or "error code"."""
+
+
+def is_conversation(text: str) -> bool:
+    """Tell whether a text says nothing that memories could answer, such as "yes, go on with that please"."""
+    return not content_words(text)
+
+
+def relevant_hits(workspace: Workspace, hits: Sequence[SearchHit], *, message: str = "") -> list[SearchHit]:
+    """Return the hits that answer well enough for a model to be told of them, in their order.
+
+    All clear one floor, `memento_tui.search.ranking.clears_floor`. What is told for a ``message``, without being asked
+    for, is judged as a hook judges a prompt. A question is also answered by a memory that holds most of its words. A
+    query that has only filters, or that asks for a phrase, is answered by whatever it selects. With a memory whose
+    place another took, that other one is told.
+    """
+    if not hits or not hits[0].query.words or hits[0].query.phrases:
+        return list(hits)
+    query = hits[0].query
+    lookup = [word for word in query.text.split() if word.lower() not in STOP_WORDS]
+    if is_conversation(message or query.text) and (message or len(lookup) > _MOST_WORDS_OF_A_LOOKUP):
+        return []
+    parts = _weighted_parts(workspace, prompt_parts(message) if message else PromptParts([lookup], [], []))
+    things = numbered_things(message or query.text)
+    told = {
+        hit.id: hit
+        for hit in hits
+        if clears_floor(_relevance(hit, parts, is_asked=not message)) and not _is_another(things, hit.memory)
+    }
+    replaced = [name for name, hit in told.items() if hit.life.superseded]
+    found = workspace.provenance(replaced).values() if replaced else ()
+    successors = {name for provenance in found for name in provenance.superseded_by}
+    return [hit for hit in hits if hit.id in told or hit.id in successors]
+
+
+def _weighted_parts(workspace: Workspace, parts: PromptParts) -> list[WeightedPart]:
+    try:
+        return workspace.search_engine.keyword.weighted(parts)
+    except DataDirectoryError:  # then the relevance that the search itself found stands alone
+        return []
+
+
+def _relevance(hit: SearchHit, parts: Sequence[WeightedPart], *, is_asked: bool) -> float:
+    """Return the relevance of a hit; the best of several where each tells enough by itself."""
+    memory, meaning = hit.memory, hit.match.semantic
+    stems = stem_counts(f"{memory.title}\n{memory.content}\n{memory.validity_context}\n{' '.join(memory.tags)}")
+    length = len(terms(memory.content))
+    words = [part.score_without_index(stems, length) for part in parts]
+    found = [hit.relevance, meaning or 0.0, *(calibrated_relevance(score, meaning) for score in words)]
+    if is_asked:
+        found += [part.share_held(stems.keys()) for part in parts]
+    return max(found)
+
+
+def _is_another(things: dict[str, set[str]], memory: Memory) -> bool:
+    return is_about_another(things, f"{memory.title} {memory.content}")
+
 
 MAX_HITS = 50
 """Results that one search may ask for."""
@@ -79,7 +145,7 @@ def recall(
 ) -> tuple[list[SearchHit], SearchAnswer]:
     """Return the results that an agent may see and that answer, best first, and the whole answer that they are from.
 
-    ``message`` is what they are told for, where the agent did not search: see `memento_tui.operations.relevance`. Logs
+    ``message`` is what they are told for, where the agent did not search: see `relevant_hits`. Logs
     are not told then. ``among`` is a further condition on them. ``place`` is the namespace that they are told for: see
     `without_other_places`.
 

@@ -1,18 +1,31 @@
-"""Screen the texts of records: take secrets out, and score what reads like orders smuggled in for a model."""
+"""Screen records' texts and branches' names: take secrets out, and score what reads like orders to a model."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from memento_tui.model import AnyRecord, Memory
 from memento_tui.model.texts import text_of, texts_image
-from memento_tui.policy.prompt_injection import Suspicion, suspicion_of
-from memento_tui.policy.secrets import RemovedSecret, redact_record
+from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, Suspicion, suspicion_of
+from memento_tui.policy.secrets import RemovedSecret, redact_record, redact_text
 
-__all__ = ["Screened", "Screening"]
+__all__ = ["Screened", "Screening", "namespace_to_write"]
+
+
+def namespace_to_write(namespaces: Sequence[str]) -> str:
+    """Return the first of a branch's namespaces (`memento_tui.branches`) that may be stored; empty for none.
+
+    One that reads as a secret or like an order to a model would let every memory of the branch wait for a person.
+    """
+    for namespace in namespaces:
+        if not redact_text(namespace)[1] and suspicion_of(namespace).score < SUSPICIOUS_SCORE:
+            return namespace
+    return ""
+
 
 _MAX_REMEMBERED = 8_192
 """Texts whose screening is remembered: a batch of an import is screened when it is planned and when it is written."""

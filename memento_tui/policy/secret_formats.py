@@ -9,9 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from memento_tui.policy.secret_assignments import secret_word_in
-from memento_tui.policy.secret_code import CODE_RULES
-from memento_tui.policy.secret_commands import COMMAND_RULES
-from memento_tui.policy.secret_forms import FormatRule, form
+from memento_tui.policy.secret_forms import CODE_RULES, COMMAND_RULES, FormatRule, form
 from memento_tui.policy.secret_logins import is_telling_or_worded
 from memento_tui.policy.secret_patterns import (
     SPOKEN,

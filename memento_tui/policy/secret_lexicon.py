@@ -1,16 +1,61 @@
-"""Name the words around which a person writes a secret down, in groups of one meaning and many languages."""
+"""Name the words around which a person writes a secret down, in many languages, and the signs by which a number counts."""
 
 from __future__ import annotations
 
-# ruff: noqa: E501, RUF001 - words of many alphabets, which a group a line shows best
 import re
+
+# ruff: noqa: E501, RUF001 - words of many alphabets, which a group a line shows best
 from functools import lru_cache
 
 from memento_tui.policy.secret_patterns import SPOKEN
 from memento_tui.text.literals import Literals
 from memento_tui.text.unspaced import UNSPACED_CHARACTERS
 
-__all__ = ["TRIGGERS", "groups_of_word"]
+__all__ = ["TRIGGERS", "counts_something", "groups_of_word"]
+
+_COUNTED = re.compile(
+    r"""(?x) (?: 秒 | 分 | [个個件回次人円元圓台枚倍字位页頁] | 년 | 초 | 분 | 개 | 명 | 회 | 건 | 원 | 자 | 줄
+    | [ ]? (?: [ヶか个個]月 | 毫秒 | ミリ秒 | 分[間钟鐘] | 時間 | 小[时時] | 文字 | 字[符节節元] | バイト | ビット
+        | 行目 | トークン | ページ | 밀리초 | 시간 | 바이트 | 비트 | 페이지 ) )
+    (?: $ | \W
+    | 以 | まで | から | より | です | でし | だ | は | が | を
+    | [的了后後内內间間]
+    | 까지 | 부터 | 이[상하내다] | 입니다 | 마다 | 만에 | 동안 | [은는이가을를](?:\s|$) )"""
+)
+"""The words of counted things behind a number, each with a sign that it ends there: 个 also begins 个人.
+
+Words that also go on a sentence about a code, such as 日 and 时, are left out.
+"""
+
+_YEAR = re.compile(r"(?:19|20)\d\d年")
+
+_NUMBERED = re.compile(
+    r"""(?x) (?: ポート(?:番号)? | 端口[号號]? | [連连]接埠 | 포트(?:\s?번호)?
+    | バージョン | 版本[号號]? | 버전 | ステータス(?:コード)? | [状狀][态態][码碼] | 상태\s?코드
+    | エラー(?:コード|番号) | [错錯][误誤](?:代?[码碼]) | 에러\s?코드 | 第
+    | 最[大多小少長长高低] | [約约] | 上限 | 최[대소] )
+    [ ]? (?: [はがをの是为為은는이를을:\uff1a=] [ ]? )? $"""
+)
+"""What is numbered, or says that a limit follows, before a number."""
+
+_PASSWORD = re.compile(
+    r"""(?xi) (?: 密[码碼钥鑰] | 口令 | [验驗][证證][码碼] | パスワード | パスコード | パス | 暗[証證]番号
+    | 暗号 | 合言葉 | 認証コード | 비밀번호 | 비번 | 암호 | 인증\s?번호 | 보안\s?코드 | 패스워드
+    | pass(?:word|code|phrase|wd)? | pwd? | pin(?:\s?code|码|碼|コード|番号|번호)? )
+    \s* (?: 改?[为為成] | [はがをの是은는이가을를:\uff1a=] )? \s* ["'`「『(“【\uff08\u2018]? $"""
+)
+"""A word for a password directly before a number: that is the password, whatever comes after it."""
+
+_MOST_CHARACTERS_BEFORE = 16
+
+
+def counts_something(text: str, start: int, end: int) -> bool:
+    """Tell whether the number between two places says how much or which, and so is no code that somebody types."""
+    before = text[max(0, start - _MOST_CHARACTERS_BEFORE) : start]
+    if _PASSWORD.search(before):
+        return False
+    return bool(_COUNTED.match(text, end) or _YEAR.match(text, start, end + 1) or _NUMBERED.search(before))
+
 
 _GROUPS = {
     "password": """password passwords passwd passphrase passphrases passcode passwrd pasword pwd pw pass passw passwort
@@ -85,13 +130,19 @@ _GROUPS = {
         expires expiry length validator field fields form forms never hashed bcrypt argon2 getenv process.env
         os.environ""",
 }
+
 _GROUP_OF: dict[str, tuple[str, ...]] = {}
+
 for _group, _words in _GROUPS.items():
     for _word in _words.split():
         _GROUP_OF[_word] = (*_GROUP_OF.get(_word, ()), _group)
+
 _UNSPACED = re.compile(f"[{UNSPACED_CHARACTERS}]")
+
 _WITHOUT_SPACES = [(word, groups) for word, groups in _GROUP_OF.items() if _UNSPACED.search(word)]
+
 _PIECE = re.compile(r"[_\-./:]+")
+
 _INSIDE = (
     (
         "code",
@@ -119,8 +170,11 @@ _INSIDE = (
     ("key", ("token", "apikey", "secret", "_key", "schlüssel", "密钥", "トークン")),
 )
 """Parts of longer words, such as the names of variables, and of sentences without spaces."""
+
 _PARTS = Literals()
+
 _GROUPS_OF_PART: dict[str, set[str]] = {}
+
 for _group, _inside in _INSIDE:
     for _part in _PARTS.add(*_inside):
         _GROUPS_OF_PART.setdefault(_part, set()).add(_group)

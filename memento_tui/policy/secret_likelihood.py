@@ -19,8 +19,7 @@ from itertools import accumulate, chain
 from pathlib import Path
 from typing import NamedTuple
 
-from memento_tui.policy.secret_counts import counts_something
-from memento_tui.policy.secret_lexicon import TRIGGERS, groups_of_word
+from memento_tui.policy.secret_lexicon import TRIGGERS, counts_something, groups_of_word
 from memento_tui.policy.secret_patterns import (
     MARKER,
     SPOKEN,

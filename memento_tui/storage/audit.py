@@ -1,11 +1,12 @@
-"""Count and page through the memories that each rule of the rot audit selects."""
+"""Count and page through the memories that each rule of the audit selects, and hold the rows against the journal."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
+from typing import Literal
 
 import msgspec
 
@@ -16,12 +17,116 @@ from memento_tui.moments import format_moment
 from memento_tui.storage.backup import Progress, journal_problem, page_problem
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
-from memento_tui.storage.interruption import raise_if_stopped, stoppable
 from memento_tui.storage.journal import verify_chain
+from memento_tui.storage.long_work import raise_if_stopped, stoppable
 from memento_tui.storage.pages import cut_page
-from memento_tui.storage.replay import RowFault, put_rows_back, row_faults, tags_differ
+from memento_tui.storage.tables import TABLES
 
 __all__ = ["AuditQueries", "AuditRules"]
+
+_ROWS_PER_PROGRESS = 500
+"""Rows that are compared between two words of progress."""
+
+_NEWEST = "(SELECT max(version) FROM change WHERE record = '{0}' AND record_id = {0}.id)"
+
+_EXPECTED_TAGS = (
+    "SELECT DISTINCT fold(tag.value) AS tag, memory.number AS number FROM memory, json_each(memory.tags) AS tag"
+)
+
+
+class _RowFault(msgspec.Struct, frozen=True):
+    """A record whose current row is not what the journal says."""
+
+    record: str
+    record_id: str
+    kind: Literal["changed", "missing", "unknown"]
+    """``unknown``: there is a row, and the journal says that the record was removed or knows nothing of it."""
+    columns: tuple[str, ...] = ()
+    """The columns that were changed."""
+
+    @property
+    def sentence(self) -> str:
+        """The fault, in words."""
+        said = {"missing": "is missing", "unknown": "is not in the journal"}
+        changed = f"was changed outside of the journal ({', '.join(self.columns)})"
+        return f"{self.record} {self.record_id} {said.get(self.kind, changed)}"
+
+
+def _row_faults(
+    connection: Connection,
+    *,
+    since: int = 0,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    stop: threading.Event | None = None,
+) -> Iterator[_RowFault]:
+    """Yield the records whose rows are not as the journal says; with ``since`` of those changed after that entry.
+
+    ``progress`` is told the rows that were compared and how many there are. Raises `StoppedError`.
+    """
+    total = sum(int(connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]) for name in TABLES)
+    done = 0
+    for name, table in TABLES.items():
+        columns = ", ".join(f"{name}.{column}" for column in table.stored)
+        query = (
+            f"SELECT change.image, change.removed, {columns} FROM {name} LEFT JOIN change ON change.record = '{name}'"
+            f" AND change.record_id = {name}.id AND change.version = {_NEWEST.format(name)}"
+        )
+        if since:
+            query += f" WHERE {name}.id IN (SELECT record_id FROM change WHERE seq > {since:d} AND record = '{name}')"
+        identity = table.stored.index("id")
+        for image, removed, *found in connection.execute(query):
+            done += 1
+            if done % _ROWS_PER_PROGRESS == 0:
+                raise_if_stopped(stop)
+                progress(done, total)
+            if image is None or removed:
+                yield _RowFault(name, found[identity], "unknown")
+                continue
+            expected = table.row(table.image.decode(image))
+            if found != expected:
+                pairs = zip(table.stored, found, expected, strict=True)
+                yield _RowFault(name, found[identity], "changed", tuple(c for c, is_, was in pairs if is_ != was))
+        for (record_id,) in connection.execute(_select_missing(name, since)):
+            yield _RowFault(name, record_id, "missing")
+    progress(total, total)
+
+
+def _select_missing(name: str, since: int) -> str:
+    return (
+        f"SELECT record_id FROM change WHERE record = '{name}' AND seq > {since:d} AND NOT removed"
+        " AND image IS NOT NULL"
+        " AND NOT EXISTS (SELECT 1 FROM change AS later WHERE later.record = change.record"
+        " AND later.record_id = change.record_id AND later.version > change.version)"
+        f" AND NOT EXISTS (SELECT 1 FROM {name} WHERE {name}.id = change.record_id)"
+    )
+
+
+def _tags_differ(connection: Connection) -> bool:
+    """Tell whether the table of tags is not what the memories' own tags make."""
+    query = f"SELECT EXISTS ({_EXPECTED_TAGS} EXCEPT SELECT tag, number FROM memory_tag)"
+    query += f" OR (SELECT count(*) FROM memory_tag) <> (SELECT count(*) FROM ({_EXPECTED_TAGS}))"
+    return bool(connection.execute(query).fetchone()[0])
+
+
+def _put_rows_back(connection: Connection) -> list[_RowFault]:
+    """Make the rows what the journal says, and the table of tags anew; return what was put back.
+
+    For a running transaction, and a journal that was verified in it: what the journal holds was judged when it was
+    written. A row that the journal knows nothing of stays as it is.
+    """
+    mended = [fault for fault in _row_faults(connection) if fault.kind != "unknown"]
+    for fault in mended:
+        table = TABLES[fault.record]
+        image = connection.execute(
+            "SELECT image FROM change WHERE record = ? AND record_id = ? ORDER BY version DESC LIMIT 1",
+            (fault.record, fault.record_id),
+        ).fetchone()[0]
+        connection.execute(table.upsert, table.row(table.image.decode(image)))
+    if _tags_differ(connection):
+        connection.execute("DELETE FROM memory_tag")
+        connection.execute(f"INSERT INTO memory_tag (tag, number) {_EXPECTED_TAGS}")
+    return mended
+
 
 _MEMORIES_PER_PROGRESS = 20_000
 """Memories read between two reports of progress, in one short read that delays no writer."""
@@ -161,17 +266,17 @@ class AuditQueries:
         limit: int,
         progress: Callable[[int, int], None],
         stop: threading.Event | None = None,
-    ) -> list[RowFault]:
+    ) -> list[_RowFault]:
         """Return the first records whose rows are not as the journal says; see `replay.row_faults`."""
         with self._database.reading() as connection:
-            return list(islice(row_faults(connection, since=since, progress=progress, stop=stop), limit))
+            return list(islice(_row_faults(connection, since=since, progress=progress, stop=stop), limit))
 
     def tags_differ(self) -> bool:
         """Tell whether the table of tags is not what the memories' own tags make."""
         with self._database.reading() as connection:
-            return tags_differ(connection)
+            return _tags_differ(connection)
 
-    def put_rows_back(self) -> list[RowFault]:
+    def put_rows_back(self) -> list[_RowFault]:
         """Make the rows what the journal says, in one write; return what was put back. The journal is verified first.
 
         Raises:
@@ -180,7 +285,7 @@ class AuditQueries:
         """
         with self._database.writing() as connection:
             _check_chain(connection)
-            return put_rows_back(connection)
+            return _put_rows_back(connection)
 
     def check_rows_can_be_put_back(self) -> None:
         """Raise `DataDirectoryError` where entries of the journal were altered or are missing."""

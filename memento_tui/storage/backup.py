@@ -24,9 +24,8 @@ from memento_tui.storage import journal
 from memento_tui.storage.connection import Connection, open_finished, open_for_writing
 from memento_tui.storage.database import Database, newest_format
 from memento_tui.storage.failures import explain_failure
-from memento_tui.storage.interruption import raise_if_stopped, stoppable
 from memento_tui.storage.journal import Author
-from memento_tui.storage.progress import Progress
+from memento_tui.storage.long_work import Progress, raise_if_stopped, stoppable
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.statements import SELECT_SETTING, WRITE_SETTING
 from memento_tui.storage.transaction import PersonGuard, Transaction, write_entry

@@ -17,8 +17,8 @@ from memento_tui.regular_files import bytes_of
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.connection import BUSY_SECONDS, Connection
 from memento_tui.storage.database import Database
-from memento_tui.storage.interruption import raise_if_stopped
 from memento_tui.storage.journal import packed_if_smaller
+from memento_tui.storage.long_work import raise_if_stopped
 
 __all__ = ["Compaction", "compact_database"]
 

@@ -35,7 +35,7 @@ from memento_tui.storage.last_known import (
     note_last_known,
     read_last_known,
 )
-from memento_tui.storage.progress import Progress, no_progress
+from memento_tui.storage.long_work import Progress, no_progress
 
 __all__ = [
     "PRAGMAS",

@@ -20,8 +20,8 @@ from memento_tui.moments import format_moment
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
-from memento_tui.storage.interruption import raise_if_stopped
 from memento_tui.storage.journal import LIMITED_HISTORY, REWRITTEN_ENTRY, Author, Change
+from memento_tui.storage.long_work import raise_if_stopped
 from memento_tui.storage.transaction import PersonGuard, Transaction, transaction
 
 __all__ = ["LIMIT_ACTION", "HistoryLimit", "LetGo", "is_let_go", "is_shared", "let_go_versions"]

@@ -1,4 +1,4 @@
-"""Keep what this database knows of the hub: the state of each shared record there, and which entries came and went."""
+"""Keep what this database knows of the hub: its part in it, the state of each shared record, and what came and went."""
 
 from __future__ import annotations
 
@@ -7,14 +7,75 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from memento_tui.model import AnyRecord, Proposal
+from memento_tui.model.validation import is_under
 from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import HUB_CHANNEL, REWRITTEN_ENTRY, Change, Entry, select_entries
 from memento_tui.storage.purge import purged_ids
+from memento_tui.storage.settings import Settings
 from memento_tui.storage.tables import TABLES, record_name, select_records
 from memento_tui.storage.transaction import Transaction
 
-__all__ = ["CARD_KEY", "HubRecord", "HubState", "KnownEntry"]
+__all__ = [
+    "CARD_KEY",
+    "HUB_SETTING",
+    "HubMembership",
+    "HubRecord",
+    "HubState",
+    "KnownEntry",
+    "decode_membership",
+    "membership_of",
+]
+
+HUB_SETTING = "hub"
+"""The setting that holds this workspace's part in a hub; empty where it has none."""
+
+
+class HubMembership(msgspec.Struct, frozen=True):
+    """The part of one workspace in a hub."""
+
+    url: str
+    """The address of the hub's database, without a password."""
+    workspace: str
+    workspace_name: str
+    member: str
+    """The id of this machine at the hub."""
+    name: str
+    role: str
+    namespaces: tuple[str, ...] = ()
+    """The namespaces that are shared, each with all below it."""
+    held: tuple[str, ...] = ()
+    """The namespaces in which what other members write waits for this machine's person, each with all below it."""
+    pushed: int = 0
+    """The number of the newest entry of this journal that needs no sending any more."""
+    since: int = 0
+    """The number of the newest entry of this journal when the machine joined."""
+    synced_at: str = ""
+    """When this machine and the hub were last together; empty for never."""
+    problem: str = ""
+    """Why the last attempt failed, as a sentence; empty where it did not."""
+    keys: dict[str, str] = {}
+    """The key of each member, in hexadecimal digits, as this machine first saw it: another one is not its member's."""
+    notes: tuple[str, ...] = ()
+    """The notes that the person has not read, a sentence each, oldest first."""
+
+    def shares(self, namespace: str) -> bool:
+        """Tell whether a namespace is shared."""
+        return any(is_under(namespace, one) for one in self.namespaces)
+
+    def holds(self, namespace: str) -> bool:
+        """Tell whether what other members write in a namespace waits for this machine's person."""
+        return any(is_under(namespace, one) for one in self.held)
+
+
+decode_membership = msgspec.json.Decoder(HubMembership).decode
+"""Reads a part in a hub from the setting that holds it."""
+
+
+def membership_of(settings: Settings) -> HubMembership | None:
+    """Return a workspace's part in a hub, or ``None``."""
+    known = settings.get(HUB_SETTING)
+    return decode_membership(known) if known else None
 
 
 CARD_KEY = "hub"
@@ -223,6 +284,7 @@ _KEPT_CHANGE = (
 """Selects a change of a record by an entry of this journal that was not sent."""
 
 _HUB_HAS_MEMORY = "EXISTS (SELECT 1 FROM hub_record AS h WHERE h.record = 'memory' AND h.record_id = {})"
+
 _IS_RELATION_SHARED = (
     f"{_HUB_HAS_MEMORY.format('relation.src')} AND (relation.type IN ('file', 'item')"
     f" OR {_HUB_HAS_MEMORY.format('relation.dst')}"

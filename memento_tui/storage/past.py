@@ -16,8 +16,8 @@ from memento_tui.moments import format_moment
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database, add_functions
-from memento_tui.storage.interruption import raise_if_stopped
 from memento_tui.storage.journal import Entry, select_entries
+from memento_tui.storage.long_work import raise_if_stopped
 from memento_tui.storage.tables import TABLES, Table
 
 __all__ = ["PastDatabase", "entry_at"]

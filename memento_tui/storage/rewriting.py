@@ -19,8 +19,7 @@ from memento_tui.storage.backup_folder import sync_directory
 from memento_tui.storage.connection import Connection, open_alone, open_finished, vacuum_target
 from memento_tui.storage.database import add_functions
 from memento_tui.storage.failures import explain_failure
-from memento_tui.storage.interruption import raise_if_stopped, stoppable
-from memento_tui.storage.progress import Progress
+from memento_tui.storage.long_work import Progress, raise_if_stopped, stoppable
 
 __all__ = ["UNFINISHED", "remove_unfinished", "rewrite_database"]
 

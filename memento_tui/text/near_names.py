@@ -1,10 +1,23 @@
-"""Find the name that was probably meant by one that is misspelled."""
+"""Compare names: fold them, and find the one that was probably meant by one that is misspelled."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 
-__all__ = ["nearest_name"]
+__all__ = ["folded", "nearest_name"]
+
+
+def folded(text: str) -> str:
+    """Return a text as it is compared: in small letters, and with accents as one with their letters.
+
+    What macOS writes often has accents that stand for themselves: two names that look alike would be two.
+    """
+    if text.isascii():
+        return text.casefold()
+    # Small letters are made of what is taken apart: else one order of the same accents gives others than another.
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
+
 
 _LIKENESS = 0.6
 """The likeness of two names (0 to 1, that of difflib) from which on one may be the other misspelled."""

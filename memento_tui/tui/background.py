@@ -74,7 +74,7 @@ class BackgroundWork:
     def _start_hub_worker(self) -> None:
         """Let a process of its own keep the workspace and its hub together, where it is in one."""
         if self._app.workspace.settings.get(HUB_SETTING):
-            from memento_tui.api.hub_worker import start_hub_worker  # noqa: PLC0415 - most are in no hub
+            from memento_tui.api.hub_session import start_hub_worker  # noqa: PLC0415 - most are in no hub
 
             start_hub_worker(self._app.workspace)
 

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from filelock import FileLock
 
-from memento_tui.api.hub_worker import start_hub_worker
+from memento_tui.api.hub_session import start_hub_worker
 from memento_tui.errors import MementoError
 from memento_tui.hub.server import HubServer, HubUnreachable
 from memento_tui.hub.sync import HubAltered, HubLink
@@ -263,7 +263,7 @@ def test_a_worker_keeps_two_machines_together_while_its_starter_lives_and_then_e
 def start_worker_of(one: Machine) -> subprocess.Popen[bytes]:
     """Start a process that starts the worker of a machine, and lives until it is ended."""
     script = (
-        "import sys, time; from memento_tui.api import Workspace; from memento_tui.api.hub_worker import *\n"
+        "import sys, time; from memento_tui.api import Workspace; from memento_tui.api.hub_session import *\n"
         "assert start_hub_worker(Workspace(sys.argv[1])); time.sleep(600)"
     )
     return subprocess.Popen([sys.executable, "-c", script, str(one.folder)])  # noqa: S603

@@ -17,7 +17,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.health import examine_quickly
 from memento_tui.config import load_config
 from memento_tui.model.review import make_contradiction
-from memento_tui.storage.hub_membership import HUB_SETTING, HubMembership
+from memento_tui.storage.hub_state import HUB_SETTING, HubMembership
 from memento_tui.tui import background
 from memento_tui.tui.sections import health
 from memento_tui.tui.sections.health import HealthSection
@@ -307,7 +307,7 @@ async def test_long_work_is_stopped_by_escape_and_only_one_runs_at_a_time(
     from memento_tui.api.backups import Backups  # noqa: PLC0415 - replaced here
 
     def wait(_self: object, *, stop: threading.Event, **_options: object) -> None:
-        from memento_tui.storage.interruption import StoppedError  # noqa: PLC0415 - what a stopped backup raises
+        from memento_tui.storage.long_work import StoppedError  # noqa: PLC0415 - what a stopped backup raises
 
         hold_back(stop)
         raise StoppedError

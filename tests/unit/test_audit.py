@@ -18,7 +18,7 @@ from memento_tui.model import make_memory
 from memento_tui.model.review import make_contradiction, make_proposal
 from memento_tui.search.decay import decay_weight
 from memento_tui.search.query_language import parse
-from memento_tui.storage.interruption import StoppedError
+from memento_tui.storage.long_work import StoppedError
 from tests.depth import examples
 from tests.made import AGENT, NOW, PERSON, note, put, unguarded
 

@@ -19,7 +19,7 @@ from memento_tui.errors import AmbiguousId, DataDirectoryError, NotAllowed, NotF
 from memento_tui.model import Memory
 from memento_tui.paths import DataPaths
 from memento_tui.storage.connection import Connection
-from memento_tui.storage.interruption import StoppedError
+from memento_tui.storage.long_work import StoppedError
 from tests.made import PERSON, edit, without_engine
 
 

@@ -13,8 +13,7 @@ import pytest
 from memento_tui.errors import InvalidInput
 from memento_tui.maintenance.code.checker import CodeFinding, WrittenMemory, check_code
 from memento_tui.maintenance.code.git_history import GitHistory
-from memento_tui.maintenance.code.members import bare_code, blocks, defines_member, has_own, names_member
-from memento_tui.maintenance.code.vocabulary import defined_names
+from memento_tui.maintenance.code.members import bare_code, blocks, defined_names, defines_member, has_own, names_member
 from tests.steps import grows_in_proportion
 from tests.unit.code_repository import FIRST, CodeRepository
 

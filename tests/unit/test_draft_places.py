@@ -11,8 +11,7 @@ import pytest
 import memento_tui
 from memento_tui import encryption
 from memento_tui.api.backups import replace_damaged
-from memento_tui.api.draft_places import copy_drafts, move_drafts
-from memento_tui.api.drafts import EditorFile
+from memento_tui.api.drafts import EditorFile, copy_drafts, move_drafts
 from memento_tui.api.encryption import decrypt, encrypt
 from memento_tui.errors import NotAllowed
 from memento_tui.paths import DataPaths

@@ -25,7 +25,7 @@ from memento_tui.errors import DataDirectoryError, InvalidInput, LockedWorkspace
 from memento_tui.paths import DataPaths
 from memento_tui.storage import rewriting
 from memento_tui.storage.connection import open_for_writing
-from memento_tui.storage.interruption import StoppedError
+from memento_tui.storage.long_work import StoppedError
 from tests.encrypted import PASSPHRASE, cheap_passphrases, files_with, use_own_memory
 from tests.made import PERSON, edit, without_engine
 

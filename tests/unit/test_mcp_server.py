@@ -12,7 +12,7 @@ from mcp_types import CallToolResult
 from pydantic import BaseModel, ValidationError
 
 from memento_tui import operations
-from memento_tui.mcp.error_messages import UNEXPECTED_ERROR, message_of_error
+from memento_tui.mcp.results import UNEXPECTED_ERROR, message_of_error
 from memento_tui.mcp.server import build_server
 from memento_tui.mcp.workspaces import open_mcp_workspaces
 

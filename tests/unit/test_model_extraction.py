@@ -12,7 +12,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.distillation import distill_transcript
 from memento_tui.config import LanguageModelConfig
 from memento_tui.maintenance.consolidation.drafting import Drafter
-from memento_tui.maintenance.distillation.model_extraction import Conversation, extract_with_model
+from memento_tui.maintenance.distillation.proposals import Conversation, extract_with_model
 from memento_tui.maintenance.transcripts.reader import Turn
 from tests.agreed import agreed
 from tests.unit.chat_server import ChatServer

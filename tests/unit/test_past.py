@@ -14,7 +14,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.past import find_entry
 from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
-from memento_tui.storage.interruption import StoppedError
+from memento_tui.storage.long_work import StoppedError
 from tests.clocks import START
 from tests.made import edit
 from tests.unit.cli_program import Program, without_engine

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memento_tui.model.validation import new_id, new_proposal_id
 from memento_tui.policy.secret_assignments import _PASSWORD_WORD, _PASSWORD_WORDS
-from memento_tui.policy.secret_counts import counts_something
+from memento_tui.policy.secret_lexicon import counts_something
 from memento_tui.policy.secret_likelihood import (
     _PARTED_CODE,
     _PHRASE_ASSIGNED,

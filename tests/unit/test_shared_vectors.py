@@ -13,7 +13,7 @@ from memento_tui.api import Workspace
 from memento_tui.embedding.lance import lancedb
 from memento_tui.embedding.shared_vectors import SharedVectors, VectorExchange
 from memento_tui.model import Memory
-from memento_tui.storage.hub_membership import HUB_SETTING, HubMembership
+from memento_tui.storage.hub_state import HUB_SETTING, HubMembership
 
 SITE = "projects/site"
 WIDTH = 8

@@ -14,7 +14,6 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from memento_tui.compat.http import (
-    activity,
     extraction,
     identity,
     memories,
@@ -84,8 +83,8 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/v1/settings/{key}", settings.get_setting),
     ("PUT", "/v1/settings/{key}", settings.put_setting),
     ("DELETE", "/v1/settings/{key}", settings.delete_setting),
-    ("GET", "/v1/activity", activity.list_events),
-    ("GET", "/v1/activity/density", activity.exposure_density),
+    ("GET", "/v1/activity", workspaces.list_events),
+    ("GET", "/v1/activity/density", workspaces.exposure_density),
     ("GET", "/v1/workspaces", workspaces.list_workspaces),
     ("POST", "/v1/workspaces", workspaces.create_workspace),
     ("DELETE", "/v1/workspaces/{id:path}", workspaces.delete_workspace),

@@ -30,8 +30,14 @@ from memento_tui.operations.contradictions import (
     labels_of,
 )
 from memento_tui.operations.memories import format_time, is_recalled, list_labels
-from memento_tui.operations.recall import moments_and_words, plain_query, record_shown, without_other_places
-from memento_tui.operations.relevance import is_conversation, relevant_hits
+from memento_tui.operations.recall import (
+    is_conversation,
+    moments_and_words,
+    plain_query,
+    record_shown,
+    relevant_hits,
+    without_other_places,
+)
 from memento_tui.search.ranking import clears_floor
 from memento_tui.text.fence import one_line
 from memento_tui.text.terms import STOP_WORDS, terms
@@ -97,7 +103,7 @@ def _search_workspaces(
 ) -> _RecallResult:
     """Return the best ``limit`` memories of the workspace and of each peeked one; nothing is counted.
 
-    Only what answers is returned; a message that is not ``is_asked`` is no question (`operations.relevance`). A
+    Only what answers is returned; a message that is not ``is_asked`` is no question (`operations.recall`). A
     question may ask with ``at:DATE`` what held then.
     """
     message = message[:_MAX_QUERY_CHARS]

@@ -1,4 +1,4 @@
-"""Memento Protocol's working memory: its document in sections, working items and skips.
+"""Memento Protocol's working memory and its MCP tools: its document in sections, working items and skips.
 
 Shared by the MCP tools and HTTP. A workspace needs no preparation here: it is a namespace, and comes into being with
 the first record stored in it.
@@ -7,11 +7,28 @@ the first record stored in it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult
+from pydantic import Field
 
 from memento_tui.api import Workspace
-from memento_tui.compat.protocol.formatting import SEPARATOR, quoted_block, tags_text
-from memento_tui.compat.protocol.workspaces import WorkspaceScope, id_maker
+from memento_tui.compat.protocol.formatting import (
+    OMITTED,
+    SEPARATOR,
+    ItemCategory,
+    ItemStatus,
+    WorkspaceName,
+    entry_id,
+    not_done_text,
+    quoted_block,
+    skip_match_text,
+    tags_text,
+    text_result,
+)
+from memento_tui.compat.protocol.workspaces import ToolContext, WorkspaceScope, id_maker
+from memento_tui.errors import NotFound
 from memento_tui.formats.protocol.vocabulary import (
     ITEM_CATEGORIES,
     SECTIONS,
@@ -23,17 +40,22 @@ from memento_tui.formats.protocol.vocabulary import (
     section_key,
     section_of,
 )
+from memento_tui.mcp.tool import Tags, changed_arguments, given_arguments
 from memento_tui.model import Proposal, Skip, WorkingItem
+from memento_tui.model.filters import Under
 from memento_tui.model.lists import ITEM_STATUSES
 from memento_tui.model.validation import check_choice, check_line
 from memento_tui.operations.memories import format_time, list_labels
 from memento_tui.operations.recall import plain_query
 from memento_tui.operations.scope import is_within_namespaces
-from memento_tui.text.fence import one_line
+from memento_tui.text.fence import one_line, quoted_id
 from memento_tui.text.labels import bracketed
 
 __all__ = [
     "EMPTY_SECTION",
+    "ItemTools",
+    "SectionTools",
+    "SkipTools",
     "WorkingMemoryDocument",
     "add_skip",
     "create_item",
@@ -193,3 +215,204 @@ def add_skip(workspace: Workspace, scope: WorkspaceScope, item: str, reason: str
 def workspace_skips(workspace: Workspace, scope: WorkspaceScope, *, ended: bool = False) -> list[Skip]:
     """Return the skips of a workspace that hold, soonest to end first; with ``ended`` those that are over as well."""
     return [skip for skip in workspace.skips.list(ended=ended) if scope.holds(skip)]
+
+
+class SectionTools:
+    """The tools for the document."""
+
+    def __init__(self, tool_context: ToolContext) -> None:
+        self._tool_context = tool_context
+
+    def memento_init(self, ctx: Context) -> CallToolResult:
+        """Begin a workspace. Needed once for a project, if at all."""
+        workspace, scope = self._tool_context.of(ctx)
+        if _is_in_use(workspace, scope):
+            return text_result(f'Workspace "{scope.name}" already exists. Use memento_read to load it.')
+        return text_result(
+            f'Memento workspace initialized (local, "{scope.name}").\n\n'
+            "Read working memory at the start of every session."
+        )
+
+    def memento_read(self, ctx: Context, section: str = "") -> CallToolResult:
+        """Read the working memory, or one section of it: active_work, standing_decisions, skip_list, session_notes."""
+        workspace, scope = self._tool_context.of(ctx)
+        document = WorkingMemoryDocument(workspace, scope)
+        if not section.strip():
+            return text_result(document.whole(with_empty=False))
+        key, keys = section_key(section), document.keys()
+        if key not in keys:
+            raise NotFound(
+                f'Section "{one_line(section, 60)}" not found in working memory.', f"There are {', '.join(keys):.500}."
+            )
+        return text_result(f"{document.heading(key)}\n\n{document.body(key) or EMPTY_SECTION}")
+
+    def memento_update(self, ctx: Context, section: str, content: str) -> CallToolResult:
+        """Write a section of the working memory anew: active_work, standing_decisions, skip_list, session_notes."""
+        workspace, scope = self._tool_context.of(ctx)
+        key = section_key(check_line(section, "section", required=True))
+        outcome = write_section(workspace, scope, key, content)
+        name = f'section "{section_heading(key)}" in working memory'
+        if isinstance(outcome, Proposal):
+            return text_result(not_done_text(f"Not updated {name}", outcome))
+        return text_result(f"Updated {name}.")
+
+
+def _is_in_use(workspace: Workspace, scope: WorkspaceScope) -> bool:
+    return (
+        any(scope.holds(item) for item in workspace.items.list())
+        or bool(workspace_skips(workspace, scope, ended=True))
+        or workspace.count(Under(scope.namespace)) > 0
+    )
+
+
+_MAX_ITEMS = 50
+"""Items in one answer, as many as this system lists."""
+
+
+class ItemTools:
+    """The tools for working items."""
+
+    def __init__(self, tool_context: ToolContext) -> None:
+        self._tool_context = tool_context
+
+    def memento_item_create(
+        self,
+        ctx: Context,
+        category: ItemCategory,
+        title: str,
+        *,
+        content: str = OMITTED,
+        status: ItemStatus = "active",
+        priority: int = 0,
+        tags: Tags = OMITTED,
+        next_action: str = OMITTED,
+    ) -> CallToolResult:
+        """Add a working item. next_action tells a later session what to do next."""
+        workspace, scope = self._tool_context.of(ctx)
+        fields = given_arguments(content=content, status=status, priority=priority, tags=tags, next_action=next_action)
+        item = create_item(workspace, scope, category, title, fields)
+        if isinstance(item, Proposal):
+            return text_result(not_done_text(f"Item {quoted_id(item.target_id)} is not created", item))
+        created = f'Created item {quoted_id(item.id)} in {category_of(item)}: "{one_line(item_title(item))}"'
+        return text_result(f"{created}{tags_text(item.tags)}")
+
+    def memento_item_update(  # noqa: PLR0913 - each is a field of the item
+        self,
+        ctx: Context,
+        id: str,  # noqa: A002 - the system's name for it
+        *,
+        title: str = OMITTED,
+        content: str = OMITTED,
+        category: ItemCategory = OMITTED,
+        status: ItemStatus = OMITTED,
+        priority: int = OMITTED,
+        tags: Tags = OMITTED,
+        next_action: str = OMITTED,
+    ) -> CallToolResult:
+        """Change what is given of a working item. Set it completed when done; write what was done and what is next."""
+        workspace, scope = self._tool_context.of(ctx)
+        changes = changed_arguments(
+            title=title,
+            category=category,
+            content=content,
+            status=status,
+            priority=priority,
+            tags=tags,
+            next_action=next_action,
+        )
+        item = scope.item(workspace, id)
+        after = update_item(workspace, item, changes)
+        if isinstance(after, Proposal):
+            return text_result(not_done_text(f"Item {quoted_id(item.id)} is not updated", after))
+        return text_result(f'Updated item {quoted_id(after.id)}: "{one_line(item_title(after))}" ({after.status})')
+
+    def memento_item_delete(self, ctx: Context, id: str) -> CallToolResult:  # noqa: A002 - the system's name for it
+        """Delete a working item that was a mistake; done ones are better set to archived."""
+        workspace, scope = self._tool_context.of(ctx)
+        item = scope.item(workspace, id)
+        proposal = workspace.items.remove(item.id)
+        if proposal is not None:
+            return text_result(not_done_text(f"Item {quoted_id(item.id)} is not deleted", proposal))
+        return text_result(f"Deleted item {quoted_id(item.id)}.")
+
+    def memento_item_list(
+        self,
+        ctx: Context,
+        *,
+        category: ItemCategory = OMITTED,
+        status: ItemStatus = OMITTED,
+        query: str = "",
+        workspace: WorkspaceName = "",
+    ) -> CallToolResult:
+        """List working items, highest priority first; without a status all that are not archived."""
+        memento, scope = self._tool_context.of(ctx)
+        matching = list_items(memento, scope.read(workspace), category=category, status=status, query=query)
+        items = [item for item in matching if status or item.status != "archived"]
+        if not items:
+            return text_result("No working memory items found.")
+        count = f"Found {len(items)} item{'' if len(items) == 1 else 's'}"
+        entries = [_item_entry(item) for item in items[:_MAX_ITEMS]]
+        if len(items) > _MAX_ITEMS:
+            entries.append(f"{len(items) - _MAX_ITEMS} more are not listed; ask by category, status or query.")
+        return text_result(f"{count}:\n\n" + "\n\n".join(entries))
+
+
+def _item_entry(item: WorkingItem) -> str:
+    status = "" if item.status == "active" else f" ({item.status})"
+    next_action = f"\n  Next: {one_line(item.next_action)}" if item.next_action else ""
+    words = f"{category_of(item)}: {one_line(item_title(item))}"
+    marks = bracketed(list_labels(item))
+    return f"{entry_id(item.id)} {words}{status}{tags_text(item.tags)}{marks}{next_action}"
+
+
+class SkipTools:
+    """The tools for skips."""
+
+    def __init__(self, tool_context: ToolContext) -> None:
+        self._tool_context = tool_context
+
+    def memento_skip_add(
+        self,
+        ctx: Context,
+        item: str,
+        reason: str,
+        expires: Annotated[str, Field(description="ISO date to come, such as 2027-02-20")],
+    ) -> CallToolResult:
+        """Note what not to do, read or look into for now, and why. Every skip ends."""
+        workspace, scope = self._tool_context.of(ctx)
+        skip = add_skip(workspace, scope, item, reason, expires)
+        if isinstance(skip, Proposal):
+            return text_result(not_done_text("Not added to skip list", skip))
+        return text_result(f'Added to skip list: "{one_line(skip.item)}" (expires {format_time(skip.expires_at)})')
+
+    def memento_skip_check(self, ctx: Context, query: str) -> CallToolResult:
+        """Ask whether something is to be left alone, before you look into it."""
+        workspace, scope = self._tool_context.of(ctx)
+        matching = workspace.skips.check(query, among=scope.holds)
+        if not matching:
+            return text_result(f'Not on skip list. Proceed with "{one_line(query)}".')
+        return text_result("\n\n".join(map(skip_match_text, matching)))
+
+    def memento_skip_list(self, ctx: Context) -> CallToolResult:
+        """List all skips that hold, with their ids."""
+        workspace, scope = self._tool_context.of(ctx)
+        skips = workspace_skips(workspace, scope)
+        if not skips:
+            return text_result("Skip list is empty.")
+        count = f"{len(skips)} skip list entr{'y' if len(skips) == 1 else 'ies'}"
+        return text_result(f"{count}:\n\n" + "\n\n".join(_skip_entry(skip) for skip in skips))
+
+    def memento_skip_remove(self, ctx: Context, id: str) -> CallToolResult:  # noqa: A002 - the system's name for it
+        """End a skip now, by the id that memento_skip_list gives."""
+        workspace, scope = self._tool_context.of(ctx)
+        skip = scope.skip(workspace, id)
+        proposal = workspace.skips.remove(skip.id)
+        if proposal is not None:
+            return text_result(not_done_text(f"Skip entry {quoted_id(skip.id)} is not removed", proposal))
+        return text_result(f"Skip entry {quoted_id(skip.id)} removed.")
+
+
+def _skip_entry(skip: Skip) -> str:
+    item, reason = one_line(skip.item), one_line(skip.reason)
+    marks = bracketed(list_labels(skip))
+    return f'{entry_id(skip.id)} "{item}"{marks}\n  Reason: {reason}\n  Expires: {format_time(skip.expires_at)}'

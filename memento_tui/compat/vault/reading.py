@@ -46,11 +46,11 @@ from memento_tui.operations.recall import (
     MAX_HITS,
     count_used,
     record_shown,
+    relevant_hits,
     timed_query,
     without_other_places,
     without_reserved,
 )
-from memento_tui.operations.relevance import relevant_hits
 from memento_tui.text.fence import one_line
 from memento_tui.text.labels import caution_labels, condition_labels
 

@@ -16,8 +16,7 @@ from typing import Literal
 import msgspec
 
 from memento_tui.maintenance.code.git_history import GitHistory, PathEvent
-from memento_tui.maintenance.code.members import Members
-from memento_tui.maintenance.code.vocabulary import Vocabulary, defined_names
+from memento_tui.maintenance.code.members import Members, Vocabulary, defined_names
 from memento_tui.text.code_citations import CodeCitation, code_citations, code_names
 
 __all__ = ["CitationFinding", "CodeFinding", "WrittenMemory", "check_code"]

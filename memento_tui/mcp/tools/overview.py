@@ -23,9 +23,8 @@ from memento_tui.mcp.tool import UNCHANGED, Namespace, Session
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model.filters import OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
-from memento_tui.operations.code_notes import code_labels
 from memento_tui.operations.contradictions import contradiction_section, contradictions_among, labels_of
-from memento_tui.operations.memories import list_labels
+from memento_tui.operations.memories import code_labels, list_labels
 from memento_tui.operations.recall import MAX_HITS
 from memento_tui.operations.sessions import Briefing, brief, optional_handle
 from memento_tui.text.fence import fenced, quoted_id

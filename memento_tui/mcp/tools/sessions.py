@@ -37,9 +37,8 @@ from memento_tui.mcp.schemas import (
 from memento_tui.mcp.tool import UNCHANGED, Namespace, Session
 from memento_tui.mcp.tools.proposals import proposal_entry, proposal_lines
 from memento_tui.mcp.workspaces import McpWorkspaces
-from memento_tui.operations.code_notes import code_labels
 from memento_tui.operations.contradictions import contradictions_among, labels_of
-from memento_tui.operations.memories import list_labels
+from memento_tui.operations.memories import code_labels, list_labels
 from memento_tui.operations.outcome import DECIDED_STATES, StoreOutcome, proposals_of_agent, store_memories
 from memento_tui.operations.sessions import SessionStart, checked_handle, open_session, write_handover_note
 from memento_tui.text.fence import fenced, one_line, quoted_id

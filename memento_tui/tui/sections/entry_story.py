@@ -100,7 +100,7 @@ def _about(workspace: Workspace, texts: Sequence[str], known: Collection[str] = 
 
     They are found by words alone: nothing waits for the engine. ``known`` are ids of memories that are shown anyway.
     """
-    from memento_tui.operations.relevance import relevant_hits  # noqa: PLC0415 - it needs the analyzers of the index
+    from memento_tui.operations.recall import relevant_hits  # noqa: PLC0415 - it needs the analyzers of the index
 
     good: dict[str, Memory] = {}
     found: dict[str, Memory] = {}

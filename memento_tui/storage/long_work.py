@@ -1,16 +1,24 @@
-"""End long work early, when the person asks for it: between two steps, or in the middle of a query."""
+"""Report how far long work is, and end it early where the person asks: between steps, or in the middle of a query."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import apsw
 
 from memento_tui.storage.connection import Connection
 
-__all__ = ["StoppedError", "raise_if_stopped", "stoppable"]
+__all__ = ["Progress", "StoppedError", "no_progress", "raise_if_stopped", "stoppable"]
+
+Progress = Callable[[str, int, int], None]
+"""Receives the name of the present step, the amount done and the whole amount."""
+
+
+def no_progress(_what: str, _done: int, _total: int) -> None:
+    """Tell nobody."""
+
 
 _STEPS_BETWEEN_CHECKS = 50_000
 """Steps of SQLite's virtual machine between two checks of the event: a few milliseconds."""
