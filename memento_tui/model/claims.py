@@ -1,4 +1,4 @@
-"""Keep apart the trust that a person gave and the trust that a text claims for itself.
+"""Keep apart the trust that a person gave and the trust that a text claims for itself, and tell what a change gives.
 
 Stability, verification, pins, certainty above `HIGHEST_CLAIMED_CERTAINTY`, confidence above that of an agent, the
 shared tier and the person's own words are decisions. A file or an agent that states one makes a claim, which stands
@@ -14,10 +14,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from memento_tui.errors import InvalidField
+from memento_tui.model import AnyRecord
 from memento_tui.model.inference import AGENT_CONFIDENCE, OUTSIDE_CONFIDENCE
 from memento_tui.model.lists import UNVERIFIED_KEY, Crystal, Skip, WorkingItem
-from memento_tui.model.memory import CLAIMS_KEY, Memory
-from memento_tui.model.memory_fields import FIELDS_BY_NAME, SOURCE_TYPES, STABILITIES
+from memento_tui.model.memory import CLAIMS_KEY, RECALLED_STATUSES, Memory
+from memento_tui.model.memory_fields import FIELDS_BY_NAME, SENSITIVITIES, SOURCE_TYPES, STABILITIES
+from memento_tui.model.review import OPEN_PROPOSAL_STATES, Contradiction, Proposal
 from memento_tui.model.texts import texts_image
 from memento_tui.moments import format_moment, parse_moment
 from memento_tui.text.agent_names import is_persons_name
@@ -29,6 +31,7 @@ __all__ = [
     "adopt_claims",
     "as_claimed",
     "claims_of",
+    "gives_trust",
     "with_authorship",
     "without_decisions",
     "without_persons_name",
@@ -208,3 +211,27 @@ def _texts(record: Skip | WorkingItem | Crystal) -> bytes:
 
 def _takes_effect(before: Skip | WorkingItem | Crystal, after: Skip | WorkingItem | Crystal) -> bool:
     return isinstance(after, Crystal) and after.status == "current" and before.status != "current"  # type: ignore[union-attr]
+
+
+def gives_trust(before: AnyRecord, after: AnyRecord) -> bool:
+    """Tell whether a record is trusted, told or decided after a change, in any way in which it was not before."""
+    if isinstance(before, Memory) and isinstance(after, Memory):
+        return _memory_gains(before, after)
+    if isinstance(before, Proposal) and isinstance(after, Proposal):
+        return before.state in OPEN_PROPOSAL_STATES and after.state not in OPEN_PROPOSAL_STATES
+    if isinstance(before, Contradiction) and isinstance(after, Contradiction):
+        return before.status == "open" and after.status != "open"
+    if isinstance(before, Crystal) and isinstance(after, Crystal) and before.status != after.status == "current":
+        return True
+    if isinstance(before, Skip | WorkingItem | Crystal) and isinstance(after, Skip | WorkingItem | Crystal):
+        return UNVERIFIED_KEY in before.extra and UNVERIFIED_KEY not in after.extra
+    return False
+
+
+def _memory_gains(before: Memory, after: Memory) -> bool:
+    without = without_decisions(before, after)
+    return (
+        any(getattr(without, name) != getattr(after, name) for name in DECIDED_FIELDS)
+        or (after.status in RECALLED_STATUSES and before.status not in RECALLED_STATUSES)
+        or SENSITIVITIES.index(after.sensitivity) < SENSITIVITIES.index(before.sensitivity)
+    )

@@ -1,4 +1,4 @@
-"""The records that a person decides about, proposals and contradictions, and what only a decision gives a record."""
+"""The records that a person decides about: proposals, and contradictions between two memories."""
 
 from __future__ import annotations
 
@@ -10,11 +10,6 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import InvalidField
-from memento_tui.model import AnyRecord
-from memento_tui.model.claims import DECIDED_FIELDS, without_decisions
-from memento_tui.model.lists import UNVERIFIED_KEY, Crystal, Skip, WorkingItem
-from memento_tui.model.memory import RECALLED_STATUSES, Memory
-from memento_tui.model.memory_fields import SENSITIVITIES
 from memento_tui.model.validation import (
     check_encodable,
     check_extra,
@@ -35,47 +30,16 @@ __all__ = [
     "RISK_REASONS",
     "Contradiction",
     "Proposal",
-    "gives_trust",
     "make_contradiction",
     "make_proposal",
     "risk_of",
 ]
 
-
-def gives_trust(before: AnyRecord, after: AnyRecord) -> bool:
-    """Tell whether a record is trusted, told or decided after a change, in any way in which it was not before."""
-    if isinstance(before, Memory) and isinstance(after, Memory):
-        return _memory_gains(before, after)
-    if isinstance(before, Proposal) and isinstance(after, Proposal):
-        return before.state in OPEN_PROPOSAL_STATES and after.state not in OPEN_PROPOSAL_STATES
-    if isinstance(before, Contradiction) and isinstance(after, Contradiction):
-        return before.status == "open" and after.status != "open"
-    if isinstance(before, Crystal) and isinstance(after, Crystal) and before.status != after.status == "current":
-        return True
-    if isinstance(before, Skip | WorkingItem | Crystal) and isinstance(after, Skip | WorkingItem | Crystal):
-        return UNVERIFIED_KEY in before.extra and UNVERIFIED_KEY not in after.extra
-    return False
-
-
-def _memory_gains(before: Memory, after: Memory) -> bool:
-    without = without_decisions(before, after)
-    return (
-        any(getattr(without, name) != getattr(after, name) for name in DECIDED_FIELDS)
-        or (after.status in RECALLED_STATUSES and before.status not in RECALLED_STATUSES)
-        or SENSITIVITIES.index(after.sensitivity) < SENSITIVITIES.index(before.sensitivity)
-    )
-
-
 ProposalAction = Literal["create", "edit", "delete", "merge"]
-
 ProposalTarget = Literal["memory", "skip", "item", "crystal", "contradiction"]
-
 ProposalState = Literal["pending", "later", "needs_review", "approved", "rejected", "expired"]
-
 PROPOSAL_ACTIONS: tuple[str, ...] = get_args(ProposalAction)
-
 PROPOSAL_TARGETS: tuple[str, ...] = get_args(ProposalTarget)
-
 PROPOSAL_STATES: tuple[str, ...] = get_args(ProposalState)
 
 OPEN_PROPOSAL_STATES: tuple[str, ...] = ("pending", "needs_review", "later")
@@ -121,7 +85,6 @@ _PROPOSAL_FIELDS = {
     "reasons": "a list of codes",
     "state": f"one of {', '.join(PROPOSAL_STATES)}",
 }
-
 _PROPOSAL_MOMENTS = ("created_at", "later_until", "decided_at")
 
 
@@ -151,13 +114,9 @@ def risk_of(proposal: Proposal) -> str:
 
 
 ContradictionKind = Literal["temporal", "scoped", "genuine"]
-
 ContradictionStatus = Literal["open", "later", "resolved"]
-
 Resolution = Literal["", "newer_supersedes", "older_stands", "both_valid", "merged", "not_a_contradiction"]
-
 CONTRADICTION_KINDS: tuple[str, ...] = get_args(ContradictionKind)
-
 RESOLUTIONS: tuple[str, ...] = get_args(Resolution)[1:]
 
 
