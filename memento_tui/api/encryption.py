@@ -28,7 +28,7 @@ from memento_tui.errors import DamagedFile, DataDirectoryError, LockedWorkspace,
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import make_private_directory
 from memento_tui.search.engine_client import SemanticClient
-from memento_tui.search.index_copy import remove_copies
+from memento_tui.search.keyword_files import remove_copies
 from memento_tui.storage.backup_folder import WAIT_SECONDS, BackupFolder
 from memento_tui.storage.last_known import note_key
 from memento_tui.storage.long_work import Progress, no_progress

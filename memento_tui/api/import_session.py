@@ -18,10 +18,9 @@ from memento_tui.model.filters import Filter
 from memento_tui.model.memory import content_digest, says_the_same
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import AGENT_FIELDS
-from memento_tui.storage.journal import Author
+from memento_tui.storage.journal import Author, origin_of
 from memento_tui.storage.journal_queries import Revision
 from memento_tui.storage.ledgers import ImportLedger
-from memento_tui.storage.origin import origin_of
 from memento_tui.storage.settings import Settings
 from memento_tui.storage.transaction import Transaction
 from memento_tui.text.novelty import Novelty

@@ -196,7 +196,7 @@ class SearchEngine:
         from memento_tui.search.keyword_index import KeywordIndex  # noqa: PLC0415 - the first frame does without it
 
         if self._read_only:
-            from memento_tui.search.index_copy import copy_index  # noqa: PLC0415 - seldom needed
+            from memento_tui.search.keyword_files import copy_index  # noqa: PLC0415 - seldom needed
 
             paths = DataPaths(copy_index(self, self._paths))
             return KeywordIndex(paths.keyword_index, paths.keyword_lock, self._store)

@@ -87,7 +87,7 @@ COMMAND_GROUPS: dict[str, dict[str, CommandEntry]] = {
         "unlock": CommandEntry("encryption", "Unlock an encrypted workspace, until the machine restarts."),
         "lock": CommandEntry("encryption", "Lock an encrypted workspace."),
         "passphrase": CommandEntry("encryption", "Change the passphrase of an encrypted workspace."),
-        "compact": CommandEntry("compaction", "Make the database smaller."),
+        "compact": CommandEntry("system", "Make the database smaller."),
         "doctor": CommandEntry("system", "Check the installation, the database and the indexes."),
         "engine": CommandEntry("system", "Control the background engine of semantic search."),
         "reindex": CommandEntry("system", "Rebuild the search indexes."),
@@ -97,7 +97,7 @@ COMMAND_GROUPS: dict[str, dict[str, CommandEntry]] = {
         "workspace": CommandEntry("workspaces", "List the workspaces, and choose which one opens."),
         "settings": CommandEntry("settings", "Show and change the settings of config.toml."),
         "paths": CommandEntry("system", "Print the paths of all files."),
-        "status-line": CommandEntry("status_line", "Print how much waits, for prompts and status lines."),
+        "status-line": CommandEntry("system", "Print how much waits, for prompts and status lines."),
         "completion": CommandEntry("completion", "Complete commands with Tab in your shell."),
     },
 }

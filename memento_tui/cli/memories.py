@@ -119,7 +119,7 @@ def as_told(workspace: Workspace, memories: Sequence[Memory]) -> Sequence[Memory
     """Return memories as a person or a program is told of them: who verified each is named."""
     if all(memory.verified_at is None for memory in memories):
         return memories
-    from memento_tui.api.memory_details import with_verifiers  # noqa: PLC0415 - seldom needed, and slow to import
+    from memento_tui.api.queries import with_verifiers  # noqa: PLC0415 - seldom needed, and slow to import
 
     return with_verifiers(workspace, memories)
 
@@ -426,7 +426,7 @@ def restore(ids: tuple[str, ...], version: int | None) -> None:
 
 
 def _restore_version(ids: Sequence[str], version: int) -> None:
-    from memento_tui.api.memory_details import restore_version  # noqa: PLC0415 - seldom asked for
+    from memento_tui.api.queries import restore_version  # noqa: PLC0415 - seldom asked for
 
     if len(ids) > 1:
         raise InvalidInput("A version is one memory's.", "Name one id with --version.")

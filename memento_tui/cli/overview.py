@@ -129,7 +129,7 @@ def _count_table(heading: str, found: Sequence[tuple[str, int]]) -> str:
 
 
 if TYPE_CHECKING:
-    from memento_tui.api.memory_details import MemoryLink
+    from memento_tui.api.queries import MemoryLink
     from memento_tui.api.types import TimelineEntry
 
 
@@ -191,7 +191,7 @@ def _timeline_table(moments: Sequence[TimelineEntry], memory_id: str) -> str:
 @click.argument("id")
 def links(id: str) -> None:  # noqa: A002 - its name in the help
     """Show the open contradictions of the memory ID and its relations, each with the record at the other end."""
-    from memento_tui.api.memory_details import links_of  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.api.queries import links_of  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace() as workspace:
         memory_id = workspace.resolve("memory", id)

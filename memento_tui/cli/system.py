@@ -1,4 +1,4 @@
-"""The commands ``reindex``, ``doctor``, ``paths``, ``engine`` and ``keys``."""
+"""The commands ``reindex``, ``doctor``, ``compact``, ``paths``, ``engine``, ``keys`` and ``status-line``."""
 
 from __future__ import annotations
 
@@ -11,15 +11,85 @@ import click
 
 from memento_tui.cli.command import command, current_session, group, open_workspace
 from memento_tui.cli.interaction import progress_bar, staged_progress, step_line
-from memento_tui.cli.output import bold, count_of, emit, format_fields, note, safe, table
+from memento_tui.cli.output import bold, count_of, emit, format_fields, note, safe, table, write
 from memento_tui.errors import DataDirectoryError
 from memento_tui.meaning import INSTALL_HINT, NOT_INSTALLED, describe_installation, is_installed
+from memento_tui.model.validation import to_plain
 from memento_tui.paths import DataPaths
-
-__all__ = ["commands"]
+from memento_tui.status_line import STYLES, status_text, waiting
 
 if TYPE_CHECKING:
     from memento_tui.api.health import HealthFinding
+    from memento_tui.search.engine_client import SemanticClient
+
+__all__ = ["commands"]
+
+
+@command(
+    "compact",
+    decides=lambda given: not given["dry_run"],
+    short_help="Make the database smaller.",
+    examples="""
+    memento compact --dry-run
+    memento compact --json
+    """,
+)
+@click.option("--dry-run", is_flag=True, help="Say what it would come to, and change nothing.")
+def compact(*, dry_run: bool) -> None:
+    """Write the database anew without free pages, with the versions of each record packed against each other.
+
+    Every version, the journal, undo and --at stay as they are, unless [history] in config.toml limits the versions that
+    are kept: then a backup is made first, and the texts of older ones are let go; who changed what and when stays, and
+    the journal verifies as before. It helps where much was changed with an earlier memento,
+    which kept every version whole, deleted or purged. The app and agents may run; they wait while the file is written.
+    """
+    with open_workspace() as workspace, staged_progress() as progress:
+        from memento_tui.api.compaction import compact as compact_workspace  # noqa: PLC0415 - the help is shown without
+
+        done = compact_workspace(workspace, dry_run=dry_run, progress=progress)
+    would = "It would be about " if dry_run else "Now it is "
+    versions = f"{count_of(done.packed, 'earlier version')} {'would be ' if dry_run else ''}packed"
+    later = " Another program reads an older state: the file gets smaller when that ends." if done.is_read else ""
+    limited = ""
+    if done.let_go:
+        would_be = "would be" if dry_run else "was" if done.let_go == 1 else "were"
+        limited = f"; {count_of(done.let_go, 'version')} beyond [history] {would_be} let go"
+        limited += f", and {done.backup} holds them" if done.backup else ""
+    if done.is_shared:
+        later += " The workspace is in a hub, which merges versions of any age, so none was let go."
+    emit(
+        to_plain(done),
+        lambda: (
+            f"The database was {done.before / 1e6:,.1f} MB. {would}{done.after / 1e6:,.1f} MB;"
+            f" {versions}{limited}.{later}"
+        ),
+    )
+
+
+@command(
+    "status-line",
+    short_help="Print how much waits, for prompts and status lines.",
+    examples="""
+    memento status-line --style ansi
+    memento status-line --json
+    """,
+)
+@click.option("--style", type=click.Choice(list(STYLES)), default="plain", show_default=True, help="The colours.")
+def status_line(style: str) -> None:
+    """Print how many items wait for your decision, and whether something risky is among them.
+
+    It reads one small file that every writer keeps up to date, and prints nothing where nothing waits. The program
+    memento-status-line prints the same in the time of a bare interpreter, for a prompt.
+    """
+    paths = current_session().paths
+    if not paths.database.exists():
+        raise DataDirectoryError(f"There is no memento data in {paths.root}.", "Check the path.")
+    total, risky = waiting(str(paths.root))
+    text = status_text(total, risky, style)
+    if text or current_session().as_json:
+        emit({"waiting": total, "risky": risky}, lambda: text)
+    else:
+        write("")
 
 
 @command(
@@ -136,10 +206,6 @@ def print_paths() -> None:
     paths = {name: str(path) for name in names if isinstance(path := getattr(found, name), Path)}
     width = max(map(len, paths))
     emit(paths, lambda: "\n".join(f"{name:{width}}  {safe(path)}" for name, path in paths.items()))
-
-
-if TYPE_CHECKING:
-    from memento_tui.search.engine_client import SemanticClient
 
 
 _MAX_WAIT_SECONDS = 3600.0
@@ -356,4 +422,12 @@ def keys(ctx: click.Context, place: str | None, markdown: bool) -> None:  # noqa
     emit(found, lambda: table(["KEY", "COMMAND", "WHAT IT DOES"], rows) + problems)
 
 
-commands = {"reindex": reindex, "doctor": doctor, "paths": print_paths, "engine": engine, "keys": keys}
+commands = {
+    "reindex": reindex,
+    "doctor": doctor,
+    "compact": compact,
+    "paths": print_paths,
+    "engine": engine,
+    "keys": keys,
+    "status-line": status_line,
+}

@@ -1,13 +1,14 @@
-"""Put the memories and skips that were retrieved into one block of text, within a budget of tokens."""
+"""Put retrieved memories and skips into one text within a budget of tokens, held against the code that they cite."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from types import MappingProxyType
 
-from memento_tui.hooks.code_notes import with_code_notes
+from memento_tui.git_files import head_commit
 from memento_tui.hooks.events import HookContext, PreparedContext
 from memento_tui.hooks.formatting import (
     CostedLine,
@@ -19,12 +20,59 @@ from memento_tui.hooks.formatting import (
     skip_line,
 )
 from memento_tui.hooks.scope import RetrievedMemory, SessionScope
+from memento_tui.hooks.worker_launcher import start_worker
+from memento_tui.paths import DataPaths
+from memento_tui.projects import find_project
 from memento_tui.storage.hook_store import ContradictionRow, FiredSkip, MemoryRow, ShownMemory
 from memento_tui.text.fence import without_invisible
 from memento_tui.text.passages import best_passage
 from memento_tui.text.terms import terms
 
-__all__ = ["block_within_budget", "lines_within_budget", "open_contradictions", "with_contradictions"]
+__all__ = [
+    "block_within_budget",
+    "lines_within_budget",
+    "open_contradictions",
+    "start_code_check",
+    "with_code_notes",
+    "with_contradictions",
+]
+
+
+def with_code_notes(memories: Sequence[RetrievedMemory], paths: DataPaths, cwd: str | Path) -> list[RetrievedMemory]:
+    """Return the memories without those whose code is gone, and with a word of caution where it changed.
+
+    What a person made essential is told even so, with that word: they alone drop it.
+    """
+    project = find_project(cwd) if memories else None
+    if project is None:
+        return list(memories)
+    from memento_tui.maintenance.code.notes import read_notes  # noqa: PLC0415 - most prompts call for no memory
+
+    notes = read_notes(paths.code_notes(project.root))
+    told = []
+    for found in memories:
+        note = notes.note(found.memory.id, found.memory.version, project.root)
+        if note is None:
+            told.append(found)
+        elif not note.is_gone or found.memory.pinned:
+            told.append(found._replace(caution=note.label))
+    return told
+
+
+def start_code_check(paths: DataPaths, cwd: str | Path, mark: str) -> None:
+    """Start the worker that checks a project's memories, if its repository or the memories changed since it last did.
+
+    ``mark`` is that of the newest entry of the journal.
+    """
+    project = find_project(cwd)
+    if project is None or not (project.root / ".git").exists():
+        return
+    from memento_tui.maintenance.code.notes import read_notes  # noqa: PLC0415 - the start of a session alone
+
+    known = read_notes(paths.code_notes(project.root))
+    if (known.head, known.mark) != (head_commit(project.home, project.root), mark):
+        start_worker(paths.root, "--code", f"--cwd={project.root}")
+
 
 _BEST_CHARS, _OTHER_CHARS = 150, 80
 """Characters of the title and the passage of the best memory, and of each other one. The agent reads on by the id.

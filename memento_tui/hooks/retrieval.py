@@ -31,9 +31,8 @@ from memento_tui.search.ranking import (
 from memento_tui.search.scoring import calibrated_relevance
 from memento_tui.search.telling import is_held_back
 from memento_tui.storage.hook_store import HookStore, ItemRow, MemoryRow, ShownMemory, SkipRow
-from memento_tui.text.conditions import of_other_places
+from memento_tui.text.conditions import is_about_another, numbered_things, of_other_places
 from memento_tui.text.keywords import FEWEST_WORDS, is_filler, is_name, prompt_parts
-from memento_tui.text.numbered_things import is_about_another, numbered_things
 from memento_tui.text.terms import STOP_WORDS, terms
 
 __all__ = [

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memento_tui.hooks.block import lines_within_budget, open_contradictions, with_contradictions
-from memento_tui.hooks.code_notes import start_code_check, with_code_notes
+from memento_tui.hooks.block import (
+    lines_within_budget,
+    open_contradictions,
+    start_code_check,
+    with_code_notes,
+    with_contradictions,
+)
 from memento_tui.hooks.events import HookContext, PreparedContext
 from memento_tui.hooks.formatting import (
     CostedLine,

@@ -9,8 +9,14 @@ from memento_tui.api.memories import ChangeOutcome
 from memento_tui.errors import DataDirectoryError, MementoError
 from memento_tui.formats.base import ENDED_STATUSES
 from memento_tui.mirror.inbound import InboundChanges
-from memento_tui.mirror.notes import NoteFile, changed_fields, memory_id_of_note, namespace_of_path, with_full_text
-from memento_tui.mirror.outbound import OutboundChanges
+from memento_tui.mirror.notes import (
+    NoteFile,
+    OutboundChanges,
+    changed_fields,
+    memory_id_of_note,
+    namespace_of_path,
+    with_full_text,
+)
 from memento_tui.mirror.state import (
     GONE_DIGEST,
     MOVED_DIGEST,

@@ -10,8 +10,7 @@ from memento_tui.api.types import ImportedRecord, Transaction
 from memento_tui.errors import MementoError
 from memento_tui.formats.base import Refused, source_digest
 from memento_tui.formats.note import LINK_PROPERTIES, LinkTargets
-from memento_tui.mirror.notes import NoteFile, parse_note_file
-from memento_tui.mirror.outbound import OutboundChanges
+from memento_tui.mirror.notes import NoteFile, OutboundChanges, parse_note_file
 from memento_tui.mirror.state import MirrorContext, MirrorEvent, SyncPoint
 from memento_tui.model import Memory, Relation, make_relation
 from memento_tui.policy.secrets import redact_text

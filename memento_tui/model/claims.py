@@ -1,4 +1,4 @@
-"""Keep apart the trust that a person gave and the trust that a text claims for itself, and tell what a change gives.
+"""Keep apart the trust that a person gave and the trust that a text claims for itself, and tell which changes give it.
 
 Stability, verification, pins, certainty above `HIGHEST_CLAIMED_CERTAINTY`, confidence above that of an agent, the
 shared tier and the person's own words are decisions. A file or an agent that states one makes a claim, which stands

@@ -18,9 +18,8 @@ from memento_tui.search.query_language import FIELDS, parse, written_field
 from memento_tui.search.ranking import clears_floor
 from memento_tui.search.scoring import calibrated_relevance
 from memento_tui.search.telling import is_held_back
-from memento_tui.text.conditions import of_other_places
+from memento_tui.text.conditions import is_about_another, numbered_things, of_other_places
 from memento_tui.text.keywords import PromptParts, content_words, prompt_parts
-from memento_tui.text.numbered_things import is_about_another, numbered_things
 from memento_tui.text.terms import STOP_WORDS, terms
 
 __all__ = [

@@ -24,8 +24,7 @@ from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record
 from memento_tui.policy.set_rules import SetRules
-from memento_tui.storage.journal import FILE_CHANNELS
-from memento_tui.storage.origin import Origin
+from memento_tui.storage.journal import FILE_CHANNELS, Origin
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import TABLES, RecordT, record_name
 from memento_tui.storage.transaction import Transaction

@@ -38,8 +38,7 @@ from memento_tui.policy.resolution import (
     with_changes,
     withdraw_contradictions,
 )
-from memento_tui.storage.journal import Author
-from memento_tui.storage.origin import origin_of
+from memento_tui.storage.journal import Author, origin_of
 from memento_tui.storage.store import Store
 from memento_tui.storage.transaction import Transaction
 

@@ -20,8 +20,7 @@ from memento_tui.policy.policy import PolicySettings, Verdict, WriteIntent, judg
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record, redact_text
 from memento_tui.policy.set_rules import SET_REASONS, SetRules, with_findings
-from memento_tui.storage.journal import Author
-from memento_tui.storage.origin import Origin, origin_of
+from memento_tui.storage.journal import Author, Origin, origin_of
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
 from memento_tui.storage.transaction import EntrySource, Transaction

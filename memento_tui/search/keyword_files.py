@@ -1,4 +1,4 @@
-"""Look into the files of the keyword index: hold them against their checksums and the database, find what is deleted.
+"""Look into the files of the keyword index, hold them against their checksums and the database, and copy them.
 
 Tantivy marks a document as deleted and keeps its words until the segment happens to be merged. Its searcher does not
 say which segment a deleted document is in, so each segment is opened as an index of its own.
@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import tempfile
+import weakref
 import zlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,14 +21,18 @@ from typing import Any
 import msgspec
 import tantivy
 
+from memento_tui.encryption import directory_mark
+from memento_tui.errors import DataDirectoryError
 from memento_tui.model import Memory
+from memento_tui.paths import DataPaths
+from memento_tui.processes import is_process_alive
 from memento_tui.search.keyword_fields import STATE_ID, context_fact
 from memento_tui.search.lance_filter import microseconds
 from memento_tui.storage.store import Store
 from memento_tui.text.counting import count_of
 from memento_tui.text.terms import terms
 
-__all__ = ["LOOKED_UP", "damaged_files", "ids_beside", "index_differences"]
+__all__ = ["LOOKED_UP", "copy_index", "damaged_files", "ids_beside", "index_differences", "remove_copies"]
 
 LOOKED_UP = (".term", ".idx")
 """The files that a word is looked up in: where one of them is damaged, a search finds nothing and says nothing."""
@@ -157,3 +163,60 @@ def _opened_alone(directory: Path, meta: dict[str, Any], segment: dict[str, Any]
         # A reader that follows commits takes the removal of the folder for one, and writes a lock into it meanwhile.
         index.config_reader("manual")
         yield index
+
+
+_ATTEMPTS = 3
+"""How often the files are copied anew because another program replaced some meanwhile."""
+
+_PREFIX = "memento-read-only-"
+
+
+def copy_index(owner: object, paths: DataPaths) -> Path:
+    """Return a temporary data directory with a copy of the keyword index; it goes when ``owner`` does.
+
+    It lies in memory where the workspace is encrypted. Where there is no index, or it is being replaced, the copy has
+    none, and is built by the search. Copies of programs that were killed are removed: they hold what memories say.
+
+    Raises:
+        DataDirectoryError: there is no place for temporary files.
+
+    """
+    try:
+        folder = paths.temporary_folder()
+        _remove_left_copies(folder)
+        root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-{directory_mark(paths.root)}-", dir=folder))
+    except OSError as error:
+        raise DataDirectoryError(
+            f"The keyword index cannot be copied to where temporary files are: {error.strerror}.",
+            "Free some space there, or name another folder with TMPDIR.",
+        ) from error
+    weakref.finalize(owner, shutil.rmtree, root, ignore_errors=True)
+    copy = DataPaths(root).keyword_index
+    for _ in range(_ATTEMPTS):
+        try:
+            shutil.copytree(paths.keyword_index, copy)
+        except (FileNotFoundError, shutil.Error):
+            shutil.rmtree(copy, ignore_errors=True)
+        else:
+            break
+    return root
+
+
+def remove_copies(paths: DataPaths) -> list[int]:
+    """Remove from the disk the copies whose programs ended; return the processes that hold one of this directory."""
+    folder = Path(tempfile.gettempdir())
+    _remove_left_copies(folder)
+    copies = folder.glob(f"{_PREFIX}*-{directory_mark(paths.root)}-*")
+    return sorted(made_by for path in copies if (made_by := _maker(path)))
+
+
+def _remove_left_copies(folder: Path) -> None:
+    for path in folder.glob(f"{_PREFIX}*"):
+        if (made_by := _maker(path)) and not is_process_alive(made_by):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _maker(copy: Path) -> int:
+    """Return the process that made a copy; 0 where it is another user's, or none at all."""
+    named = re.match(rf"{_PREFIX}(\d+)-", copy.name)
+    return int(named[1]) if named is not None and copy.lstat().st_uid == os.geteuid() else 0

@@ -25,8 +25,10 @@ __all__ = [
     "Change",
     "Entry",
     "EntryFacts",
+    "Origin",
     "append_entry",
     "image_digest",
+    "origin_of",
     "packed_if_smaller",
     "present_hash",
     "select_entries",
@@ -367,3 +369,19 @@ def _unknown_row_problem(connection: Connection) -> str | None:
         if found is not None:
             return f"The {name} {found[0]} was written without an entry in the journal, or its entry is missing."
     return None
+
+
+Origin = Literal["person", "member", "agent", "file", "maintenance"]
+"""The origin of a text, by the channel that it came through; a ``member`` is a person at another machine of the hub."""
+
+_TRANSCRIPT_CHANNEL = "distill"
+
+
+def origin_of(author: Author | Entry) -> Origin:
+    """Return where an author's texts come from: the channel says it, and not the author."""
+    if author.channel in FILE_CHANNELS:
+        return "file"
+    if author.actor == "person":
+        return "member" if author.channel == HUB_CHANNEL else "person"
+    # A transcript is told by the agent whose session it is, whoever reads it.
+    return "maintenance" if author.actor == "system" and author.channel != _TRANSCRIPT_CHANNEL else "agent"

@@ -16,8 +16,7 @@ from memento_tui.model.validation import new_id, to_plain
 from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
 from memento_tui.storage.history_limit import LIMIT_ACTION, is_let_go
-from memento_tui.storage.journal import Author, Entry, select_entries
-from memento_tui.storage.origin import Origin, origin_of
+from memento_tui.storage.journal import Author, Entry, Origin, origin_of, select_entries
 from memento_tui.storage.tables import TABLES, select_records
 from memento_tui.storage.transaction import PersonGuard, Transaction, write_entry
 

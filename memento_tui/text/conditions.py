@@ -1,11 +1,11 @@
-"""Tell by plain words which of two facts holds in a place, where a person has said of each when it applies."""
+"""Tell apart facts that hold in different places, and things that differ in their number alone. Light: hooks ask it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
 
-__all__ = ["names_place", "of_other_places"]
+__all__ = ["is_about_another", "names_place", "numbered_things", "of_other_places"]
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -31,3 +31,43 @@ def of_other_places(pairs: Iterable[tuple[str, str]], conditions: Mapping[str, s
             here = {name for name in pair if names_place(conditions[name], namespace)}
             elsewhere |= set(pair) - here if len(here) == 1 else set()
     return elsewhere
+
+
+_SUBJECT_CHARS = 40
+"""Characters at the beginning of a text that say what it is about."""
+
+_NUMBERED = re.compile(
+    r"(?<![\w.])([^\W\d_]{2,})[ \t]{1,2}#?(\d{1,12})(?![\w%]|[.,:]\d)(?![ \t]*(?:[smhd]|[kmg]b|ms|min)\b)"
+)
+_NOT_A_NAME = frozenset(
+    """
+    about after all and are at be before by for from has have in is least less more most of off on or over than the
+    to under until was were with
+    """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
+)
+"""Words after which a number is an amount or a moment."""
+
+
+def numbered_things(text: str) -> dict[str, set[str]]:
+    """Return the numbers that a text puts behind each of its words, without the plural's ending."""
+    found: dict[str, set[str]] = {}
+    for word, number in _NUMBERED.findall(text):
+        name = word.casefold()
+        if name not in _NOT_A_NAME:
+            found.setdefault(name.removesuffix("s"), set()).add(number.lstrip("0") or "0")
+    return found
+
+
+def is_about_another(things: dict[str, set[str]], text: str) -> bool:
+    """Tell whether a text is about a thing of the same name with another number than those asked about.
+
+    It is if it begins with that name and holds none of the numbers. A number that is said in passing, as in "while I am
+    on issue 500", rules out no text that is about something else.
+    """
+    if not things:
+        return False
+    own = numbered_things(text[:_SUBJECT_CHARS])
+    return any(
+        name in own and not any(re.search(rf"(?<!\d)0*{number}(?!\d)", text) for number in numbers)
+        for name, numbers in things.items()
+    )

@@ -32,19 +32,16 @@ from memento_tui.paths import DataPaths, data_directory
 from memento_tui.tui import garbage
 from memento_tui.tui.background import BackgroundWork
 from memento_tui.tui.commands import Command, KeyMap, KeyScope, bindings, is_writing
-from memento_tui.tui.dim_text import LegibleDim
 from memento_tui.tui.display import short_path
-from memento_tui.tui.input_order import InputOrder
+from memento_tui.tui.input_order import InputOrder, TypedInput, survive_unknown_keys
 from memento_tui.tui.journal_watcher import JournalWatcher
-from memento_tui.tui.key_sequences import survive_unknown_keys
 from memento_tui.tui.own import own_entries
-from memento_tui.tui.palette import legible
+from memento_tui.tui.palette import LegibleDim, legible
 from memento_tui.tui.palette_commands import PaletteCommands
 from memento_tui.tui.section import ErrorBoundary, Section, active_scopes, in_thread, reportable_error, scope_owner
 from memento_tui.tui.sections.catalogue import make_section
 from memento_tui.tui.terminal_driver import TerminalDriver
 from memento_tui.tui.terminal_filter import TerminalFilter
-from memento_tui.tui.typed_input import TypedInput
 from memento_tui.tui.undo import UndoRunner
 from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
 from memento_tui.tui.widgets.frames import MainScreen, SwitcherFrame

@@ -1,4 +1,4 @@
-"""Carry out keys and clicks one after the other, each once the one before has been carried out.
+"""Carry out keys and clicks one after the other, each once the one before has been carried out, and know the last.
 
 Textual hands every key at once to the widget that has the focus at that moment. A key that was typed right behind one
 that opens a dialog, a view or an editor would so reach what stood there before, and would meet widgets that are being
@@ -14,13 +14,69 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
+from math import inf
 from time import monotonic
 
 from textual import events
+from textual._xterm_parser import XTermParser
+from textual.keys import Keys
 from textual.message_pump import MessagePump
 from textual.widget import Widget
 
-__all__ = ["InputOrder"]
+__all__ = ["InputOrder", "TypedInput", "survive_unknown_keys"]
+
+_JUST_NOW_SECONDS = 0.5
+"""How long after a key a row that comes up is taken for one that the key led to."""
+
+
+class TypedInput:
+    """The key or click that is being carried out."""
+
+    def __init__(self) -> None:
+        self.carried_out_at = 0.0
+        """When the last one began to be carried out, on the monotonic clock."""
+        self.seconds_since_same_key = inf
+        """Seconds between the key and the one before it, where that was the same key; infinite where it was another."""
+        self._typed_at = 0.0
+        self._key = ""
+        self._done_at = 0.0
+
+    def note(self, event: events.Key | events.MouseDown) -> None:
+        """Note a key or a click, before anything else sees it."""
+        key = event.key if isinstance(event, events.Key) else ""
+        self.seconds_since_same_key = event.time - self._typed_at if key and key == self._key else inf
+        self.carried_out_at, self._typed_at, self._key = monotonic(), event.time, key
+
+    def note_done(self) -> None:
+        """Note that the last one is carried out: what comes up from now on is what it led to, however long it took."""
+        self._done_at = monotonic()
+
+    def key_was_pressed_since(self, moment: float) -> bool:
+        """Return whether a key was pressed after ``moment`` of the monotonic clock and was carried out just now."""
+        last = max(self.carried_out_at, self._done_at)
+        return self.carried_out_at > moment and monotonic() - last < _JUST_NOW_SECONDS
+
+    def was_typed_since(self, moment: float) -> bool:
+        """Return whether what is being carried out was typed after ``moment`` of the monotonic clock."""
+        return self._typed_at > moment
+
+
+_parse = XTermParser._parse_extended_key  # noqa: SLF001 - the one place in which all drivers read such a key
+
+
+def _parse_if_possible(parser: XTermParser, sequence: str) -> list[events.Key] | None:
+    """Return the keys of a sequence; a key of no name where its numbers are none, or no character's."""
+    try:
+        return _parse(parser, sequence)
+    except (ValueError, OverflowError):
+        # Without any key the parser would take what is typed next for the rest of the sequence.
+        return [events.Key(Keys.Ignore.value, None)]
+
+
+def survive_unknown_keys() -> None:
+    """Let every driver of terminals pass over the keys that it cannot read."""
+    setattr(XTermParser, "_parse_extended_key", _parse_if_possible)  # noqa: B010 - a method, which is assigned to
+
 
 _QUIET_ROUNDS = 6
 """Rounds of the event loop without a message, a mount or a removal: a key leads to a worker within three of them."""

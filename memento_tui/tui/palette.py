@@ -1,4 +1,4 @@
-"""The colours by their meaning, legible in every theme: risk red, yours green, an agent's blue, waiting amber.
+"""The colours by their meaning and dim text, legible in every theme: risk red, yours green, agents blue, waiting amber.
 
 A theme chooses its colours for itself, and some of them cannot be read on its own panels. Here each colour that carries
 a meaning is moved towards black or white, no further than until it stands out; so are those of the keys at the bottom
@@ -8,10 +8,17 @@ and of the row under the cursor, which stand on grounds of their own.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
+from rich.color import Color as RichColor
+from rich.color import ColorType
+from rich.segment import Segment
+from rich.style import Style
 from textual.color import Color, ColorParseError
+from textual.constants import DIM_FACTOR
+from textual.filter import LineFilter
 
-__all__ = ["LEAST_CONTRAST", "MEANINGS", "contrast", "legible"]
+__all__ = ["LEAST_CONTRAST", "MEANINGS", "LegibleDim", "contrast", "legible"]
 
 LEAST_CONTRAST = 4.5
 """The contrast of two colours (1 to 21, by WCAG 2) from which on small text is called legible."""
@@ -164,3 +171,34 @@ def _moved_to(color: Color, grounds: list[Color]) -> Color:
         if min(contrast(best, ground) for ground in grounds) >= LEAST_CONTRAST:
             break
     return best
+
+
+_STEP = 0.05
+"""The share of a text's own colour that is added at a time to Textual's share until dim text can be read."""
+
+_MAX_STYLES = 1024
+
+
+class LegibleDim(LineFilter):
+    """Blend dim text into its ground, no further than it stands out; Textual's own filters go as far always."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Return the segments with a colour in the place of what is dim."""
+        return [
+            Segment(text, _undimmed(style, background), control) if style is not None and style.dim else segment
+            for segment in segments
+            for text, style, control in (segment,)
+        ]
+
+
+@lru_cache(_MAX_STYLES)
+def _undimmed(style: Style, background: Color) -> Style:
+    color, ground = style.color, style.bgcolor
+    under = background if ground is None or ground.is_default else Color.from_rich_color(ground)
+    if color is None or color.type is not ColorType.TRUECOLOR or under.ansi is not None:
+        return style  # the terminal's own colours: it knows how to draw them dim
+    own, share = Color.from_rich_color(color), DIM_FACTOR
+    while share < 1 and contrast(under.blend(own, share), under) < LEAST_CONTRAST:
+        share += _STEP
+    red, green, blue = under.blend(own, min(share, 1)).rgb
+    return style + Style(color=RichColor.from_rgb(red, green, blue), dim=False)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memento_tui.api import Workspace
     from memento_tui.api.drafts import UnsavedText
     from memento_tui.api.types import Entry
-    from memento_tui.tui.typed_input import TypedInput
+    from memento_tui.tui.input_order import TypedInput
 
 __all__ = [
     "ROW_CHANGED",

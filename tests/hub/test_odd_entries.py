@@ -14,7 +14,7 @@ from memento_tui.hub.inbound import author_of
 from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.server import HubMember, HubServer
 from memento_tui.model import make_memory
-from memento_tui.storage.origin import origin_of
+from memento_tui.storage.journal import origin_of
 from tests.hub.conftest import MakeMachine
 from tests.hub.machines import SITE, Machine, in_step
 from tests.unit.cli_program import Program

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memento_tui.api.memory_details import with_verifiers
+from memento_tui.api.queries import with_verifiers
 from tests.hub.conftest import MakeMachine
 from tests.hub.machines import SITE, Machine, in_step
 from tests.journeys.cli_shell import Console

@@ -17,14 +17,14 @@ _HELD = ("_REPEAT_BEGINS_SECONDS", "_REPEAT_SECONDS")
 @pytest.fixture
 def keys_are_refused_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     """After a row came up by itself: half a second may have passed before a busy machine lets the test press one."""
-    monkeypatch.setattr("memento_tui.tui.stale_guard._IGNORE_KEYS_SECONDS", 60.0)
+    monkeypatch.setattr("memento_tui.tui.selection._IGNORE_KEYS_SECONDS", 60.0)
 
 
 @pytest.fixture
 def keys_repeat_for_a_minute(monkeypatch: pytest.MonkeyPatch, _settling: None) -> None:
     """The same key a second time is that key, held: however long a busy machine takes between the two."""
     for name in _HELD:
-        monkeypatch.setattr(f"memento_tui.tui.stale_guard.{name}", 60.0)
+        monkeypatch.setattr(f"memento_tui.tui.selection.{name}", 60.0)
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def _settling() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         settle_at_once(patch)
         for name in _HELD:  # a test presses faster than a person, and holds no key
-            patch.setattr(f"memento_tui.tui.stale_guard.{name}", 0.0)
+            patch.setattr(f"memento_tui.tui.selection.{name}", 0.0)
         patch.setattr("memento_tui.tui.input_order._MAX_WAIT_SECONDS", 60.0)  # a busy machine takes longer to be quiet
         patch.setattr("memento_tui.tui.input_order._MAX_UNDRAWN_SECONDS", 60.0)
         yield

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memento_tui.api import Workspace
-from memento_tui.api.cited_files import cited_files, repository_of
+from memento_tui.api.code_check import cited_files, repository_of
 from memento_tui.tui.screens.dialogs import ChoiceScreen
 from memento_tui.tui.sections import memories
 from tests.tui.app_driver import opened

@@ -12,8 +12,8 @@ from textual.widgets import Input
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.model import Memory
-from memento_tui.tui.screens.command_line import CommandLineScreen
 from memento_tui.tui.screens.dialogs import AskLine, Confirm
+from memento_tui.tui.typed_commands import CommandLineScreen
 from tests.tui.app_driver import Driver, opened
 
 

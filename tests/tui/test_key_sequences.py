@@ -6,7 +6,7 @@ import pytest
 from textual import events
 from textual._xterm_parser import XTermParser
 
-from memento_tui.tui.key_sequences import survive_unknown_keys
+from memento_tui.tui.input_order import survive_unknown_keys
 
 
 @pytest.mark.parametrize(

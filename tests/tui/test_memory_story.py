@@ -8,7 +8,7 @@ import pytest
 
 import memento_tui
 from memento_tui.operations.recall import recall
-from memento_tui.tui.views.memory_story import MemoryStory
+from memento_tui.tui.views.record_story import MemoryStory
 from tests.tui.app_driver import Driver, opened
 
 HOSTILE = "\x1b]52;c;aGk=\x07[/nope] [@click=app.quit]x\u202e"

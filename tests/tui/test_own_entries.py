@@ -11,7 +11,7 @@ import pytest
 import memento_tui
 from memento_tui.tui.screens.help import HelpScreen
 from memento_tui.tui.sections.review.groups import InboxGroup
-from memento_tui.tui.stale_guard import StaleGuard
+from memento_tui.tui.selection import StaleGuard
 from memento_tui.tui.widgets.bars import TopBar
 from tests.files import contents as files_below
 from tests.made import always

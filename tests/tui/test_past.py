@@ -16,8 +16,7 @@ from memento_tui.model import Memory
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.screens.past import PastScreen
-from memento_tui.tui.views.memory_story import MemoryStory
-from memento_tui.tui.views.record_story import StoryPart
+from memento_tui.tui.views.record_story import MemoryStory, StoryPart
 from tests.clocks import START
 from tests.made import edit, without_engine
 from tests.tui.app_driver import Driver, opened

@@ -11,7 +11,7 @@ import memento_tui
 from memento_tui import clock
 from memento_tui.tui.sections.entry_story import ItemStory, SkipStory
 from memento_tui.tui.sections.identity import IdentitySection
-from memento_tui.tui.sections.identity_story import IdentityStory, change_in_words
+from memento_tui.tui.sections.identity_text import IdentityStory, change_in_words
 from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart
 from tests.tui.app_driver import Driver, opened
 

@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from memento_tui.api import Workspace
 from memento_tui.model import WorkingItem
-from memento_tui.tui import typed_input
+from memento_tui.tui import input_order
 from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen, Confirm
 from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.screens.write_problems import OutcomesScreen
@@ -77,7 +77,7 @@ async def test_a_key_that_is_pressed_again_acts_again_however_long_its_first_wri
     data: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writing = 0.0
-    monkeypatch.setattr(typed_input, "monotonic", lambda: monotonic() + writing)
+    monkeypatch.setattr(input_order, "monotonic", lambda: monotonic() + writing)
     update = WorkingSection.update
 
     def take_long(

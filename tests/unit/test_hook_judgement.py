@@ -14,8 +14,8 @@ from memento_tui.hooks.retrieval import SessionScope, memories_for_prompt, up_to
 from memento_tui.hooks.settings import HookSettings
 from memento_tui.paths import DataPaths
 from memento_tui.storage.hook_store import HookStore
+from memento_tui.text.conditions import is_about_another, numbered_things
 from memento_tui.text.keywords import is_name
-from memento_tui.text.numbered_things import is_about_another, numbered_things
 from tests.made import without_engine
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from memento_tui.api import Workspace
-from memento_tui.api.memory_details import links_of
+from memento_tui.api.queries import links_of
 from memento_tui.model import make_contradiction, make_relation
 from tests.made import unguarded
 

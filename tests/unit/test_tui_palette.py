@@ -8,8 +8,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
-from memento_tui.tui.dim_text import LegibleDim
-from memento_tui.tui.palette import LEAST_CONTRAST, MEANINGS, contrast, legible
+from memento_tui.tui.palette import LEAST_CONTRAST, MEANINGS, LegibleDim, contrast, legible
 
 THEMES = sorted(name for name in BUILTIN_THEMES if not name.startswith("ansi"))
 TEXTS = ("foreground", "text-error", "text-success", "text-warning", "text-accent", "text-primary", "text-secondary")

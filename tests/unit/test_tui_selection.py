@@ -10,9 +10,8 @@ from typing import Any, cast
 import pytest
 from textual import events
 
-from memento_tui.tui.selection import SeenVersion, Selection
-from memento_tui.tui.stale_guard import StaleGuard
-from memento_tui.tui.typed_input import TypedInput
+from memento_tui.tui.input_order import TypedInput
+from memento_tui.tui.selection import SeenVersion, Selection, StaleGuard
 from memento_tui.tui.widgets.record_list import RecordList
 
 

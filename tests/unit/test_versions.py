@@ -7,7 +7,7 @@ import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.api.decision_fields import changes_between
-from memento_tui.api.memory_details import restore_version
+from memento_tui.api.queries import restore_version
 from memento_tui.errors import Conflict, NotAllowed, NotFound
 from memento_tui.model.lists import UNVERIFIED_KEY
 from memento_tui.model.memory import CLAIMS_KEY, RESERVED_EXTRA, Memory

@@ -11,8 +11,7 @@ from memento_tui.api.types import ActivityRow, ChangedRecord, ExposureRow
 from memento_tui.model import Memory
 from memento_tui.model.journal_actions import done_words, note_in_words
 from memento_tui.tui.sections.activity_rows import ActivityListRow
-from memento_tui.tui.views.memory_story import memory_line, memory_parts
-from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart
+from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart, memory_line, memory_parts
 
 __all__ = ["ActivityStory"]
 

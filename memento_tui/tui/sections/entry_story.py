@@ -11,8 +11,7 @@ from memento_tui.api import Workspace
 from memento_tui.model import Memory, Skip, WorkingItem
 from memento_tui.model.filters import AllOf, AnyOf, HasTag, Under, with_default_statuses
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
-from memento_tui.tui.views.memory_story import memory_line
-from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart
+from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart, memory_line
 
 __all__ = ["ItemStory", "SkipStory"]
 

@@ -17,12 +17,12 @@ from memento_tui.errors import Conflict, MementoError, NotFound
 from memento_tui.model import Crystal
 from memento_tui.tui.commands import bindings
 from memento_tui.tui.edit_conflict import CurrentText, save_with_conflicts
-from memento_tui.tui.sections.identity_story import IdentityStory
 from memento_tui.tui.sections.identity_text import (
     CRYSTAL_BELOW,
     CRYSTAL_COLUMNS,
     CRYSTAL_ORDERS,
     CrystalSource,
+    IdentityStory,
     crystal_changes,
     crystal_facts,
     crystal_line,

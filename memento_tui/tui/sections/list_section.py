@@ -16,20 +16,17 @@ from textual.widgets import Input, Static
 
 from memento_tui.api.query_completion import Suggestions, complete_filter
 from memento_tui.app_sections import SECTIONS
-from memento_tui.tui.columns import Columns
+from memento_tui.tui.columns import ONE_ORDER, Columns, ListColumns
 from memento_tui.tui.commands import bindings
 from memento_tui.tui.display import cells, set_border_title, shown
-from memento_tui.tui.list_columns import ONE_ORDER, ListColumns
-from memento_tui.tui.pane_room import PaneRoom
 from memento_tui.tui.roomy_rows import TextBelow, lines_for
 from memento_tui.tui.row_actions import RowActions
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.section import ChosenRows, Section
 from memento_tui.tui.sections.filter_box import FilterBox
 from memento_tui.tui.sections.lately import Lately
-from memento_tui.tui.selection import Selection
-from memento_tui.tui.side_pane import SidePane
-from memento_tui.tui.stale_guard import StaleGuard
+from memento_tui.tui.selection import Selection, StaleGuard
+from memento_tui.tui.side_pane import PaneRoom, SidePane
 from memento_tui.tui.widgets.frames import HorizontalFrame, ScrollFrame, VerticalFrame
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, Row, RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList

@@ -453,7 +453,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         memory = self.memory_of(self.rows.current)
         if memory is None:
             return
-        from memento_tui.api.cited_files import cited_files, repository_of  # noqa: PLC0415 - seldom needed
+        from memento_tui.api.code_check import cited_files, repository_of  # noqa: PLC0415 - seldom needed
 
         root = repository_of(Path.cwd())
         files = await in_thread(self, cited_files, self.memento.workspace, memory, root)

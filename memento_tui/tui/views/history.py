@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from memento_tui import clock
 from memento_tui.api.decision_fields import changes_between, value_text
-from memento_tui.api.memory_details import restore_version
+from memento_tui.api.queries import restore_version
 from memento_tui.api.types import Revision
 from memento_tui.errors import MementoError
 from memento_tui.model import Memory

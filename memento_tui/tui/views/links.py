@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
-from memento_tui.api.memory_details import MemoryLink, links_of
+from memento_tui.api.queries import MemoryLink, links_of
 from memento_tui.errors import MementoError
 from memento_tui.model import Memory
 from memento_tui.tui.commands import KeyScope, bindings

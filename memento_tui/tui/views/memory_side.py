@@ -12,7 +12,7 @@ from textual.widgets import Static
 from memento_tui.model import Memory
 from memento_tui.search.query_language import Query
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
-from memento_tui.tui.views.memory_story import MemoryStory
+from memento_tui.tui.views.record_story import MemoryStory
 from memento_tui.tui.widgets.frames import Frame, ScrollFrame
 
 __all__ = ["MemorySide", "Preview", "SideSubject"]

@@ -21,7 +21,7 @@ from memento_tui.tui.display import cells, has_hidden, literal, set_border_title
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
 from memento_tui.tui.section import WIDE_CELLS, in_thread
 from memento_tui.tui.sections.catalogue import section_showing
-from memento_tui.tui.stale_guard import StaleGuard
+from memento_tui.tui.selection import StaleGuard
 from memento_tui.tui.views.view import FixedRows, View, ViewList
 from memento_tui.tui.widgets.frames import Frame, VerticalFrame
 from memento_tui.tui.widgets.record_list import Line

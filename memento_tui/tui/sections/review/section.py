@@ -28,13 +28,13 @@ from memento_tui.tui.sections.review.evidence import FocusedItem, read_focused_i
 from memento_tui.tui.sections.review.evidence_pane import EvidencePane
 from memento_tui.tui.sections.review.groups import (
     InboxGroup,
+    QueueGroups,
     QueueList,
     QueueRow,
     group_texts,
 )
 from memento_tui.tui.sections.review.line_view import LineView, texts_of_change
 from memento_tui.tui.sections.review.proposal_editing import ProposalEditing
-from memento_tui.tui.sections.review.queue_groups import QueueGroups
 from memento_tui.tui.sections.review.queue_head import counts_by_kind, progress
 from memento_tui.tui.selection import Selection
 from memento_tui.tui.views.view import ViewClosed
