@@ -232,7 +232,7 @@ def live_a_month(folder: Path, start: datetime) -> None:
         # By words alone: the engine would first load its model.
         person.search_engine.keyword.catch_up()
         words = Comparators(person.search_engine.keyword, None, None)
-        run_maintenance(person._store, person.config, words, person.paths)
+        run_maintenance(person._store, person.config, words, person.paths, asked=["contradictions"])
 
 
 def _month(folder: Path) -> Iterator[tuple[float, Callable[[], None]]]:

@@ -82,7 +82,8 @@ class EngineConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     idle_seconds: Annotated[float, msgspec.Meta(gt=0, le=_MOST_IDLE_SECONDS)] = 900
     """Seconds without a request after which the engine ends."""
     entailment_model: str = ""
-    """A folder that holds a cross-encoder for natural language inference; contradictions are then weighed by it too."""
+    """A folder that holds a cross-encoder for natural language inference; contradictions are then
+    looked for in every run of maintenance, and weighed by it."""
 
 
 class MaintenanceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

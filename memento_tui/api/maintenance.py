@@ -36,7 +36,8 @@ def maintain_workspace(
 ) -> MaintenanceReport:
     """Run the maintenance that is due: expire, demote and compare, and propose where a person decides.
 
-    ``asked`` names what is done on request alone: ``consolidate``, ``denials``, ``lessons``. ``by`` says who began it.
+    ``asked`` names what is done on request alone: ``consolidate``, ``contradictions``, ``denials``, ``lessons``.
+    ``by`` says who began it.
 
     Waits until everything is embedded. Where the engine cannot be had, only words are compared, and the report says so.
 
@@ -89,4 +90,4 @@ def _load_entailment(workspace: Workspace) -> tuple[EntailmentScorer | None, str
 
         return Model(Path(setting).expanduser()).contradiction, ""
     except (InvalidInput, EngineUnavailable) as error:
-        return None, f"Contradictions are weighed without a model: {error}"
+        return None, f"No model weighed contradictions: {error}"

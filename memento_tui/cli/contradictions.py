@@ -72,8 +72,11 @@ def list_contradictions(after: str | None, limit: int, *, resolved: bool) -> Non
         found, following = workspace.contradictions.list(resolved=resolved, after=after, limit=limit)
     emit(
         lambda: {"items": [contradiction_object(item) for item in found], "next": following},
-        lambda: _contradiction_rows(found, following),
+        lambda: _contradiction_rows(found, following) if found or resolved else _NONE_OPEN,
     )
+
+
+_NONE_OPEN = "No open contradictions. To have them looked for: memento maintain --contradictions"
 
 
 def _contradiction_rows(found: Sequence[ContradictionWithSides], following: str | None) -> str:

@@ -60,10 +60,11 @@ def _interruptible() -> AbstractContextManager[threading.Event]:
 @command(
     "maintain",
     writes=lambda given: not given["dry_run"],
-    short_help="Maintain the memories: what ages, repeats or contradicts.",
+    short_help="Maintain the memories: what ages, repeats or, if asked, contradicts.",
     examples="""
     memento maintain --dry-run
     memento maintain
+    memento maintain --contradictions
     memento maintain --consolidate --dry-run
     memento maintain --json
     memento maintain --install --dry-run
@@ -73,16 +74,18 @@ def _interruptible() -> AbstractContextManager[threading.Event]:
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be done, with the texts, and change nothing.")
 @click.option("--consolidate", is_flag=True, help="Propose one memory for several that say the same in parts.")
-@click.option("--denials", is_flag=True, help="Propose contradictions by what longer texts deny, too.")
+@click.option("--contradictions", is_flag=True, help="Propose contradictions between all memories.")
+@click.option("--denials", is_flag=True, help="Propose them by what longer texts deny, too.")
 @click.option("--lessons", is_flag=True, help="Let the language model draw lessons from alike memories.")
 @click.option("--install", is_flag=True, help="Let a timer of the system run it every night (systemd or launchd).")
 @click.option("--uninstall", is_flag=True, help="Remove that timer.")
 @click.option("--yes", is_flag=True, help="Do not ask before the timer is written or removed.")
 @click.option("--by", type=click.Choice(RUNNERS), default="person", hidden=True)
-def maintain(
+def maintain(  # noqa: PLR0913 - an argument for each option, all by name
     *,
     dry_run: bool,
     consolidate: bool,
+    contradictions: bool,
     denials: bool,
     lessons: bool,
     install: bool,
@@ -90,10 +93,11 @@ def maintain(
     yes: bool,
     by: Runner,
 ) -> None:
-    """Expire, demote and compact memories that are due; find near duplicates and contradictions.
+    """Expire, demote and compact memories that are due; find near duplicates.
 
-    It proposes ten changes for a thousand memories at most, and leaves the rest for the next run. Consolidations,
-    lessons and what longer texts deny are proposed only where you ask for them, since more of them are turned down.
+    It proposes ten changes for a thousand memories at most, and leaves the rest for the next run. Contradictions,
+    consolidations and lessons are proposed only where you ask for them, since more of them are turned down; a
+    cross-encoder that `entailment_model` in `[engine]` names weighs contradictions in every run.
 
     Changes that need a decision wait in `memento review` and `memento contradiction`. It may be interrupted at any
     moment and run as often as you like; `memento undo` takes back a whole run by the number that `memento history`
@@ -113,7 +117,12 @@ def maintain(
     from memento_tui.api.maintenance import maintain_workspace  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace() as workspace, _interruptible() as stopping, staged_progress(stopping) as progress:
-        options = {"consolidate": consolidate, "denials": denials, "lessons": lessons}
+        options = {
+            "consolidate": consolidate,
+            "contradictions": contradictions,
+            "denials": denials,
+            "lessons": lessons,
+        }
         asked = [name for name, wanted in options.items() if wanted]
         report = maintain_workspace(workspace, dry_run=dry_run, asked=asked, stopping=stopping, progress=progress)
     emit(lambda: _report_object(report), lambda: _report_text(report))

@@ -1,4 +1,4 @@
-"""Maintenance within the engine: contradictions of new memories, and a daily run while there are no requests."""
+"""Maintenance within the engine: contradictions of new memories where a model weighs them, and a daily run."""
 
 from __future__ import annotations
 
@@ -71,10 +71,14 @@ class MaintenanceScheduler:
     def find_contradictions(self, ids: Sequence[str]) -> None:
         """Find and record contradictions between memories that were just embedded and their neighbours.
 
-        Of a long import only the surest: a run of maintenance finds the others, a few at a time.
+        Without a model that weighs them none are raised unasked. Of a long import only the surest are: a run of
+        maintenance finds the others, a few at a time.
         """
+        scorer = self._entailment.scorer()
+        if scorer is None:
+            return
         neighbours = self._similarity.neighbours(ids, limit=NEIGHBOURS, minimum=SIMILARITY_TO_COMPARE)
-        finder = ContradictionFinder(self._store, self._gate, self._entailment.scorer())
+        finder = ContradictionFinder(self._store, self._gate, scorer)
         for contradiction in finder.write(finder.find(neighbours, FEWEST_PROPOSALS)):
             _log.info("contradiction %s between %s and %s", contradiction.id, contradiction.older, contradiction.newer)
 

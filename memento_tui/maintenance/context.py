@@ -53,8 +53,9 @@ class SimilaritySource(Protocol):
         ...
 
 
-ON_REQUEST = ("consolidate", "denials", "lessons")
-"""The steps that no run takes by itself, because fewer than seven in ten of their proposals are worth a decision."""
+ON_REQUEST = ("consolidate", "contradictions", "denials", "lessons")
+"""The steps that no run takes by itself, because fewer than seven in ten of their proposals are worth a decision, or
+too few were read to know. Where a cross-encoder is configured, it weighs contradictions in every run."""
 
 FEWEST_PROPOSALS, _PROPOSALS_PER_THOUSAND = 5, 10
 """The merges and contradictions that one run may propose, and those for every thousand memories of a larger store."""

@@ -244,6 +244,9 @@ def _reason_skip_proposal_is_moot(context: MaintenanceContext, proposal: Proposa
 _COMPARED_BY_WORDS_SETTING = "maintenance compared words up to"
 _COMPARED_BY_MEANING_SETTING = "maintenance compared meaning up to"
 
+_CONTRADICTION_STEPS = frozenset({"contradictions", "denials"})
+"""Those of `ON_REQUEST` that ask for contradictions; the second takes what longer texts deny, too."""
+
 _COMPARISON_PAGE = 200
 _DUPLICATE_SIMILARITY = 0.95
 """The cosine from which two memories that share half of their words are near duplicates."""
@@ -253,19 +256,17 @@ _LEAST_SIMILARITY = 0.4
 
 
 def compare_pairs(context: MaintenanceContext) -> None:
-    """Compare the memories written since the last run, all where denials are asked for, with their nearest in meaning.
+    """Compare the memories written since the last run, all where contradictions are asked for, with their nearest.
 
     Where the engine does not answer, the neighbours are the memories that share their rarer words.
     """
     context.merging |= context.store.proposals.merging()
     context.keyword.catch_up()
-    all_denials = "denials" in context.asked
-    finder = ContradictionFinder(
-        context.store, context.gate, context.entailment, batch=context.batch, all_denials=all_denials
-    )
+    asked = not context.asked.isdisjoint(_CONTRADICTION_STEPS)
+    finder = _contradiction_finder(context) if asked or context.entailment is not None else None
     marker, head = _comparison_setting(context), context.store.journal.head()
     compared = _comparison_start(context, marker, head)
-    began = reached = 0 if all_denials else compared
+    began = reached = 0 if asked else compared
     while reached < head and not context.interrupted and context.proposals_left > 0:
         context.report_progress("Comparing what is new", reached - began, head - began)
         ids, reached = context.store.journal.changed_memories(reached, _COMPARISON_PAGE)
@@ -276,13 +277,21 @@ def compare_pairs(context: MaintenanceContext) -> None:
             neighbours = _comparison_neighbours(context, list(memories.values()))
             if _comparison_setting(context) != marker:
                 return  # the engine was lost on the way; the next run begins where this one stopped
-            _record_contradictions(context, finder, neighbours)
+            if finder is not None:
+                _record_contradictions(context, finder, neighbours)
             _propose_merges(context, memories, neighbours)
             propose_shared_patterns(context, memories, neighbours)
         if context.proposals_left <= 0:
             return  # the next run compares these memories again, and raises what this one left
         if not context.dry_run and reached > compared:
             context.store.settings.set(marker, str(reached))
+
+
+def _contradiction_finder(context: MaintenanceContext) -> ContradictionFinder:
+    all_denials = "denials" in context.asked
+    return ContradictionFinder(
+        context.store, context.gate, context.entailment, batch=context.batch, all_denials=all_denials
+    )
 
 
 def _comparison_setting(context: MaintenanceContext) -> str:

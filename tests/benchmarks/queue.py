@@ -11,7 +11,7 @@ digest of the output, never the text; an output that changed is to be read anew,
   a state, such as a day, in any format that is known by itself. The states are imported in the order of their names,
   and the readings stand in ``DIR/judgements.jsonl``.
 
-Consolidations, which do not run by themselves, are asked for in a run of their own on the same memories.
+Contradictions and consolidations, which do not run by themselves, are asked for in a run each on the same memories.
 """
 
 from __future__ import annotations
@@ -73,6 +73,9 @@ _SOURCES = (
     "foambubble+foam/CLAUDE.md",
 )
 _HISTORY = "doobidoo+mcp-memory-service/CLAUDE_md_history"
+
+_ASKED = {"contradiction": ("contradictions",), "consolidation": ("consolidate",)}
+"""The steps that are asked for in the run that a class of outputs is taken from; none for all others."""
 
 Vectors = npt.NDArray[np.float32]
 
@@ -252,7 +255,7 @@ def _print_class(name: str, found: Sequence[Output], memories: int, readings: Re
 
 def _all_outputs(folder: Path | None, scratch: Path) -> tuple[int, dict[str, list[Output]]]:
     """Import, maintain, and return the number of active memories and the outputs by their class."""
-    home, asked_home = without_engine(scratch / "data"), scratch / "asked"
+    home = without_engine(scratch / "data")
     with unpacked_archive() as root, Workspace(home) as workspace:
         if folder is not None:
             count = import_folder(folder, workspace)
@@ -260,13 +263,14 @@ def _all_outputs(folder: Path | None, scratch: Path) -> tuple[int, dict[str, lis
             count = import_everything(root, workspace, scratch / "versions")
         else:
             return 0, {}
-    shutil.copytree(home, asked_home, ignore=shutil.ignore_patterns("*.lock", ".tmp*"))
     found: dict[str, list[Output]] = defaultdict(list)
-    for data, asked in ((home, ()), (asked_home, ("consolidate",))):
+    for asked in ((), *_ASKED.values()):
+        data = scratch / "-".join(("run", *asked))
+        shutil.copytree(home, data, ignore=shutil.ignore_patterns("*.lock", ".tmp*"))
         with Workspace(data) as workspace:
             maintain(workspace, DataPaths(data), asked)
             for output in outputs(workspace):
-                if (output.name == "consolidation") == bool(asked):
+                if _ASKED.get(output.name, ()) == asked:
                     found[output.name].append(output)
     if folder is None:
         found["transcript"] = list(lessons_of_transcripts(scratch))

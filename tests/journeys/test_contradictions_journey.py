@@ -74,13 +74,19 @@ def section_of(text: str) -> str:
     return heading and section
 
 
-def test_what_an_agent_writes_is_compared_resolved_by_a_person_and_brought_back_by_an_undo(place: Place) -> None:
+def test_what_an_agent_writes_is_compared_on_request_resolved_by_a_person_and_brought_back_by_an_undo(
+    place: Place,
+) -> None:
     agent, shell = place.agent, place.shell
     query = "ns:api staging port"
     at = {"namespace": "api"}
     older = agent.call("remember", content="The staging API listens on port 8080 behind the proxy.", **at)["id"]
     newer = agent.call("remember", content="The staging API listens on port 9090 behind the proxy.", **at)["id"]
-    dispute = until(lambda: place.dispute_of(older, newer), "the contradiction is found")
+    place.house.settle()
+    assert place.dispute_of(older, newer) is None
+    assert shell.json("maintain", "--contradictions")["counts"] == {"contradiction": 1}
+    dispute = place.dispute_of(older, newer)
+    assert dispute is not None
     found = dispute.contradiction
     assert (found.older, found.newer, found.status) == (older, newer, "open")
 
@@ -119,10 +125,10 @@ def test_a_changed_memory_is_compared_anew_and_the_section_tells_the_ages(place:
         "Invoices are sent on Monday.", created_at=clock.now() - timedelta(days=40, hours=1), namespace="invoices"
     )
     newer = place.agent.call("remember", content="Invoices are printed on paper.", namespace="invoices")["id"]
-    place.house.settle()
-    assert place.dispute_of(older.id, newer) is None
+    assert place.shell.json("maintain", "--contradictions")["counts"] == {}
     place.agent.call("update", id=newer, content="Invoices are sent on Thursday.", base_version=1)
-    until(lambda: place.dispute_of(older.id, newer), "the contradiction is found")
+    assert place.shell.json("maintain", "--contradictions")["counts"] == {"contradiction": 1}
+    assert place.dispute_of(older.id, newer) is not None
     section = section_of(place.agent.read("context", message="when are invoices sent", namespace="invoices"))
     assert f"older {older.id} [unverified, 40 days old]" in section
     assert f"newer {newer} [unverified, by journey, today]" in section

@@ -88,7 +88,7 @@ def test_commands_leave_nothing_in_clear(disk: Disk) -> None:
     run("import", "memento", disk.give("many.jsonl", _lines(120)))  # makes a backup before
     run("distill", disk.give("session.jsonl", _turn(f"Remember: {MARKER} is always written with a capital letter.")))
     run("audit")
-    run("maintain")
+    run("maintain", "--contradictions")
     run("report")
     run("compact")
     run("backup", "make")

@@ -98,7 +98,7 @@ class House:
         self.made += 1
         for port in (8080, 9090):
             self.person.remember(f"The API of house {self.made} listens on port {port} behind the proxy.")
-        maintain_workspace(self.person)
+        maintain_workspace(self.person, asked=["contradictions"])
         (found, *_), _ = self.person.contradictions.list()
         return Target(found.contradiction.id, found.contradiction.version)
 

@@ -165,7 +165,7 @@ def _attack(channel: Channel, house: House, size: Size, seed: int, outcome: Outc
     """Make the attacks on one channel, then look at what is stored, and ask every way out."""
     most = min(size.cases or _OVER_A_WIRE, _OVER_A_WIRE) if " over " in channel.name else size.cases
     cases = [_send(channel, *one) for one in _planned(channel, most, seed)]
-    maintain_workspace(house.person)
+    maintain_workspace(house.person, asked=["contradictions"])
     found, proposed = house.records(), house.proposed()
     for case in cases:
         records = found.get(case.attack.mark, [])

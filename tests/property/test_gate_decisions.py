@@ -293,7 +293,7 @@ def test_what_was_rejected_is_never_asked_about_again_however_often_the_agent_re
         for number, repeated in enumerate(repeats):
             attempt((home.agent, home.later_agent)[number % 2], WRITES[names[repeated % len(names)]])
         if asleep:
-            maintain_workspace(home.person)
+            maintain_workspace(home.person, asked=["contradictions"])
         assert home.proposals(OPEN_PROPOSAL_STATES) == []
         assert len(home.proposals(("rejected",))) == len(waiting)
 

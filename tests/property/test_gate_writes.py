@@ -164,7 +164,7 @@ class Writers(RuleBasedStateMachine):
 
     @rule()
     def maintenance_runs(self) -> None:
-        maintain_workspace(self.person)
+        maintain_workspace(self.person, asked=["contradictions"])
 
     @rule(data=st.data())
     def the_person_verifies(self, data: st.DataObject) -> None:

@@ -60,7 +60,7 @@ def test_a_recall_always_ends_with_the_contradictions(bank: Agent, workspace: Wo
     text = bank.read("recall", bank_id=BANK, query="staging API port")
     assert text.endswith("## Contradictions\nNone is known among these.")
     bank.call("retain", bank_id=BANK, content="The staging API listens on port 9090 behind the proxy.", kind="fact")
-    maintain_workspace(workspace)
+    maintain_workspace(workspace, asked=["contradictions"])
     answered = bank.call("recall", bank_id=BANK, query="staging API port")
     (dispute,) = answered["contradictions"]
     assert "8080" in dispute["older"]["text"]

@@ -317,5 +317,5 @@ def test_a_repository_that_git_cannot_read_is_a_problem_of_the_run(
 def test_a_branch_and_the_rest_contradict_nobody(agent_there: Agent, workspace: Workspace) -> None:
     put(workspace._store, note("The login service listens on port 8080.", id="there", namespace="projects/site"))
     remembered(agent_there, "The login service listens on port 9090.", namespace="projects/site")
-    maintain_workspace(workspace)
+    maintain_workspace(workspace, asked=["contradictions"])
     assert workspace.contradictions.list()[0] == []

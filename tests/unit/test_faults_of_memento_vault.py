@@ -122,7 +122,7 @@ def test_certainty_rises_with_use_in_several_sessions_and_not_with_display(data_
 def test_certainty_stays_when_a_contradiction_is_found_and_falls_when_a_person_decides(workspace: Workspace) -> None:
     older = workspace.remember("The staging API listens on port 8080 behind the proxy.", certainty=3)
     newer = workspace.remember("The staging API listens on port 9090 behind the proxy.", certainty=3)
-    maintain_workspace(workspace)
+    maintain_workspace(workspace, asked=["contradictions"])
     assert [workspace.get(memory.id).certainty for memory in (older, newer)] == [3, 3]
     (dispute,), _ = workspace.contradictions.list()
     workspace.contradictions.resolve(dispute.contradiction.id, "newer_supersedes")

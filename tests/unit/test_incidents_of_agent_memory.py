@@ -137,7 +137,7 @@ def test_a_to_do_in_a_memory_and_its_completion_in_another_are_shown_to_contradi
 ) -> None:
     open_ = agent.remember("TODO: migrate the billing tables to the new schema.")
     done = agent.remember("The billing tables were migrated to the new schema.")
-    maintain_workspace(workspace)
+    maintain_workspace(workspace, asked=["contradictions"])
     (dispute,) = agent.contradictions.around([open_.id])
     assert (dispute.contradiction.older, dispute.contradiction.newer) == (open_.id, done.id)
     workspace.contradictions.resolve(dispute.contradiction.id, "newer_supersedes")

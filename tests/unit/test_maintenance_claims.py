@@ -335,6 +335,30 @@ def test_what_changed_is_told_in_the_order_of_time() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Deploy with `make ship` from main only.", "Run `make generate` before `make ship`."),
+        ("Deploy with `make ship`, never by hand.", "Run `make generate` before `make ship`, or its files are old."),
+    ],
+)
+def test_what_the_other_sentence_says_as_well_is_no_difference(older: str, newer: str) -> None:
+    assert not raises(older, newer)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Deploy the site with Jenkins.", "Deploy the site with GitHub Actions instead of Jenkins."),
+        ("We use Postgres for the session store.", "We switched to Redis for the session store, Postgres is gone."),
+        ("We use Postgres for the session store.", "We no longer use Postgres for the session store."),
+        ("The tests run with unittest.", "The tests run with pytest, never with unittest."),
+    ],
+)
+def test_what_the_other_sentence_names_as_former_or_denied_stays_a_difference(older: str, newer: str) -> None:
+    assert raises(older, newer)
+
+
 def test_what_lacks_something_or_is_about_events_is_not_joined() -> None:
     assert matter("Deploys need the VPN.", "Deploys run on Mondays.", "Deploys are announced in the channel.") == []
     assert matter("Deploys need the VPN.", "Deploys need the VPN. Deploys run on Mondays.") == []

@@ -17,7 +17,8 @@ from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import NotAllowed
 from memento_tui.maintenance.consolidation import step
 from memento_tui.maintenance.consolidation.drafting import Draft
-from memento_tui.maintenance.run import MaintenanceReport
+from memento_tui.maintenance.context import Comparators
+from memento_tui.maintenance.run import MaintenanceReport, run_maintenance
 from memento_tui.model import Contradiction, Memory, Proposal, Relation, Skip, make_memory, make_skip
 from memento_tui.storage.journal import Author
 from tests.clocks import START
@@ -268,13 +269,13 @@ def test_contradictions_are_found_by_words_alone_where_there_is_no_engine(worksp
             {"content": "The staging API listens on port 9090 behind the proxy."},
         ]
     )
-    assert "contradiction" in actions(maintain_workspace(workspace))
+    assert "contradiction" in actions(maintain_workspace(workspace, asked=["contradictions"]))
     (dispute,), _ = workspace.contradictions.list()
     assert dispute.older is not None
     start, end = dispute.contradiction.older_spans[0]
     assert "8080" in dispute.older.content[start:end]
     assert [memory.certainty for memory in workspace.list().items] == [3, 3]
-    assert maintain_workspace(workspace).actions == ()
+    assert maintain_workspace(workspace, asked=["contradictions"]).actions == ()
 
 
 def test_what_was_called_no_contradiction_is_never_raised_again(workspace: Workspace) -> None:
@@ -284,12 +285,12 @@ def test_what_was_called_no_contradiction_is_never_raised_again(workspace: Works
             {"content": "The staging API listens on port 9090 behind the proxy."},
         ]
     )
-    maintain_workspace(workspace)
+    maintain_workspace(workspace, asked=["contradictions"])
     (dispute,), _ = workspace.contradictions.list()
     workspace.contradictions.resolve(dispute.contradiction.id, "not_a_contradiction")
     assert workspace.get(first.id).certainty == first.certainty
     workspace.update(second.id, content="The staging API listens on port 9091 behind the proxy.")
-    maintain_workspace(workspace)
+    maintain_workspace(workspace, asked=["contradictions"])
     assert workspace.contradictions.count() == 0
 
 
@@ -329,19 +330,36 @@ def test_what_is_made_of_a_confidential_memory_is_confidential() -> None:
     assert made.sensitivity == "confidential"
 
 
-def test_what_a_longer_text_denies_is_proposed_on_request_alone_and_what_one_sentence_denies_by_itself(
-    workspace: Workspace,
-) -> None:
+def test_contradictions_are_proposed_on_request_alone_and_then_of_all_memories(workspace: Workspace) -> None:
+    workspace.remember("The staging API listens on port 8080 behind the proxy.")
+    workspace.remember("The staging API listens on port 9090 behind the proxy.")
+    assert maintain_workspace(workspace).actions == ()
+    assert maintain_workspace(workspace).actions == ()
+    assert len(actions(maintain_workspace(workspace, dry_run=True, asked=["contradictions"]))["contradiction"]) == 1
+    assert workspace.contradictions.count() == 0
+    assert len(actions(maintain_workspace(workspace, asked=["contradictions"]))["contradiction"]) == 1
+    assert maintain_workspace(workspace, asked=["contradictions"]).actions == ()
+
+
+def test_where_a_model_weighs_contradictions_every_run_proposes_them(workspace: Workspace) -> None:
+    workspace.remember("The staging API listens on port 8080 behind the proxy.")
+    workspace.remember("The staging API listens on port 9090 behind the proxy.")
+    comparators = Comparators(workspace.search_engine.keyword, entailment=lambda pairs: [0.9 for _ in pairs])
+    report = run_maintenance(workspace._store, workspace.config, comparators, workspace.paths)
+    assert len(actions(report)["contradiction"]) == 1
+
+
+def test_what_a_longer_text_denies_is_proposed_where_it_is_asked_for_by_name(workspace: Workspace) -> None:
     long = workspace.remember(
         "Deploy on Fridays with the release script. Tell the team before it starts.", title="Deploy"
     )
     workspace.remember("Never deploy on Fridays with the release script.", title="Deploy")
-    assert "contradiction" not in actions(maintain_workspace(workspace))
+    assert "contradiction" not in actions(maintain_workspace(workspace, asked=["contradictions"]))
     assert len(actions(maintain_workspace(workspace, dry_run=True, asked=["denials"]))["contradiction"]) == 1
     assert len(actions(maintain_workspace(workspace, asked=["denials"]))["contradiction"]) == 1
     workspace.remember("Never restart the worker during the day.", title="Worker")
     workspace.remember("Restart the worker during the day.", title="Worker")
-    assert len(actions(maintain_workspace(workspace))["contradiction"]) == 1
+    assert len(actions(maintain_workspace(workspace, asked=["contradictions"]))["contradiction"]) == 1
     assert workspace.get(long.id).status == "active"
 
 
@@ -356,6 +374,6 @@ def test_what_a_longer_text_denies_is_proposed_on_request_alone_and_what_one_sen
 def test_a_run_finds_a_plain_contradiction_by_words_alone(workspace: Workspace, older: str, newer: str) -> None:
     before, after = workspace.remember(older), workspace.remember(newer)
     workspace.remember("Invoices are sent by the first of a month.")
-    maintain_workspace(workspace)
+    maintain_workspace(workspace, asked=["contradictions"])
     (found,) = workspace._store.all_of(Contradiction)
     assert (found.older, found.newer) == (before.id, after.id)

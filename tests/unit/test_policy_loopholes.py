@@ -221,7 +221,7 @@ def test_however_many_texts_contradict_a_draft_it_keeps_its_certainty(workspace:
     own = workspace.remember("The crane in hall two lifts 12 tonnes.", certainty=5)
     for tonnes in (13, 14, 15, 16, 17):
         agent.remember(f"The crane in hall two lifts {tonnes} tonnes.")
-    maintain_workspace(workspace)
+    maintain_workspace(workspace, asked=["contradictions"])
     assert 0 < len(workspace.contradictions.around([own.id])) <= 3
     assert workspace.get(own.id).certainty == 5
 
@@ -303,8 +303,8 @@ def test_what_contradicts_itself_is_not_gathered(workspace: Workspace, agent: Wo
             "Ask Anna for a token before a deploy.",
         )
     )
-    maintain_workspace(workspace)
-    report = maintain_workspace(workspace, asked=["consolidate"])
+    maintain_workspace(workspace, asked=["contradictions"])
+    report = maintain_workspace(workspace, asked=["consolidate", "contradictions"])
     assert workspace.contradictions.count() > 0
     assert "consolidate" not in {deed.action for deed in report.actions}
 
@@ -324,7 +324,7 @@ def test_one_undo_takes_back_the_contradictions_of_a_sleep_too(workspace: Worksp
             {"content": "The staging API listens on port 9090 behind the proxy."},
         ]
     )
-    maintain_workspace(workspace)
+    maintain_workspace(workspace, asked=["contradictions"])
     assert workspace.contradictions.count() == 1
     workspace.undo(workspace._store.journal.head())
     assert workspace.contradictions.count() == 0

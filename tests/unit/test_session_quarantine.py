@@ -115,7 +115,7 @@ def test_what_a_person_let_be_superseded_is_not_counted_as_what_they_stand_behin
 ) -> None:
     older = bad.remember("The staging API listens on port 8080 behind the proxy.", certainty=3)
     newer = workspace.remember("The staging API listens on port 9090 behind the proxy.", certainty=3)
-    maintain_workspace(workspace)
+    maintain_workspace(workspace, asked=["contradictions"])
     (dispute,), _ = workspace.contradictions.list()
     workspace.contradictions.resolve(dispute.contradiction.id, "newer_supersedes")
     assert (workspace.get(older.id).status, workspace.get(newer.id).status) == ("superseded", "active")
