@@ -110,7 +110,7 @@ def test_a_dry_run_of_maintenance_says_what_is_due_and_leaves_every_byte_as_it_i
         workspace.remember("The staging API listens on port 9090 behind the proxy.")
         workspace.remember("The release branch is frozen.", expires_at="2020-01-01")
     before = contents(data)
-    told = Program(data).json("--read-only", "maintain", "--dry-run")
+    told = Program(data).json("--read-only", "maintain", "--contradictions", "--dry-run")
     assert {one["action"] for one in told["actions"]} >= {"expire", "contradiction"}
     assert (told["dry_run"], told["problems"]) == (True, [])
     assert contents(data) == before
