@@ -248,6 +248,13 @@ _CONTRADICTION_STEPS = frozenset({"contradictions", "denials"})
 """Those of `ON_REQUEST` that ask for contradictions; the second takes what longer texts deny, too."""
 
 _COMPARISON_PAGE = 200
+"""Changes whose memories are compared between two looks at whether the run is to end."""
+_MOST_PAGE_CHARACTERS = 1_000_000
+"""Characters of the texts of such a page, but for one memory that alone has more: some seconds."""
+_LONG_TEXT = 8_000
+"""Characters from which a text is parsed anew for each neighbour, so that comparing it is dear."""
+_MOST_LONG_CHARACTERS = 6_000_000
+"""Characters of long texts that one run compares: a minute's work. The next run goes on."""
 _DUPLICATE_SIMILARITY = 0.95
 """The cosine from which two memories that share half of their words are near duplicates."""
 _LEAST_WORD_LIKENESS = 0.5
@@ -267,12 +274,14 @@ def compare_pairs(context: MaintenanceContext) -> None:
     marker, head = _comparison_setting(context), context.store.journal.head()
     compared = _comparison_start(context, marker, head)
     began = reached = 0 if asked else compared
+    long_characters = 0
     while reached < head and not context.interrupted and context.proposals_left > 0:
         context.report_progress("Comparing what is new", reached - began, head - began)
-        ids, reached = context.store.journal.changed_memories(reached, _COMPARISON_PAGE)
-        memories = {
-            n: m for n, m in context.store.memories.get_many(ids).items() if m.status in ("active", "compacted")
-        }
+        if long_characters > _MOST_LONG_CHARACTERS and not asked:  # then each run begins anew
+            context.problems.append("Many long texts are new: the rest of them is compared by the next run.")
+            return
+        memories, reached = _changed_memories(context, reached)
+        long_characters += sum(len(m.content) for m in memories.values() if len(m.content) > _LONG_TEXT)
         if memories:
             neighbours = _comparison_neighbours(context, list(memories.values()))
             if _comparison_setting(context) != marker:
@@ -292,6 +301,17 @@ def _contradiction_finder(context: MaintenanceContext) -> ContradictionFinder:
     return ContradictionFinder(
         context.store, context.gate, context.entailment, batch=context.batch, all_denials=all_denials
     )
+
+
+def _changed_memories(context: MaintenanceContext, after: int) -> tuple[dict[str, Memory], int]:
+    """Return memories that were changed after an entry and are told, by id, and the entry that this reaches."""
+    limit = _COMPARISON_PAGE
+    while True:
+        ids, reached = context.store.journal.changed_memories(after, limit)
+        found = context.store.memories.get_many(ids)
+        if limit == 1 or sum(len(memory.content) for memory in found.values()) <= _MOST_PAGE_CHARACTERS:
+            return {n: m for n, m in found.items() if m.status in ("active", "compacted")}, reached
+        limit //= 2
 
 
 def _comparison_setting(context: MaintenanceContext) -> str:

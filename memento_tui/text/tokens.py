@@ -23,14 +23,14 @@ from memento_tui.text.terms import STOP_WORDS, terms
 
 __all__ = ["Sentence", "Token", "read_sentences", "stem"]
 
-_MOST_CHARACTERS = 300_000
-"""Characters of a text that are read; the rest is not compared."""
+_MOST_CHARACTERS = 60_000
+"""Characters of a text that are read: thirty pages, a tenth of a second. The rest is not compared."""
 
 _MOST_TOKENS = 60
 """The most tokens of a sentence; a longer one is cut into several."""
 
-_MOST_SENTENCES, _MOST_WORDS = 4_000, 50_000
-"""Limits on the sentences and words that are read of a text: those of a quarter of a megabyte of prose."""
+_MOST_SENTENCES, _MOST_WORDS = 1_000, 12_000
+"""Limits on the sentences and words that are read of a text: those of sixty thousand characters of prose."""
 
 _LONGEST_WORD = 80
 
