@@ -12,6 +12,7 @@ import msgspec
 from memento_tui.encryption import KEY_BYTES
 from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.private_files import replace_file
+from memento_tui.regular_files import read_regular
 from memento_tui.storage.backup_folder import sync_directory
 
 __all__ = [
@@ -30,6 +31,10 @@ FEWEST_CHARACTERS = 8
 
 _SALT_BYTES = 16
 _WORK, _BLOCK, _LANES = 1 << 17, 8, 1
+_MOST_BYTES = 64 * 1024
+"""Bytes of a key file that are read; one has some hundreds."""
+_MOST_WORK = 8 * _WORK * _BLOCK * _LANES
+"""The product of the three in a key file of anybody's: eight times what this version takes, a gigabyte."""
 """The cost of one guess with scrypt: 128 MB of memory and some tenths of a second, as OWASP advises."""
 
 
@@ -74,7 +79,7 @@ def wrap_key(key_id: str, key: bytes, passphrase: str) -> KeyFile:
 def is_key_file(file: Path) -> bool:
     """Tell whether a file is there and holds a wrapped key."""
     try:
-        found = msgspec.json.decode(file.read_bytes(), type=KeyFile)
+        found = msgspec.json.decode(read_regular(file, _MOST_BYTES), type=KeyFile)
         for part in (found.key_id, found.salt, found.wrapped, found.proof):
             bytes.fromhex(part)
     except (OSError, ValueError, msgspec.MsgspecError):
@@ -92,7 +97,12 @@ def open_key_file(file: Path, passphrase: str) -> tuple[str, bytes] | None:
     """
     _bytes_of(passphrase)
     try:
-        found = msgspec.json.decode(file.read_bytes(), type=KeyFile)
+        found = msgspec.json.decode(read_regular(file, _MOST_BYTES), type=KeyFile)
+        if not 0 < found.work * found.block * found.lanes <= _MOST_WORK:
+            raise DataDirectoryError(
+                f"The key file {file} asks for more memory or time than any of memento's.",
+                "Name a copy of it: memento unlock --key-file FILE.",
+            )
         pad, proof_key = _derive(passphrase, bytes.fromhex(found.salt), found.work, found.block, found.lanes)
         wrapped = bytes.fromhex(found.wrapped)
         if not hmac.compare_digest(_proof(proof_key, found.key_id, wrapped), bytes.fromhex(found.proof)):

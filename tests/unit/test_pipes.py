@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pytest
 from memento_tui import desktop_notice
 from memento_tui.api import Workspace
 from memento_tui.api.configuration import SettingsFile
-from memento_tui.api.key_files import KeyFile, write_key_file
+from memento_tui.api.key_files import KeyFile, is_key_file, open_key_file, wrap_key, write_key_file
 from memento_tui.api.tokens import ScriptTokens
+from memento_tui.compat.http.keys import ApiKeys
 from memento_tui.compat.protocol.workspaces import find_workspace_scope
 from memento_tui.config import load_config
 from memento_tui.encryption import noted_key
@@ -225,3 +227,24 @@ def test_a_directory_with_a_pipe_in_its_index_or_for_its_tokens_is_refused(data_
     os.mkfifo(data_dir / "index" / "keyword" / "x.idx")
     with pytest.raises(DataDirectoryError, match=r"x\.idx is no regular file"):
         paths.check_no_links()
+
+
+def test_a_key_file_that_is_a_pipe_or_asks_for_gigabytes_opens_nothing(tmp_path: Path) -> None:
+    file = write_key_file(tmp_path, wrap_key("ab" * 8, b"k" * 32, "correct horse battery"))
+    assert open_key_file(file, "correct horse battery") == ("ab" * 8, b"k" * 32)
+    whole = json.loads(file.read_bytes())
+    for dear in ({"work": 1 << 24}, {"lanes": 1 << 20}, {"block": 1 << 20}, {"work": -1}, {"lanes": 0}):
+        file.write_text(json.dumps(whole | dear))
+        with pytest.raises(DataDirectoryError, match="more memory or time than any"):
+            open_key_file(file, "correct horse battery")
+    file.unlink()
+    os.mkfifo(file)
+    assert not is_key_file(file)
+    with pytest.raises(DataDirectoryError, match="cannot be read"):
+        open_key_file(file, "correct horse battery")
+
+
+def test_a_pipe_in_the_place_of_the_servers_key_is_said_to_be_none(workspace: Workspace) -> None:
+    os.mkfifo(workspace.paths.http_key)
+    with pytest.raises(DataDirectoryError, match="it is no regular file"):
+        ApiKeys(workspace.settings, workspace.paths.http_key)

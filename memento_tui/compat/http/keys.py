@@ -21,6 +21,7 @@ from memento_tui.errors import DataDirectoryError, InvalidField, InvalidInput, N
 from memento_tui.formats.protocol.vocabulary import namespace_of_workspace, workspace_of_namespace
 from memento_tui.mcp.workspaces import WorkspacePool
 from memento_tui.model.validation import ACCOUNTS_NAMESPACE, account_of, check_namespace
+from memento_tui.regular_files import read_regular
 
 __all__ = ["KEY_VARIABLE", "ApiKeys", "Caller", "HttpCaller", "HttpWorkspaces", "check_key", "open_http_workspaces"]
 
@@ -29,6 +30,8 @@ KEY_VARIABLE = "MEMENTO_API_KEY"
 
 _MAX_WORKSPACE_CHARS = 100
 _MIN_KEY_CHARS = 16
+_MOST_BYTES = 4096
+"""Bytes of the file of the key that are read."""
 _KEY_PATTERN = re.compile(r"[\x21-\x7e]+")
 
 
@@ -94,7 +97,7 @@ class ApiKeys:
         if self._chosen_key:
             return self._chosen_key
         try:
-            return check_key(self._file.read_text(encoding="ascii").strip())
+            return check_key(read_regular(self._file, _MOST_BYTES).decode("ascii").strip())
         except OSError as error:
             raise DataDirectoryError(
                 f"{self._file} cannot be read: {error.strerror}.", "Check that it is yours, or delete it for a new key."
