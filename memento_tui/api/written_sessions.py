@@ -31,11 +31,8 @@ class WrittenSession(msgspec.Struct, frozen=True):
     """How many of those an agent can be told now."""
     waiting: int
     """How many proposals of its quarantine wait; 0 where it is not quarantined."""
-
-    @property
-    def is_quarantined(self) -> bool:
-        """Whether it is out of recall until a person has looked."""
-        return self.waiting > 0
+    quarantined: bool
+    """Whether it is out of recall, and what it writes waits, until a person gives it back."""
 
 
 class WrittenSessions:
@@ -81,7 +78,9 @@ class WrittenSessions:
     def _described(self, writes: SessionWrites) -> WrittenSession:
         waiting = len(self._store.proposals.waiting_of(writes.session, QUARANTINED))
         values = msgspec.structs.asdict(writes)
-        return WrittenSession(**values, in_effect=self._in_effect(writes.session), waiting=waiting)
+        quarantined = self._store.writes.is_quarantined(writes.session)
+        in_effect = self._in_effect(writes.session)
+        return WrittenSession(**values, in_effect=in_effect, waiting=waiting, quarantined=quarantined)
 
     def _in_effect(self, session: str) -> int:
         written = self._store.writes.records_of(session)

@@ -58,7 +58,7 @@ def list_sessions(limit: int = 20) -> None:
 
 
 def _session_object(found: WrittenSession) -> dict[str, Any]:
-    return {**msgspec.to_builtins(found), "quarantined": found.is_quarantined}
+    return dict(msgspec.to_builtins(found))
 
 
 def _sessions_table(found: list[WrittenSession]) -> str:
@@ -69,7 +69,7 @@ def _sessions_table(found: list[WrittenSession]) -> str:
             format_time(one.last_at),
             f"{one.records:,}",
             f"{one.in_effect:,}",
-            f"quarantined, {one.waiting:,} to decide" if one.is_quarantined else "",
+            f"quarantined, {one.waiting:,} to decide" if one.quarantined else "",
         ]
         for one in found
     ]

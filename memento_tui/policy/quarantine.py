@@ -17,7 +17,7 @@ from memento_tui.storage.journal import Change
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import TABLES, record_name
 from memento_tui.storage.transaction import Transaction
-from memento_tui.storage.write_history import SessionRecord
+from memento_tui.storage.write_history import SessionRecord, session_note
 
 __all__ = ["QUARANTINED", "QuarantineOutcome", "quarantine_session", "release_session"]
 
@@ -62,7 +62,10 @@ def quarantine_session(store: Store, gate: Gate, session: str) -> QuarantineOutc
         raise NotFound(f"No session {session} wrote anything.", "memento session list shows those that did.")
     moved: list[tuple[str, str]] = []
     kept: list[tuple[str, str]] = []
-    with gate.transaction("quarantine", note=_note_of(session), names_only=True) as tx:
+    with gate.transaction("quarantine", note=session_note(session), names_only=True) as tx:
+        tx.leaves_entry = True  # what the session writes next waits, though nothing of it was told
+        for proposal in store.proposals.waiting_of(session):
+            _mark_quarantined(tx, proposal)
         work = _Quarantine(store, gate, tx, session, writes[0].agent)
         for record in records:
             outcome = work.take(record)
@@ -80,15 +83,16 @@ def release_session(store: Store, gate: Gate, session: str) -> QuarantineOutcome
 
     """
     _require_person(gate, "gives a session back")
-    released = store.writes.entries_noted("release", _note_of(session))
+    released = store.writes.entries_noted("release", session_note(session))
     entries = [
-        seq for seq in store.writes.entries_noted("quarantine", _note_of(session)) if seq > max(released, default=0)
+        seq for seq in store.writes.entries_noted("quarantine", session_note(session)) if seq > max(released, default=0)
     ]
     if not entries:
         raise NotFound(f"The session {session} is not quarantined.", "memento session list shows those that are.")
     moved: list[tuple[str, str]] = []
     kept: list[tuple[str, str]] = []
-    with gate.transaction("release", note=_note_of(session), names_only=True) as tx:
+    with gate.transaction("release", note=session_note(session), names_only=True) as tx:
+        tx.leaves_entry = True
         for seq in entries:
             _release_entry(store, gate, tx, seq, moved, kept)
         waiting = store.proposals.waiting_of(session, QUARANTINED)
@@ -101,8 +105,11 @@ def _require_person(gate: Gate, verb: str) -> None:
         raise NotAllowed(f"Only a person {verb}.", "Tell the person which session, and why.")
 
 
-def _note_of(session: str) -> str:
-    return f"session {session}"
+def _mark_quarantined(tx: Transaction, proposal: Proposal) -> None:
+    """Give what waits already the quarantine as one more reason, by which a person is asked twice about it."""
+    if QUARANTINED not in proposal.reasons:
+        reasons = (*proposal.reasons, QUARANTINED)
+        tx.put(msgspec.structs.replace(proposal, reasons=reasons), base=proposal.version)
 
 
 class _Quarantine:
@@ -302,7 +309,9 @@ def _close_proposals(tx: Transaction, changes: Sequence[Change]) -> set[tuple[st
     """Close the open proposals of a quarantine; return the records about which a person decided."""
     decided: set[tuple[str, str]] = set()
     for change in changes:
-        proposal = tx.get(Proposal, change.record_id) if change.record == "proposal" else None
+        # One that waited before has another version: it only loses the reason again.
+        is_own = change.record == "proposal" and change.version == 1
+        proposal = tx.get(Proposal, change.record_id) if is_own else None
         if proposal is None:
             continue
         if proposal.state in OPEN_PROPOSAL_STATES:

@@ -93,7 +93,7 @@ class SetRules:
 
     def _find(self, record: AnyRecord | None, now: datetime, also: Sequence[AnyRecord]) -> SetFindings:
         reasons, evidence = [], dict[str, Any]()
-        if self._author.session and self._store.proposals.waiting_of(self._author.session, "quarantined"):
+        if self._author.session and self._store.writes.is_quarantined(self._author.session):
             reasons.append("quarantined")
             evidence["session"] = self._author.session
         limit = self._burst if self._author.session else _TIMES_WITHOUT_SESSION * self._burst

@@ -184,14 +184,14 @@ class ProposalQueries:
         with self._database.reading() as connection:
             return select_records(connection, Proposal, where, (reason,))
 
-    def waiting_of(self, session: str, reason: str) -> list[Proposal]:
-        """Return the undecided proposals of a session that have a reason, postponed ones too, oldest first."""
+    def waiting_of(self, session: str, reason: str = "") -> list[Proposal]:
+        """Return the undecided proposals of a session, those with a reason alone if one is given, oldest first."""
         where = (
             "state IN ('pending', 'later', 'needs_review') AND session = ?"
-            " AND EXISTS (SELECT 1 FROM json_each(proposal.reasons) WHERE value = ?) ORDER BY number"
+            " AND (? = '' OR EXISTS (SELECT 1 FROM json_each(proposal.reasons) WHERE value = ?)) ORDER BY number"
         )
         with self._database.reading() as connection:
-            return select_records(connection, Proposal, where, (session, reason))
+            return select_records(connection, Proposal, where, (session, reason, reason))
 
     def merging(self) -> set[str]:
         """Return the ids of the memories on both sides of the merges that wait."""

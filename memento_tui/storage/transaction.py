@@ -70,6 +70,8 @@ class Transaction:
         self.changes: list[Change] = []
         self.action = ""
         """The action under which it is entered where it came to another one than was begun; else empty."""
+        self.leaves_entry = False
+        """Whether it is entered in the journal though it changes nothing: its note says what holds from then on."""
         self.seq = 0
         """The journal entry's sequence number, once the transaction is committed."""
 
@@ -249,13 +251,14 @@ def transaction(
 ) -> Iterator[Transaction]:
     """Write as ``author``: when the block ends, its changes and one journal entry are committed together.
 
-    A block that changes nothing leaves no entry. ``batch`` joins the entries of one long operation. ``guard`` judges
-    every change, and returns what may be stored. ``source`` says where an entry was written that came from elsewhere.
+    A block that changes nothing leaves no entry unless it asks for one. ``batch`` joins the entries of one long
+    operation. ``guard`` judges every change, and returns what may be stored. ``source`` says where an entry was written
+    that came from elsewhere.
     """
     with database.writing() as connection:
         running = Transaction(connection, now or clock.now(), guard)
         yield running
-        if running.changes:
+        if running.changes or running.leaves_entry:
             name = running.action or action
             write_entry(database, running, author, name, note=note, batch=batch, undoes=None, source=source)
 

@@ -15,12 +15,17 @@ from memento_tui.storage.statements import SELECT_WRITERS, last_writers
 from memento_tui.storage.tables import TABLES
 from memento_tui.storage.undo import IS_UNDONE
 
-__all__ = ["SessionRecord", "SessionWrites", "WriteHistoryQueries"]
+__all__ = ["SessionRecord", "SessionWrites", "WriteHistoryQueries", "session_note"]
 
 WRITTEN_KINDS = ("memory", "skip", "item", "crystal")
 """The kinds of records whose texts an agent is told."""
 
 _WRITTEN = f"({', '.join(repr(kind) for kind in WRITTEN_KINDS)})"
+
+
+def session_note(session: str) -> str:
+    """Return the note of an entry that quarantines a session or gives it back, by which the entry is found again."""
+    return f"session {session}"
 
 
 class SessionWrites(msgspec.Struct, frozen=True):
@@ -140,6 +145,11 @@ class WriteHistoryQueries:
         )
         with self._database.reading() as connection:
             return [int(row[0]) for row in connection.execute(query, (record, record_id, after))]
+
+    def is_quarantined(self, session: str) -> bool:
+        """Tell whether a person took a session out of recall, and neither gave it back nor undid that."""
+        since, until = (self.entries_noted(action, session_note(session))[:1] for action in ("quarantine", "release"))
+        return bool(since) and since > until
 
     def entries_noted(self, action: str, note: str) -> list[int]:
         """Return the entries with an action and a note that were not undone, the last first."""

@@ -19,6 +19,7 @@ from memento_tui.maintenance import steps
 from memento_tui.maintenance.consolidation import step
 from memento_tui.maintenance.consolidation.drafting import Draft
 from memento_tui.maintenance.context import Comparators, MaintenanceContext
+from memento_tui.maintenance.neighbours import neighbours_by_words
 from memento_tui.maintenance.run import MaintenanceReport, run_maintenance
 from memento_tui.model import Contradiction, Memory, Proposal, Relation, Skip, make_memory, make_skip
 from memento_tui.storage.journal import Author
@@ -389,11 +390,10 @@ def test_a_run_compares_so_many_long_texts_and_the_next_ones_go_on_where_it_stop
     for number in range(8):
         workspace.remember(f"{text}Number {number} is here.")
     compared: list[str] = []
-    near = steps.neighbours_by_words
 
     def noted(context: MaintenanceContext, memory: Memory) -> list[tuple[str, float]]:
         compared.append(memory.id)
-        return near(context, memory)
+        return neighbours_by_words(context, memory)
 
     monkeypatch.setattr(steps, "neighbours_by_words", noted)
     reports = [maintain_workspace(workspace) for _ in range(4)]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from memento_tui.api import Workspace
 from memento_tui.api.maintenance import maintain_workspace
-from memento_tui.errors import AmbiguousId, MementoError, NotAllowed, NotFound
+from memento_tui.errors import AmbiguousId, MementoError, NotAllowed, NotFound, RiskNotAccepted
 from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem
 from tests.unit.cli_program import Program
 
@@ -240,10 +240,10 @@ def test_sessions_are_listed_with_what_has_effect(workspace: Workspace, good: Wo
     bad.skips.add("the slow tests", "they are slow", "9d")
     (first, second) = workspace.sessions.list()
     assert (first.session, first.agent, first.entries, first.records, first.in_effect) == ("bad", "claude", 2, 2, 2)
-    assert (second.session, second.records, second.is_quarantined) == ("good", 1, False)
+    assert (second.session, second.records, second.quarantined) == ("good", 1, False)
     workspace.sessions.quarantine("ba")
     found = workspace.sessions.get("b")
-    assert (found.in_effect, found.waiting, found.is_quarantined) == (0, 2, True)
+    assert (found.in_effect, found.waiting, found.quarantined) == (0, 2, True)
 
 
 def test_a_beginning_that_two_sessions_have_names_neither(data_dir: Path, workspace: Workspace) -> None:
@@ -343,3 +343,53 @@ def test_one_record_is_told_of_as_one(data_dir: Path, workspace: Workspace, bad:
     workspace.sessions.quarantine("bad")
     workspace.review.approve(kept.id, despite="quarantined")
     assert "1 record stays as you decided." in program.run("session", "release", "bad").out
+
+
+@pytest.mark.parametrize("decision", ["reject", "approve"])
+def test_a_session_stays_quarantined_when_all_of_it_is_decided(
+    workspace: Workspace, bad: Workspace, decision: str
+) -> None:
+    bad.remember(TEXT)
+    workspace.sessions.quarantine("bad")
+    (waiting,), _ = workspace.review.list()
+    if decision == "approve":
+        workspace.review.approve(waiting.proposal.id, despite="quarantined")
+    else:
+        workspace.review.reject(waiting.proposal.id)
+    assert workspace.sessions.get("bad").quarantined
+    assert bad.remember("Exports are kept for ten days.").status == "pending"
+    workspace.sessions.release("bad")
+    assert not workspace.sessions.get("bad").quarantined
+    assert bad.remember("Exports are named after the month.").status == "active"
+
+
+def test_a_session_of_which_nothing_was_told_is_quarantined_too(workspace: Workspace, bad: Workspace) -> None:
+    waits = bad.remember("A page says that exports are kept for ten days.", source_type="external")
+    (waiting,), _ = workspace.review.list()
+    workspace.sessions.quarantine("bad")
+    with pytest.raises(RiskNotAccepted, match="of a quarantined session"):
+        workspace.review.approve(waiting.proposal.id)
+    assert bad.remember("Exports are named after the month.").status == "pending"
+    workspace.sessions.release("bad")
+    (again,), _ = workspace.review.list()
+    assert (again.proposal.id, again.proposal.reasons) == (waiting.proposal.id, waiting.proposal.reasons)
+    assert workspace.get(waits.id).status == "pending", "it waits for what it waited for before"
+
+
+@pytest.mark.parametrize("how", ["undo", "release"])
+def test_a_quarantine_that_takes_nothing_holds_what_comes_and_is_taken_back(
+    workspace: Workspace, bad: Workspace, how: str
+) -> None:
+    bad.remember("A page says that exports are kept for ten days.", source_type="external")
+    (waiting,), _ = workspace.review.list()
+    workspace.review.reject(waiting.proposal.id)
+    assert workspace.sessions.quarantine("bad").moved == ()
+    assert workspace.sessions.get("bad").quarantined
+    if how == "undo":
+        assert bad.remember("Exports are named after the month.").status == "pending"
+        workspace.undo()
+    else:
+        assert workspace.sessions.release("bad").moved == ()
+    assert not workspace.sessions.get("bad").quarantined
+    assert bad.remember("Exports are kept for a year.").status == "active"
+    assert workspace._store.journal.verify() is None

@@ -109,7 +109,7 @@ class _Question(NamedTuple):
 
 def _question_about(session: WrittenSession) -> _Question:
     name = f"session {session.session} of {session.agent or 'an agent'}"
-    if session.is_quarantined:
+    if session.quarantined:
         return _Question(
             f"Give back what the {name} wrote?",
             f"{session.waiting:,} of its records wait in Review. What you decided about meanwhile stays so.",
@@ -147,7 +147,7 @@ async def ask_and_quarantine(section: Section, session: str) -> None:
 
 def _carry_out(workspace: Workspace, session: WrittenSession) -> str:
     """Quarantine or release a session, and return what came of it in words."""
-    if session.is_quarantined:
+    if session.quarantined:
         outcome = workspace.sessions.release(session.session)
         kept = f" {count_of(len(outcome.kept), 'record stays', 'records stay')} as you decided." if outcome.kept else ""
         moved = count_of(len(outcome.moved), "record is as it was", "records are as they were")
