@@ -31,11 +31,11 @@ FEWEST_CHARACTERS = 8
 
 _SALT_BYTES = 16
 _WORK, _BLOCK, _LANES = 1 << 17, 8, 1
+"""The cost of one guess with scrypt: 128 MB of memory and some tenths of a second, as OWASP advises."""
 _MOST_BYTES = 64 * 1024
 """Bytes of a key file that are read; one has some hundreds."""
 _MOST_WORK = 8 * _WORK * _BLOCK * _LANES
 """The product of the three in a key file of anybody's: eight times what this version takes, a gigabyte."""
-"""The cost of one guess with scrypt: 128 MB of memory and some tenths of a second, as OWASP advises."""
 
 
 class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -100,7 +100,7 @@ def open_key_file(file: Path, passphrase: str) -> tuple[str, bytes] | None:
         found = msgspec.json.decode(read_regular(file, _MOST_BYTES), type=KeyFile)
         if not 0 < found.work * found.block * found.lanes <= _MOST_WORK:
             raise DataDirectoryError(
-                f"The key file {file} asks for more memory or time than any of memento's.",
+                f"The key file {file} is none of memento's: it asks for no work, or for gigabytes.",
                 "Name a copy of it: memento unlock --key-file FILE.",
             )
         pad, proof_key = _derive(passphrase, bytes.fromhex(found.salt), found.work, found.block, found.lanes)

@@ -79,7 +79,7 @@ COMMAND_GROUPS: dict[str, dict[str, CommandEntry]] = {
         "web": CommandEntry("serve", "Serve the app to a browser on this machine."),
     },
     "Keep in order": {
-        "maintain": CommandEntry("maintenance", "Maintain the memories: what ages, repeats or, if asked, contradicts."),
+        "maintain": CommandEntry("maintenance", "Maintain the memories: what ages and what repeats."),
         "audit": CommandEntry("maintenance", "Find duplicates, stale memories, secrets and other problems."),
         "backup": CommandEntry("maintenance", "Make, check and restore backups."),
         "encrypt": CommandEntry("encryption", "Encrypt the workspace and its backups on the disk."),

@@ -60,7 +60,7 @@ def _interruptible() -> AbstractContextManager[threading.Event]:
 @command(
     "maintain",
     writes=lambda given: not given["dry_run"],
-    short_help="Maintain the memories: what ages, repeats or, if asked, contradicts.",
+    short_help="Maintain the memories: what ages and what repeats.",
     examples="""
     memento maintain --dry-run
     memento maintain

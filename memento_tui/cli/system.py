@@ -14,7 +14,6 @@ from memento_tui.cli.interaction import progress_bar, staged_progress, step_line
 from memento_tui.cli.output import bold, count_of, emit, format_fields, note, safe, table, write
 from memento_tui.errors import DataDirectoryError
 from memento_tui.meaning import INSTALL_HINT, NOT_INSTALLED, describe_installation, is_installed
-from memento_tui.model.validation import to_plain
 from memento_tui.paths import DataPaths
 from memento_tui.status_line import STYLES, status_text, waiting
 
@@ -45,6 +44,7 @@ def compact(*, dry_run: bool) -> None:
     """
     with open_workspace() as workspace, staged_progress() as progress:
         from memento_tui.api.compaction import compact as compact_workspace  # noqa: PLC0415 - the help is shown without
+        from memento_tui.model.validation import to_plain  # noqa: PLC0415 - same
 
         done = compact_workspace(workspace, dry_run=dry_run, progress=progress)
     would = "It would be about " if dry_run else "Now it is "

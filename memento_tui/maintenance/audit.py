@@ -15,6 +15,7 @@ from memento_tui.model import Memory
 from memento_tui.model.memory import RECALLED_STATUSES, STATUSES
 from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, suspicion_of
 from memento_tui.policy.secrets import redact_record
+from memento_tui.search.query_language import written_field
 from memento_tui.search.ranking import BANK_USES
 from memento_tui.search.telling import is_held_back
 from memento_tui.storage.audit import AuditRules
@@ -225,12 +226,12 @@ def audit_query(kind: AuditKind, ids: Iterable[str]) -> str:
     """Return the query that lists the findings: the kind's own, else one that names the first of the ids."""
     if kind.query:
         return kind.query
-    named = [name for name in ids if not set(name) & {",", '"'}][:_QUERY_IDS]
+    named = [name for name in ids if '"' not in name][:_QUERY_IDS]
     if not named:
         return ""
     # A secret in a deleted or rejected memory is a secret too.
     beyond = f" status:{','.join(STATUSES)}" if kind.code == "secrets" else ""
-    return f'id:"{",".join(named)}"{beyond}'
+    return f"{written_field('id', *named)}{beyond}"
 
 
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")

@@ -13,6 +13,7 @@ from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS
 from memento_tui.model import Skip, WorkingItem
 from memento_tui.model.filters import AllOf, AnyOf, Filter, Not, OneOf, Under
 from memento_tui.model.validation import account_of, check_namespace, is_under
+from memento_tui.search.query_language import written_field
 from memento_tui.policy.screening import namespace_to_write
 from memento_tui.projects import Project, claude_namespace, find_project, namespace_of_project
 
@@ -66,9 +67,9 @@ def search_scope(workspace: Workspace, namespace: str, session: str = "") -> Sea
     if first == _PROJECT_ROOT and rest:
         project = f"{first}/{rest.partition('/')[0]}"
         return _project_scope(project, *_of_branch(workspace, project))
-    if '"' in namespace or "," in namespace:
-        raise InvalidField("namespace", "must not hold a quotation mark or a comma")
-    return SearchScope("", f'ns:"{namespace},global" ')
+    if '"' in namespace:
+        raise InvalidField("namespace", "must not hold a quotation mark")
+    return SearchScope("", f"{written_field('ns', namespace, 'global')} ")
 
 
 def _working_scope(workspace: Workspace, session: str) -> SearchScope:

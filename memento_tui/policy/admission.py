@@ -175,8 +175,7 @@ class Admission:
             )
         if self._origin == "maintenance" and not _says_something_else(before, admitted):
             return admitted
-        is_set_aside = admitted.status == "pending" and _same(before, admitted, (*_MEANING_FIELDS, *_STANDING_FIELDS))
-        if is_set_aside and before.stability == "draft" and not before.pinned:
+        if _is_set_aside(before, admitted) and before.stability == "draft" and not before.pinned:
             return admitted  # out of recall until a person has looked
         if before.status in RECALLED_STATUSES:
             self._judge_change(before, admitted, screened)
@@ -302,6 +301,13 @@ def _check_same_subject(before: Proposal, after: Proposal) -> None:
     """Raise `NotAllowed` where a proposal that somebody may have looked at would be about something else."""
     if (before.action, before.target, before.target_id) != (after.action, after.target, after.target_id):
         raise NotAllowed(f"The proposal {before.id} is about {before.target_id}.", "Make another one.")
+
+
+def _is_set_aside(before: Memory, after: Memory) -> bool:
+    """Tell whether a memory only waits from now on. It may be said to come from outside: that makes it no surer."""
+    if after.source_type == "external":
+        before = msgspec.structs.replace(before, source_type="external")
+    return after.status == "pending" and _same(before, after, (*_MEANING_FIELDS, *_STANDING_FIELDS))
 
 
 def _same(one: Memory, other: Memory, names: tuple[str, ...]) -> bool:

@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -37,7 +38,7 @@ def vectors(count: int, seed: int = 1) -> Vectors:
 
 
 def reached(index: VectorIndex, seq: int) -> IndexState:
-    return IndexState(index.state.layout, index.state.store, index.state.model, seq, f"hash {seq}")
+    return msgspec.structs.replace(index.state, seq=seq, entry=f"hash {seq}")
 
 
 def filled(folder: Path) -> VectorIndex:

@@ -122,7 +122,7 @@ def test_what_an_agent_leaves_over_http_a_person_finds_in_the_queue_and_the_jour
     adapter.close()
     with memento_tui.open(server.data_dir) as person:
         (waiting,) = person._store.proposals.about(answer["id"])
-        person.review.approve(waiting.id)
+        person.review.approve(waiting.id, despite="orders")
         entry = person._store.journal.history(Memory, answer["id"])[-1].entry
     assert (entry.actor, entry.channel, entry.agent) == ("agent", "http", "python-httpx2")
     assert json.dumps(entry.action) == '"remember"'

@@ -190,7 +190,7 @@ def test_a_hostile_text_comes_back_as_it_was_once_a_person_let_it_in(agent: Agen
     text = "[/nope] [@click=app.bell]x[/] \x1b]52;c;AAAA\x07\x1b[2J \u202e \U000e0041 \r\n\t\x85\u2028end"
     name = agent.call("remember", content=text)["id"]
     with memento_tui.open(data_dir) as person:
-        person.review.approve(name)
+        person.review.approve(name, despite="orders")
 
     assert agent.call("get", ids=[name])["memories"][0]["content"] == text
 

@@ -190,7 +190,7 @@ def test_a_memory_from_outside_waits_for_a_person_and_stays_marked_once_approved
     assert withheld["content"] == ""
     assert "person decides" in withheld["withheld"]
 
-    person.review.approve(stored["id"])
+    person.review.approve(stored["id"], despite="orders")
     shown = agent.read("search", query="wombats")
     assert "[UNTRUSTED, verified, from" in shown
     assert "begin [UNTRUSTED]" in agent.read("get", ids=[stored["id"]])

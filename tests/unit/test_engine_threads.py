@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -322,12 +323,12 @@ def test_two_threads_load_the_entailment_model_once(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.engine
 def test_a_reader_keeps_the_state_of_the_table_that_it_reads(tmp_path: Path) -> None:
-    from memento_tui.embedding.vector_index import IndexState, VectorIndex, indexed_facts  # noqa: PLC0415 - as above
+    from memento_tui.embedding.vector_index import VectorIndex, indexed_facts  # noqa: PLC0415 - as above
 
     index = VectorIndex(tmp_path / "semantic", 2, "store", "model")
     row = indexed_facts(make_memory({"id": "a", "content": "text"}))
     vector = np.asarray([[0.0, 1.0]], dtype=np.float32)
-    index.write([row], list(vector), state=IndexState(index.state.layout, "store", "model", 7, "hash"))
+    index.write([row], list(vector), state=msgspec.structs.replace(index.state, seq=7, entry="hash"))
     before = index.snapshot()
     index.rebuild("a test wants it")
     after = index.snapshot()

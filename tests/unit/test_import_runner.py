@@ -90,22 +90,30 @@ def test_a_source_that_only_says_the_same_in_other_words_is_unchanged(workspace:
 def test_changes_on_both_sides_are_joined_where_they_do_not_touch(workspace: Workspace, source: Source) -> None:
     source.take(A)
     memory = source.by_title("A")
-    workspace.update(memory.id, tags=["mine"], certainty=5)
+    workspace.update(memory.id, tags=["mine"], certainty=2)
     assert source.take({**A, "content": "alpha two"}) == (0, 1, 0, 0, 0)
     joined = workspace.get(memory.id)
-    assert (joined.content, joined.tags, joined.certainty) == ("alpha two", ("mine",), 5)
+    assert (joined.content, joined.tags, joined.certainty) == ("alpha two", ("mine",), 2)
+
+
+def test_a_text_that_its_source_changed_is_no_surer_than_a_file_may_be(workspace: Workspace, source: Source) -> None:
+    source.take(A)
+    workspace.update(source.by_title("A").id, certainty=5)
+    assert source.take({**A, "content": "alpha two"}) == (0, 1, 0, 0, 0)
+    after = source.by_title("A")
+    assert (after.content, after.certainty) == ("alpha two", 3)
 
 
 def test_what_a_person_changed_outlives_every_later_change_of_the_source(workspace: Workspace, source: Source) -> None:
     source.take(A)
     memory = source.by_title("A")
-    workspace.update(memory.id, tags=["mine"], certainty=5)
+    workspace.update(memory.id, tags=["mine"], certainty=2)
     for number in range(3):
         assert source.take({**A, "content": f"alpha {number}"}) == (0, 1, 0, 0, 0)
         kept = workspace.get(memory.id)
-        assert (kept.content, kept.tags, kept.certainty) == (f"alpha {number}", ("mine",), 5)
+        assert (kept.content, kept.tags, kept.certainty) == (f"alpha {number}", ("mine",), 2)
     assert source.take({**A, "content": "alpha 2", "certainty": 1})[4] == 1
-    assert workspace.get(memory.id).certainty == 5
+    assert workspace.get(memory.id).certainty == 2
 
 
 def test_a_field_changed_on_both_sides_is_refused_until_they_agree(workspace: Workspace, source: Source) -> None:

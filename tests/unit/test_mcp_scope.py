@@ -162,7 +162,7 @@ def test_outside_of_any_project_everything_is_searched(
 @pytest.mark.usefixtures("project")
 def test_a_name_that_is_no_namespace_is_refused_in_a_sentence(data_dir: Path) -> None:
     with seated(data_dir, "native") as agent:
-        for name in ("//", 'a"b', "a,b"):
+        for name in ("//", 'a"b'):
             answer = agent.send("search", {"query": "deploy", "namespace": name})
             assert answer.is_error
             assert "namespace" in text_of(answer)

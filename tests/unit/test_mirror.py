@@ -65,12 +65,12 @@ def test_changes_of_different_fields_on_both_sides_are_joined(
 ) -> None:
     path = put(folder, "a.md", "---\ntags: [old]\n---\nText.")
     step(mirror)
-    workspace.update(only(workspace).id, certainty=5)
+    workspace.update(only(workspace).id, certainty=2)
     path.write_text("---\ntags: [new]\n---\nOther text.")
     assert step(mirror) == [("changed", "a.md"), ("written", "a.md")]
     joined = only(workspace)
-    assert (joined.tags, joined.certainty, joined.content) == (("new",), 5, "Other text.")
-    assert path.read_text() == "---\ntags: [new]\ncertainty: 5\n---\nOther text."
+    assert (joined.tags, joined.certainty, joined.content) == (("new",), 2, "Other text.")
+    assert path.read_text() == "---\ntags: [new]\ncertainty: 2\n---\nOther text."
 
 
 def test_a_text_that_changed_on_both_sides_waits_and_the_decision_appears_in_the_file(

@@ -6,12 +6,13 @@ import logging
 from datetime import timedelta
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
-from memento_tui.embedding.vector_index import IndexState, VectorIndex, indexed_facts
+from memento_tui.embedding.vector_index import VectorIndex, indexed_facts
 from memento_tui.model import Memory, make_memory
 
 SECRET = "hunter2-correct-horse"  # noqa: S105 - what is looked for
@@ -90,7 +91,7 @@ def _vector(number: int) -> np.ndarray:
 
 def _index(folder: Path, count: int) -> VectorIndex:
     index = VectorIndex(folder, WIDTH, "store", "model")
-    state = IndexState(index.state.layout, "store", "model", 7, "hash", trained=5)
+    state = msgspec.structs.replace(index.state, seq=7, entry="hash", trained=5)
     rows = [indexed_facts(make_memory({"id": f"m{n}", "content": f"text {n}"})) for n in range(count)]
     index.write(rows, [_vector(n) for n in range(count)], state=state)
     return index

@@ -38,6 +38,7 @@ from memento_tui.operations.recall import (
     relevant_hits,
     without_other_places,
 )
+from memento_tui.search.query_language import written_field
 from memento_tui.search.ranking import clears_floor
 from memento_tui.text.fence import one_line
 from memento_tui.text.terms import STOP_WORDS, terms
@@ -141,8 +142,8 @@ def _search_in(
     query = f'ns:"{scope.namespace}" {moments} '
     if kind in KINDS:
         query += f"kind:{kind} "
-    if tags and not any(set(tag) & {'"', ",", "#"} for tag in tags):
-        query += f'tag:"{",".join(tags)}" '
+    if tags and not any(set(tag) & {'"', "#"} for tag in tags):
+        query += f"{written_field('tag', *tags)} "
     # The query language knows neither foreign types nor every tag; those are picked out of more results.
     is_filtered_here = kind or tags or request.caller.account
     answer = request.workspace.search(query + words, limit=_MAX_CANDIDATES if is_filtered_here else limit)
