@@ -13,9 +13,9 @@ from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS
 from memento_tui.model import Skip, WorkingItem
 from memento_tui.model.filters import AllOf, AnyOf, Filter, Not, OneOf, Under
 from memento_tui.model.validation import account_of, check_namespace, is_under
-from memento_tui.search.query_language import written_field
 from memento_tui.policy.screening import namespace_to_write
 from memento_tui.projects import Project, claude_namespace, find_project, namespace_of_project
+from memento_tui.search.query_language import written_field
 
 __all__ = [
     "EVERYWHERE",
