@@ -40,9 +40,8 @@ def test_what_an_agent_writes_never_acts_on_the_terminal(data_dir: Path, workspa
     with connected_to_process(data_dir) as agent:
         nasty = agent.call("remember", content=f"Nasty{_ACTING}", title=f"Title{_ACTING.replace(chr(10), ' ')}")
         agent.call("remember", content=f"Waiting{_ACTING}", source_type="external")
-    workspace.review.approve(
-        nasty["id"], despite="orders"
-    )  # text that acts on a terminal waits for a person, like any other trick
+    # Text that acts on a terminal waits for a person, like any other trick.
+    workspace.review.approve(nasty["id"], despite="orders")
     with open_app(data_dir, "memories") as terminal:
         terminal.shows("Title<ESC>]52")
         terminal.shows("hidden characters")
