@@ -231,7 +231,7 @@ async def test_enter_goes_to_the_list_by_ids_where_no_query_says_it(folder: Path
         await reach(driver, "rot:never_used")
         await driver.press("enter")
         await until(driver, lambda: driver.app.section.SCOPE == "memories")
-        assert driver.app.query_one("#memories-filter", Input).value == 'id:"old"'
+        assert driver.app.query_one("#memories-filter", Input).value == "id:old"
         await until(driver, lambda: driver.current.startswith("Nobody needs"))
 
 
