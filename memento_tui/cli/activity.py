@@ -13,6 +13,7 @@ from memento_tui.cli.output import bold, emit, format_fields, format_time, next_
 from memento_tui.errors import InvalidInput
 from memento_tui.model.journal_actions import action_words, counts_in_words, done_words, note_in_words
 from memento_tui.model.validation import to_plain
+from memento_tui.text.counting import count_of
 from memento_tui.text.diff import unified_diff
 
 __all__ = ["commands"]
@@ -200,6 +201,10 @@ def _action_object(action: JournalAction) -> dict[str, Any]:
     return {**journal_entry_object(action.row.entry), **_row_facts(action.row), **batch, "changed": changed}
 
 
+def _bulk_in_words(action: JournalAction) -> str:
+    return f"{count_of(action.batch_entries, 'entry', 'entries')}, {count_of(action.batch_records, 'record')}"
+
+
 def _action_in_full(action: JournalAction) -> str:
     entry = action.row.entry
     facts = {
@@ -209,7 +214,7 @@ def _action_in_full(action: JournalAction) -> str:
         "channel": entry.channel,
         "session": entry.session,
         "note": note_in_words(entry.note),
-        "bulk": f"{action.batch_entries:,} entries, {action.batch_records:,} records" if entry.batch else "",
+        "bulk": _bulk_in_words(action) if entry.batch else "",
         "undo": action.row.obstacle or f"memento undo {entry.seq}",
         "hash": entry.hash.hex()[:16],
     }
@@ -267,7 +272,7 @@ def _totals_text(totals: AgentTotals) -> str:
         name: ", ".join(f"{key or 'without a name'} {number:,}" for key, number in numbers.items())
         for name, numbers in counts.items()
     }
-    return f"Agents made {at_least}{totals.entries:,} entries {since}.\n{format_fields(fields)}"
+    return f"Agents made {at_least}{count_of(totals.entries, 'entry', 'entries')} {since}.\n{format_fields(fields)}"
 
 
 def _days_text(days: Sequence[DayCount]) -> str:

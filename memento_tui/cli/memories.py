@@ -291,7 +291,8 @@ def _memory_text(memory: Memory, relations: Sequence[tuple[str, str, str]], agai
     plain |= {part: getattr(memory.source, part) for part in memory.source.__struct_fields__}
     plain["pinned"] = memory.pinned or None
     plain["injection_score"] = memory.injection_score or None
-    plain["used"] = f"{memory.used_count} times, shown {memory.shown_count} times" if memory.shown_count else None
+    if memory.shown_count:
+        plain["used"] = f"{count_of(memory.used_count, 'time')}, shown {count_of(memory.shown_count, 'time')}"
     plain["how it stands"] = caution_labels(memory, clock.now(), with_age=True)
     plain["contradicts"] = against
     plain["relations"] = [f"{type_} {'->' if way == 'out' else '<-'} {end}" for type_, way, end in relations]

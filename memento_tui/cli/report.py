@@ -10,6 +10,7 @@ import click
 from memento_tui.cli.command import command, open_workspace
 from memento_tui.cli.output import bold, emit, safe, table
 from memento_tui.model.validation import to_plain
+from memento_tui.text.counting import count_of
 
 __all__ = ["commands"]
 
@@ -88,8 +89,8 @@ def _report_parts(found: UseReport) -> Iterator[str]:
         yield safe(f"Agents were told nothing{about} since {found.since:%Y-%m-%d}.")
         return
     yield safe(
-        f"Since {found.since:%Y-%m-%d} agents were told {total.told:,} memories{about} in {total.sessions:,} sessions,"
-        f" for about {total.tokens:,} tokens. {share_sentence(total)}"
+        f"Since {found.since:%Y-%m-%d} agents were told {count_of(total.told, 'memory', 'memories')}{about} in"
+        f" {count_of(total.sessions, 'session')}, for about {count_of(total.tokens, 'token')}. {share_sentence(total)}"
     )
     rows = [
         [f"{one.week}", one.namespace or "(unknown)", *(f"{n:,}" for n in (one.sessions, one.told)), _used(one),

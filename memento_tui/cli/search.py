@@ -122,7 +122,7 @@ def _past_hit_text(hit: PastHit, against: Sequence[str]) -> str:
     labels = condition_labels(memory, [OtherSide(other, "") for other in against])
     lines = [f"{bold(safe(memory.headline))}", f"       {safe(memory.id)}  {memory.kind}, {safe(memory.namespace)}"]
     lines[-1] += safe(bracketed(labels))
-    return "\n".join([*lines, f"       {_marked_snippet(hit.passage.text, hit.passage.marks)}"])
+    return "\n".join([*lines, *_passage_lines(memory, hit.passage.text, hit.passage.marks)])
 
 
 def _answer_object(
@@ -165,7 +165,7 @@ def _hit_text(hit: SearchHit, against: Sequence[str], *, explain: bool) -> str:
     labels = [*caution_labels(memory, clock.now()), *condition_labels(memory, sides)]
     about = f"{memory.kind}, {memory.namespace}{bracketed(labels)}"
     lines = [f"{hit.relevance:.3f}  {bold(safe(memory.headline))}", f"       {safe(memory.id)}  {safe(about)}"]
-    lines.append(f"       {_marked_snippet(hit.snippet, hit.marks)}")
+    lines += _passage_lines(memory, hit.snippet, hit.marks)
     if explain:
         numbers = (f"{name} {_format_number(value)}" for name, value in hit.explain().items() if value is not None)
         lines.append(f"       {', '.join(numbers)}")
@@ -174,6 +174,11 @@ def _hit_text(hit: SearchHit, against: Sequence[str], *, explain: bool) -> str:
 
 def _format_number(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _passage_lines(memory: Memory, passage: str, marks: Sequence[tuple[int, int]]) -> list[str]:
+    """Return the line with the passage that was found; none where it is the heading, which stands above it."""
+    return [] if passage == memory.headline else [f"       {_marked_snippet(passage, marks)}"]
 
 
 def _marked_snippet(snippet: str, marks: Sequence[tuple[int, int]]) -> str:

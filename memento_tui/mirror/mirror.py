@@ -22,6 +22,7 @@ from memento_tui.mirror.reconcile import MissingNotes, NewNotes, NoteReconciler
 from memento_tui.mirror.relations import RelationSync
 from memento_tui.mirror.state import GONE_DIGEST, MirrorContext, MirrorEvent, MirrorLedger
 from memento_tui.model.validation import new_id
+from memento_tui.text.counting import count_of
 
 __all__ = ["Mirror", "VanishedPolicy"]
 
@@ -355,8 +356,8 @@ class Mirror:
     def _refuse_vanish_reason(self, gone: int) -> str:
         if self.folder.mark() != self._mark:
             return (
-                f"{gone} notes are gone, and the folder is not the one that was mirrored: the mark left in it is gone"
-                " too. Nothing is deleted here until it is back"
+                f"{count_of(gone, 'note is', 'notes are')} gone, and the folder is not the one that was mirrored: the"
+                " mark left in it is gone too. Nothing is deleted here until it is back"
             )
         if gone > _MIN_DELETABLE and 2 * gone > self.notes:
             return (

@@ -25,6 +25,7 @@ from memento_tui.processes import engine_command
 from memento_tui.regular_files import open_regular
 from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_NEIGHBOURS, EngineStatus, send_request
 from memento_tui.search.lance_filter import compile_lance_filter
+from memento_tui.text.counting import count_of
 from memento_tui.version import __version__
 
 __all__ = ["SemanticAnswer", "SemanticClient"]
@@ -394,7 +395,7 @@ class SemanticClient:
             pending, most = status.pending, max(most, status.pending)
             if progress is not None and most:
                 progress(most - pending, most)
-        waiting = f"; {pending:,} memories wait to be embedded" if pending else ""
+        waiting = f"; {count_of(pending, 'memory', 'memories')} still to be embedded" if pending else ""
         raise EngineUnavailable(
             f"The engine did not finish within {timeout:.0f} seconds{waiting}.",
             "It goes on in the background; ask again later.",

@@ -18,6 +18,7 @@ from memento_tui.api.query_completion import QueryHelper, Suggestions
 from memento_tui.app_sections import SECTION_NAMES
 from memento_tui.errors import InvalidInput, MementoError, ReadOnlyMode
 from memento_tui.known_workspaces import KnownWorkspaces
+from memento_tui.text.counting import count_of
 from memento_tui.text.near_names import nearest_name
 from memento_tui.tui.command_words import APP_COMMANDS, CommandWords, TypedLine
 from memento_tui.tui.commands import Command, KeyScope, bindings
@@ -268,7 +269,7 @@ class TypedCommands:
         app.show_status("Exporting ...")
         written = await in_thread(app.section, run_export, app.workspace, target, format_name=name)
         left_out = f", {written.left_out:,} left out" if written.left_out else ""
-        app.show_status(f"{written.records:,} records written to {target}{left_out}.")
+        app.show_status(f"{count_of(written.records, 'record')} written to {target}{left_out}.")
 
 
 def _workspace_names() -> list[str]:

@@ -14,6 +14,7 @@ from memento_tui.api.activity import ACTIVITY_FILTERS, ActivityLog, ActivityQuer
 from memento_tui.api.types import ActivityRow, ExposureRow
 from memento_tui.errors import MementoError
 from memento_tui.model.journal_actions import done_words
+from memento_tui.text.counting import count_of
 from memento_tui.tui.columns import Columns
 from memento_tui.tui.commands import Command, bindings, commands_in_scopes, key_names
 from memento_tui.tui.display import literal, set_border_title
@@ -405,7 +406,7 @@ class ActivitySection(ListSection[ActivityListRow]):
     async def _confirm_revert(self, undoable: Sequence[ActivityRow], stuck: int, together: tuple[int, int]) -> bool:
         entries, records = together
         what = "this entry" if entries == 1 else f"{entries:,} entries"
-        question = f"Take back {what}, {records:,} records in all?"
+        question = f"Take back {what}, {count_of(records, 'record')} in all?"
         lines = [f"{done_words(row.entry.action, proposes=row.proposes)}: {row.headline}" for row in undoable]
         note = f"({stuck:,} of those marked cannot be taken back)" if stuck else ""
         return await self.actions.confirm(question, lines, len(undoable), note=note)

@@ -14,6 +14,7 @@ from memento_tui.api.decision_fields import changes_between, value_text
 from memento_tui.api.types import ActivityRow, ChangedRecord, SessionTotals
 from memento_tui.model import Exposure, Memory, Proposal
 from memento_tui.model.journal_actions import done_words, note_in_words
+from memento_tui.text.counting import count_of
 from memento_tui.tui.display import literal, time_ago
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
 from memento_tui.tui.sections.activity_rows import writer_name
@@ -53,7 +54,8 @@ def journal_entry_text(action: JournalAction) -> Content:
     """Return an entry in full: its heading, and its change of each record."""
     parts = [entry_heading(action.row)]
     if action.batch_entries > 1:
-        together = f"Part of one bulk write of {action.batch_entries:,} entries and {action.batch_records:,} records."
+        records = count_of(action.batch_records, "record")
+        together = f"Part of one bulk write of {action.batch_entries:,} entries and {records}."
         parts.append(literal(f"{together} They are taken back together.", "dim"))
     if action.row.touched > _MOST_COMPARED:
         lines = [_change_summary(change) for change in action.changed]

@@ -16,6 +16,7 @@ from textual.widgets import Static
 from memento_tui.api.use_report import PeriodUse, ReportedMemory, UseReport, use_report
 from memento_tui.errors import MementoError
 from memento_tui.search.query_language import written_field
+from memento_tui.text.counting import count_of
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, has_hidden, literal, set_border_title
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
@@ -250,14 +251,10 @@ def _numbers(period: PeriodUse) -> tuple[int, str, int]:
 
 def _heading(total: PeriodUse) -> Content:
     """Return the sum of all weeks in a line."""
-    spent = f"{total.told:,} told in {_counted(total.sessions, 'session')}, {total.tokens:,} tokens"
+    spent = f"{total.told:,} told in {count_of(total.sessions, 'session')}, {count_of(total.tokens, 'token')}"
     is_partial = total.share is not None and total.seen < total.told
     share = f"{total.share:.0%} was used of the {total.seen:,} told in sessions that were read" if is_partial else ""
     return literal(f"{_WEEKS} weeks: {share or _share_words(total)}; {spent}")
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _share_words(period: PeriodUse) -> str:
@@ -298,8 +295,8 @@ def _memory_lines(one: ReportedMemory) -> Iterator[Content]:
     use = one.use
     yield memory_title(one.memory)
     yield literal(
-        f"told {_counted(use.told, 'time')} in {_counted(use.sessions, 'session')}, used {_counted(use.used, 'time')},"
-        f" about {use.tokens:,} tokens",
+        f"told {count_of(use.told, 'time')} in {count_of(use.sessions, 'session')}, used {count_of(use.used, 'time')},"
+        f" about {count_of(use.tokens, 'token')}",
         "dim",
     )
     yield literal(f"first told {use.first_at:%Y-%m-%d}, last {use.last_at:%Y-%m-%d}", "dim")
