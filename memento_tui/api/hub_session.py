@@ -10,7 +10,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import msgspec
-from filelock import FileLock, Timeout
 
 from memento_tui.api.workspace import Workspace
 from memento_tui.errors import AmbiguousId, MementoError, NotAllowed, NotFound
@@ -48,6 +47,8 @@ _ROUND_SECONDS = 60
 @contextmanager
 def alone_with_hub(paths: DataPaths) -> Iterator[None]:
     """Hold the lock of whoever synchronizes; a round of another program is waited for. Raises `NotAllowed`."""
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - most are in no hub
+
     lock = FileLock(paths.hub_lock, timeout=_ROUND_SECONDS, mode=PRIVATE_FILE_MODE)
     try:
         lock.acquire()
@@ -185,6 +186,8 @@ def start_hub_worker(workspace: Workspace) -> bool:
 
     It ends with the process that calls this. Never fails: the hub is no condition of anything else.
     """
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - same
+
     root = os.fspath(workspace.paths.root)
     try:
         if workspace.is_read_only or membership_of(workspace.settings) is None or find_spec("psycopg") is None:

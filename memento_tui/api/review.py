@@ -18,7 +18,6 @@ from memento_tui.policy import decisions
 from memento_tui.policy.decisions import evidence_lines, suggestion_lines
 from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import WriteIntent, reasons_in_words
-from memento_tui.policy.prompt_injection import suspicion_of
 from memento_tui.policy.resolution import (
     ResolutionAnswer,
     parse_answer,
@@ -27,6 +26,7 @@ from memento_tui.policy.resolution import (
     with_changes,
 )
 from memento_tui.policy.secrets import redact_record
+from memento_tui.policy.suspicion import suspicion_of
 from memento_tui.storage.store import Store
 
 __all__ = [

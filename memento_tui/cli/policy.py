@@ -106,8 +106,8 @@ def explain(
 ) -> None:
     """Explain what would become of a write: each rule that applies, its setting, and who set it."""
     from memento_tui.policy.policy import REASONS, WriteIntent, applicable_rulings, judge  # noqa: PLC0415 - as above
-    from memento_tui.policy.prompt_injection import suspicion_of  # noqa: PLC0415 - a command's help is shown without it
     from memento_tui.policy.secrets import redact_text  # noqa: PLC0415 - as above
+    from memento_tui.policy.suspicion import suspicion_of  # noqa: PLC0415 - a command's help is shown without it
 
     if target == "contradiction" and action != "edit":
         raise InvalidInput("A contradiction is resolved, neither made nor deleted.", "Say edit contradiction.")

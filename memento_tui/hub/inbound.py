@@ -31,7 +31,7 @@ from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import is_proposal_id, is_short_id, to_plain
 from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import REASONS, Verdict
-from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
+from memento_tui.policy.suspicion import SUSPICIOUS_SCORE
 from memento_tui.text.agent_names import honest_agent_name
 
 __all__ = ["Inbound", "author_of", "raise_card", "record_if_readable", "stated_record"]

@@ -16,7 +16,6 @@ from memento_tui.model.validation import check_extra
 from memento_tui.moments import format_moment
 from memento_tui.search.decay import last_touched
 from memento_tui.search.ranking import BANK_DAYS, BANK_USES
-from memento_tui.text.sentences import first_sentence
 
 __all__ = [
     "ORIGINAL_TEXT_KEY",
@@ -250,6 +249,8 @@ def _compacted(memory: Memory, now: datetime) -> Memory:
 
 
 def _preview_of(text: str) -> str:
+    from memento_tui.text.sentences import first_sentence  # noqa: PLC0415 - the app restores previews and makes none
+
     sentence = first_sentence(text)
     return sentence if sentence.strip() else text
 

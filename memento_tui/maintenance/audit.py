@@ -13,8 +13,8 @@ import msgspec
 from memento_tui.config import DecayPreset
 from memento_tui.model import Memory
 from memento_tui.model.memory import RECALLED_STATUSES, STATUSES
-from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, suspicion_of
 from memento_tui.policy.secrets import redact_record
+from memento_tui.policy.suspicion import SUSPICIOUS_SCORE, suspicion_of
 from memento_tui.search.query_language import written_field
 from memento_tui.search.ranking import BANK_USES
 from memento_tui.search.telling import is_held_back

@@ -10,7 +10,7 @@ import msgspec
 from memento_tui.model import Memory
 from memento_tui.model.claims import HIGHEST_CLAIMED_CERTAINTY
 from memento_tui.model.memory import RECALLED_STATUSES
-from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
+from memento_tui.policy.suspicion import SUSPICIOUS_SCORE
 
 __all__ = [
     "SESSIONS_A_GRADE",

@@ -20,10 +20,10 @@ from memento_tui.model.memory_fields import SENSITIVITIES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.texts import texts_image
 from memento_tui.policy.policy import PolicySettings, WriteIntent, judge, reasons_in_words
-from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record
 from memento_tui.policy.set_rules import SetRules
+from memento_tui.policy.suspicion import SUSPICIOUS_SCORE
 from memento_tui.storage.journal import FILE_CHANNELS, Origin
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import TABLES, RecordT, record_name

@@ -27,7 +27,6 @@ from memento_tui.model.review import OPEN_PROPOSAL_STATES, risk_of
 from memento_tui.model.texts import text_of
 from memento_tui.model.validation import check_line, to_plain
 from memento_tui.policy.gate import Gate
-from memento_tui.policy.prompt_injection import suspicion_of
 from memento_tui.policy.resolution import (
     apply_resolution,
     as_verified,
@@ -38,6 +37,7 @@ from memento_tui.policy.resolution import (
     with_changes,
     withdraw_contradictions,
 )
+from memento_tui.policy.suspicion import suspicion_of
 from memento_tui.storage.journal import Author, origin_of
 from memento_tui.storage.store import Store
 from memento_tui.storage.transaction import Transaction

@@ -11,7 +11,7 @@ from memento_tui.config import ReviewConfig
 from memento_tui.defaults import REVIEW_BURST
 from memento_tui.errors import InvalidInput
 from memento_tui.model.memory_fields import FIELDS
-from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE
+from memento_tui.policy.suspicion import SUSPICIOUS_SCORE
 
 __all__ = [
     "AGENT_FIELDS",

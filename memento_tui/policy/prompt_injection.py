@@ -15,11 +15,10 @@ from functools import cache, lru_cache
 from itertools import chain, islice
 from typing import NamedTuple
 
-import msgspec
-
 from memento_tui.policy.prompt_injection_languages import language_rules
 from memento_tui.policy.prompt_injection_needs import stored_needs
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, InjectionRule
+from memento_tui.policy.suspicion import SUSPICIOUS_SCORE, InjectionSign, Suspicion
 from memento_tui.policy.text_views import (
     MIN_ENCODED_DIGITS,
     TextView,
@@ -35,10 +34,8 @@ from memento_tui.text.lookalikes import LATIN_LOOKALIKES
 from memento_tui.text.match_starts import find_matches
 from memento_tui.text.required_literals import PatternFilter
 
-__all__ = ["SUSPICIOUS_SCORE", "fold_text", "suspicion_across", "suspicion_of"]
+__all__ = ["fold_text", "judge_join", "judge_text"]
 
-SUSPICIOUS_SCORE = 0.5
-"""From this score on, a text waits for a person."""
 MAX_QUOTE = 200
 """Characters of a quote."""
 _MAX_QUOTED_WORD_CHARACTERS = 30
@@ -53,27 +50,11 @@ _DISGUISE_WEIGHT = 0.3
 """The score, from 0 to 1, that an order gains which was found only by undoing a disguise that no honest text has."""
 
 
-class InjectionSign(msgspec.Struct, frozen=True):
-    """One piece of evidence: the rule, and the words in the text that it found."""
-
-    rule: str
-    quote: str
-    start: int
-    end: int
-
-
-class Suspicion(msgspec.Struct, frozen=True):
-    """The score, from 0 to 1, and the signs that it rests on, in the order of the text."""
-
-    score: float
-    signs: tuple[InjectionSign, ...] = ()
-
-
 _Evidence = tuple[str, float, int, int]
 _NO_SUSPICION = Suspicion(0.0)
 
 
-def suspicion_of(text: str) -> Suspicion:
+def judge_text(text: str) -> Suspicion:
     """Judge a text. The offsets of the signs refer to ``text`` as it is given."""
     found = list(_evidence(text, _MAX_DEPTH))
     if not found:
@@ -86,13 +67,13 @@ def suspicion_of(text: str) -> Suspicion:
     return Suspicion(score, tuple(_make_sign(text, rule, start, end) for rule, _weight, start, end in ordered))
 
 
-def suspicion_across(first: str, second: str) -> Suspicion:
+def judge_join(first: str, second: str) -> Suspicion:
     """Judge two texts read as one, with a space between. Texts that are asked about again are read once.
 
     Where no rule can match across the two, the join is not read: whoever writes often is compared with every text of
     a while.
     """
-    return suspicion_of(f"{first} {second}") if _may_be_suspicious(first, second) else _NO_SUSPICION
+    return judge_text(f"{first} {second}") if _may_be_suspicious(first, second) else _NO_SUSPICION
 
 
 class _Half(NamedTuple):

@@ -17,7 +17,7 @@ from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES, RESOLUTIONS
 from memento_tui.model.validation import check_choice, check_line, check_text, to_plain
 from memento_tui.policy.gate import Gate
-from memento_tui.policy.prompt_injection import suspicion_of
+from memento_tui.policy.suspicion import suspicion_of
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from memento_tui.storage.transaction import Transaction

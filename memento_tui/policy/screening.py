@@ -10,8 +10,8 @@ import msgspec
 
 from memento_tui.model import AnyRecord, Memory
 from memento_tui.model.texts import text_of, texts_image
-from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, Suspicion, suspicion_of
 from memento_tui.policy.secrets import RemovedSecret, redact_record, redact_text
+from memento_tui.policy.suspicion import SUSPICIOUS_SCORE, Suspicion, suspicion_of
 
 __all__ = ["Screened", "Screening", "namespace_to_write"]
 

@@ -14,7 +14,7 @@ import msgspec
 
 from memento_tui.model import AnyRecord, Crystal, Memory, Skip, WorkingItem
 from memento_tui.policy.policy import Verdict
-from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, Suspicion, suspicion_across, suspicion_of
+from memento_tui.policy.suspicion import SUSPICIOUS_SCORE, Suspicion, suspicion_across, suspicion_of
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name

@@ -15,7 +15,6 @@ from typing import Literal, NamedTuple
 
 import apsw
 import msgspec
-from filelock import FileLock, Timeout
 
 from memento_tui import clock
 from memento_tui.errors import AmbiguousId, DataDirectoryError, MementoError, NotAllowed, NotFound
@@ -160,6 +159,8 @@ class BackupFolder:
             DataDirectoryError: the folder cannot be written, or is a link.
 
         """
+        from filelock import FileLock, Timeout  # noqa: PLC0415 - most programs make no backup
+
         self._paths.check_no_links()
         try:
             make_private_directory(self._paths.backups)

@@ -35,6 +35,7 @@ def _import_for_first_keys() -> None:
     """Import the sections, and the rules by which the first write is screened."""
     import_sections()
     import_module("memento_tui.policy.secret_search")
+    import_module("memento_tui.policy.prompt_injection")
 
 
 class BackgroundWork:

@@ -27,8 +27,8 @@ from typing import Any
 import msgspec
 
 from memento_tui.model import make_memory
-from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, suspicion_of
 from memento_tui.policy.secrets import redact_record, redact_text
+from memento_tui.policy.suspicion import SUSPICIOUS_SCORE, suspicion_of
 from tests.benchmarks.table import Figure, figures_as_markdown
 
 __all__ = ["real_memories", "results", "unpacked_archive"]

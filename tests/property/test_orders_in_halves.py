@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.policy.prompt_injection import suspicion_across, suspicion_of
+from memento_tui.policy.suspicion import suspicion_across, suspicion_of
 
 _PIECES = st.sampled_from(
     [

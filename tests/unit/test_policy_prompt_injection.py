@@ -17,17 +17,15 @@ from memento_tui.policy.prompt_injection import (
     _LONG_GAP,
     _SPACED_LETTERS,
     MAX_QUOTE,
-    SUSPICIOUS_SCORE,
     _may_hold_gap,
     _may_hold_leet,
     _may_hold_spaced_letters,
     _rules,
     fold_text,
-    suspicion_across,
-    suspicion_of,
 )
 from memento_tui.policy.prompt_injection_languages import _anchored, language_rules
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, InjectionRule
+from memento_tui.policy.suspicion import SUSPICIOUS_SCORE, suspicion_across, suspicion_of
 from tests.benchmarks.guarding import real_memories
 from tests.depth import examples
 from tests.steps import grows_in_proportion

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from memento_tui.policy.prompt_injection import suspicion_of
 from memento_tui.policy.prompt_injection_languages import language_rules
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, RULE_FLAGS, InjectionRule
+from memento_tui.policy.suspicion import suspicion_of
 from tests import steps
 from tests.pattern_examples import beginnings_of_repeats
 

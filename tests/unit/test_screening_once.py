@@ -13,7 +13,7 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.formats.import_export import run_import
 from memento_tui.policy import screening, secrets
-from memento_tui.policy.prompt_injection import Suspicion, suspicion_of
+from memento_tui.policy.suspicion import Suspicion, suspicion_of
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.policy.prompt_injection import suspicion_of
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES
+from memento_tui.policy.suspicion import suspicion_of
 from memento_tui.text import fence
 from tests import steps
 from tests.steps import count_steps, grows_in_proportion

@@ -32,10 +32,11 @@ def test_no_section_loads_text_areas_or_the_library_of_mail_before_they_are_need
     assert not {"textual.widgets._text_area", "email.message", "importlib.metadata"} & set(json.loads(ended.stdout))
 
 
-def test_a_program_that_only_reads_loads_no_rules_for_secrets_and_the_first_frame_no_other_section(
+def test_a_program_that_only_reads_loads_no_rules_of_screening_and_the_first_frame_no_other_section(
     tmp_path: Path,
 ) -> None:
     ended = subprocess.run([sys.executable, "-c", _READ, tmp_path], capture_output=True, text=True, check=True)  # noqa: S603 - ours
     loaded = set(json.loads(ended.stdout))
     others = {"memento_tui.tui.sections.review", "memento_tui.tui.sections.list_section"}
-    assert not {"memento_tui.policy.secret_search", "memento_tui.policy.secret_likelihood", *others} & loaded
+    rules = {f"memento_tui.policy.{name}" for name in ("prompt_injection", "secret_search", "secret_likelihood")}
+    assert not {"filelock", "memento_tui.text.sentences", *rules, *others} & loaded

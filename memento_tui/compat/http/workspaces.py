@@ -20,8 +20,8 @@ from memento_tui.model.filters import AllOf, OneOf, Under
 from memento_tui.model.validation import account_of
 from memento_tui.moments import format_moment, parse_moment, parse_span
 from memento_tui.operations.memories import count_memories, format_time
-from memento_tui.policy.prompt_injection import SUSPICIOUS_SCORE, suspicion_of
 from memento_tui.policy.secrets import redact_text
+from memento_tui.policy.suspicion import SUSPICIOUS_SCORE, suspicion_of
 from memento_tui.text.fence import is_plain_id
 from memento_tui.text.labels import entry_labels
 
