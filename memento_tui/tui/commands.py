@@ -371,6 +371,31 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "health.verify", "health", "c", "verify", "Check the whole journal, or the backup here", "Check", writes=True
     ),
+    Command(
+        "health.maintain",
+        "health",
+        "m",
+        "maintain('')",
+        "Maintain now: what ages, what repeats",
+        "Maintain",
+        writes=True,
+    ),
+    Command(
+        "health.contradictions",
+        "health",
+        "M",
+        "maintain('contradictions')",
+        "Look for contradictions between all memories, too",
+        writes=True,
+    ),
+    Command(
+        "health.consolidate",
+        "health",
+        "C",
+        "maintain('consolidate')",
+        "Look for memories that say the same in parts, too",
+        writes=True,
+    ),
     Command("health.engine", "health", "e", "engine", "Start or stop the engine", "Engine", writes=True),
     Command("health.reindex", "health", "i", "reindex", "Rebuild the search indexes", "Reindex", writes=True),
     Command("editor.save", "editor", "ctrl+s", "save", "Save", "Save", writes=True),

@@ -321,6 +321,26 @@ async def test_long_work_is_stopped_by_escape_and_only_one_runs_at_a_time(
         await until(driver, lambda: driver.told.startswith(" Stopped. Nothing was changed."))
 
 
+async def test_maintenance_is_run_from_here_and_contradictions_are_looked_for_where_they_are_asked_for(
+    folder: Path,
+) -> None:
+    at = {"created_at": NOW - timedelta(hours=1), "updated_at": NOW - timedelta(hours=1)}
+    with memento_tui.open(folder) as workspace:
+        older = note("The staging API listens on port 8080.", id="older", tags=["api"], **at)
+        newer = note("The staging API listens on port 9090.", id="newer", tags=["api"], created_at=NOW, updated_at=NOW)
+        put(workspace._store, older, newer)
+    async with opened(folder, start="health") as driver:
+        await looked(driver)
+        await driver.press("m")
+        await until(driver, lambda: "Nothing was due, and nothing was found." in driver.told)
+        await driver.press("M")
+        await until(driver, lambda: "1 proposal waits in Review." in driver.told)
+        (found,), _ = driver.app.workspace.contradictions.list()
+        assert {found.contradiction.older, found.contradiction.newer} == {"older", "newer"}
+        await driver.press("C")
+        await until(driver, lambda: "Nothing was due, and nothing was found." in driver.told)
+
+
 async def test_the_indexes_are_built_anew(folder: Path) -> None:
     fill(folder)
     async with opened(folder, start="health") as driver:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from time import monotonic
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.binding import BindingType
@@ -39,6 +39,9 @@ from memento_tui.tui.sections.health_text import (
 )
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.widgets.record_list import Line
+
+if TYPE_CHECKING:
+    from memento_tui.maintenance.run import MaintenanceReport
 
 __all__ = ["HealthSection"]
 
@@ -308,6 +311,20 @@ class HealthSection(ListSection[HealthRow]):
         """Show the rows that are to mend, those that are to tidy, then all again."""
         self.step_filter(CARE, self.filter)
 
+    def action_maintain(self, asked: str) -> None:
+        """Run the maintenance that is due, and what is ``asked`` beside it, if anything."""
+
+        def maintain(progress: Progress, stop: threading.Event) -> str:
+            from memento_tui.api.maintenance import maintain_workspace  # noqa: PLC0415 - as seldom as it is asked for
+
+            report = maintain_workspace(
+                self.memento.workspace, asked=[asked] if asked else (), stopping=stop, progress=progress
+            )
+            self.call_later(self.memento.refresh_after_write)
+            return _maintenance_sentence(report)
+
+        self._tasks.begin("Maintenance is under way", maintain)
+
     def action_engine(self) -> None:
         """Start the engine, or stop it."""
 
@@ -407,6 +424,19 @@ class HealthSection(ListSection[HealthRow]):
             return f"Restored. What was here before is in {restored.before}."
 
         self._tasks.begin("The backup is being restored", restore)
+
+
+def _maintenance_sentence(report: MaintenanceReport) -> str:
+    """Return what a run of maintenance did, how much waits for the person, and the first thing that went wrong."""
+    waiting = sum(action.waits for action in report.actions)
+    done = len(report.actions) - waiting
+    found = [
+        f"{count_of(done, 'change was', 'changes were')} made" if done else "",
+        f"{count_of(waiting, 'proposal waits', 'proposals wait')} in Review" if waiting else "",
+    ]
+    said = " and ".join(filter(None, found)) or "Nothing was due, and nothing was found"
+    ended = ["Stopped; the rest is done next time."] if report.interrupted else []
+    return " ".join([f"{said}.", *ended, *report.problems[:1]])
 
 
 def _by_name(*findings: HealthFinding) -> dict[str, HealthFinding]:
