@@ -83,6 +83,7 @@ _HEADER = re.compile(
     r"|(?:bearer|basic)[ :=\"']{1,3})",
     re.ASCII,
 )
+_DOTTED = re.compile(r"[A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){1,6}", re.ASCII)
 _URL = re.compile(r"://([^\s/:@?#\"'<>`]{0,100}):([^\s/\"'<>`]{1,300})@(?!sha\d)", re.ASCII)
 
 _VALUE = re.compile(
@@ -335,7 +336,9 @@ def _urls(text: str, _read: str) -> Iterator[SecretSpan]:
     for match in _URL.finditer(text):
         user, secret = match[1].lower(), match[2]
         stands_in = secret.lower() in _STAND_INS and user in _PLACEHOLDER_USERS
-        if not stands_in and (secret.lower() in _STAND_INS or not is_placeholder(secret)):
+        # Parts of a program are named in a template's braces: ``amber.drizzle7`` in a URL is what somebody chose.
+        is_stand_in = is_placeholder(secret) and not (_DOTTED.fullmatch(secret) and secret_word_in(secret) is None)
+        if not stands_in and (secret.lower() in _STAND_INS or not is_stand_in):
             yield *match.span(2), "password in a URL"
 
 

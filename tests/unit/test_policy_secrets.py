@@ -92,6 +92,8 @@ ASSIGNED = [
     ("postgres://user:{}@host/db", "pw1", "password in a URL"),
     ("weird+scheme://:{}@10.0.0.1", "p@ss:w0rd", "password in a URL"),
     ("https://bob:{}@example.com/", "swordfish", "password in a URL"),
+    ("amqp://orders:{}@10.20.0.8:5672/sales", "quartz.drizzle536", "password in a URL"),
+    ("redis://:{}@cache:6379", "ribbon.lantern.velvet", "password in a URL"),
     ("api_key = '{}'", drawn(32, HEX) + "9a1", "key"),
     ("?access_token={}&page=2", drawn(28) + "9a1", "token"),
     ("aws_secret_access_key = {}", drawn(37) + "9a1", "key"),
