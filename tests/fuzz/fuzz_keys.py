@@ -52,7 +52,7 @@ class Fuzzer:
 
     def _open(self) -> FuzzedApp:
         app = FuzzedApp(self._data_dir, self._home)
-        app.watch(1.0)
+        app.begin()
         return app
 
     def run(self, seed: int, *, most: int | None, seconds: float | None) -> None:

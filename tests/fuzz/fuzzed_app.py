@@ -19,7 +19,7 @@ __all__ = ["FuzzedApp"]
 _CONTROL = re.compile(
     rb"\x1b(?:\[[0-9;?<>=$]*[A-Za-z@`~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_].*?\x1b\\|[()][A-Za-z0-9]|.)"
 )
-_LEFT_SCREEN = b"\x1b[?1049l"
+_TOOK_SCREEN, _LEFT_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
 _KEPT_BYTES = 400_000
 _PATIENCE_SECONDS = 60.0
 """An app that draws nothing for so long after a new size hangs."""
@@ -96,6 +96,12 @@ class FuzzedApp:
                 return False
             self._drawn = (self._drawn + drawn)[-_KEPT_BYTES:]
             self.bytes_drawn = self.bytes_drawn + len(drawn)
+
+    def begin(self) -> None:
+        """Wait until the app has the terminal: before that ctrl+c is the terminal's own key, which ends a program."""
+        ends = monotonic() + _PATIENCE_SECONDS
+        while _TOOK_SCREEN not in self._drawn and self.watch(0.05) and monotonic() < ends:
+            pass
 
     def answers(self) -> bool:
         """Return whether the app still runs, and draws within a minute after its terminal got another size."""
