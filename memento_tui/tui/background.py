@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from memento_tui.api.hub_session import HUB_SETTING
@@ -31,11 +32,20 @@ _HUB_CHECK_SECONDS = 15.0
 """Seconds between two looks at whether somebody keeps the workspace and its hub together."""
 
 
-def _import_for_first_keys() -> None:
-    """Import the sections, and the rules by which the first write is screened."""
-    import_sections()
-    import_module("memento_tui.policy.secret_search")
-    import_module("memento_tui.policy.prompt_injection")
+_QUIET_SECONDS = 1.0
+"""Seconds without a key after which more is imported: a thread that imports holds up what a key leads to."""
+
+_WANTED_LATER = (
+    "memento_tui.policy.secret_search",
+    "memento_tui.policy.prompt_injection",
+    "memento_tui.api.review_context",
+)
+"""Modules that the first write and the first card of Review would wait for: the rules of screening, and evidence."""
+
+
+def _import_for_later() -> None:
+    for name in _WANTED_LATER:
+        import_module(name)
 
 
 class BackgroundWork:
@@ -51,9 +61,17 @@ class BackgroundWork:
     def start(self) -> None:
         """Open the indexes, import modules and start the processes on threads; look now and then what is due."""
         self._app.run_worker(self._warm_up, thread=True, group="warm up")
-        self._app.run_worker(_import_for_first_keys, thread=True, group="warm up")
+        self._app.run_worker(import_sections, thread=True, group="warm up")
+        self._app.set_timer(_QUIET_SECONDS, self._import_when_quiet)
         self._app.set_interval(_MAINTENANCE_CHECK_SECONDS, self._start_maintenance)
         self._app.set_interval(_HUB_CHECK_SECONDS, self._start_hub_worker)
+
+    def _import_when_quiet(self) -> None:
+        """Import what is wanted later on a thread, once no key was carried out for a while."""
+        if monotonic() - self._app.typed.carried_out_at < _QUIET_SECONDS:
+            self._app.set_timer(_QUIET_SECONDS, self._import_when_quiet)
+        else:
+            self._app.run_worker(_import_for_later, thread=True, group="warm up")
 
     def _warm_up(self) -> None:
         """Open the indexes before the first search."""
