@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 from itertools import islice
@@ -22,7 +22,7 @@ from memento_tui.formats.import_gate import ImportGate
 from memento_tui.formats.import_plan import ImportPlanner, PlannedRecord, ledger_key, ledger_row
 from memento_tui.formats.memento_jsonl import write as write_own
 from memento_tui.formats.registry import FORMATS, source_name
-from memento_tui.formats.reimport import RelationCollector, match_positional_records
+from memento_tui.formats.reimport import DrawnLink, RelationCollector, match_positional_records
 from memento_tui.formats.round_trip import restore_full_text
 from memento_tui.model import AnyRecord, Crystal, Memory, Relation
 from memento_tui.model.claims import as_claimed
@@ -139,6 +139,7 @@ class ImportRun:
                 rows.append(planned)
             elif isinstance(planned, PlannedRecord) and planned.action == "create" and not planned.waits:
                 new.setdefault(planned.incoming.record, []).append(planned)
+                continue
             elif isinstance(planned, PlannedRecord):
                 try:
                     stored = self._carry_out(tx, planned)
@@ -149,14 +150,26 @@ class ImportRun:
                     rows.append(ledger_row(self._source, planned, stored))
             self._count(planned)
         for created in new.values():
-            for planned in created:
-                if planned.is_own:
-                    self._gate.vouch(planned.record)
-            written = tx.add_all([planned.record for planned in created])
-            self._gate.propose(tx, (r for r in written if isinstance(r, Memory) and r.status == "pending"))
-            pairs = zip(created, written, strict=True)
-            rows += [ledger_row(self._source, planned, record) for planned, record in pairs]
+            for planned, record in self._write_new(tx, created):
+                self._count(planned)
+                rows.append(ledger_row(self._source, planned, record))
         return rows
+
+    def _write_new(self, tx: Transaction, created: Sequence[PlannedRecord]) -> list[tuple[PlannedRecord, AnyRecord]]:
+        """Write new records of one kind together; return each with its record, without those that may not come in."""
+        for planned in created:
+            if planned.is_own:
+                self._gate.vouch(planned.record)
+        try:
+            written = tx.add_all([planned.record for planned in created])
+        except NotAllowed as error:
+            if len(created) > 1:
+                return [pair for planned in created for pair in self._write_new(tx, [planned])]
+            incoming = created[0].incoming
+            self._count(Refused(incoming.file, incoming.line, str(error)))
+            return []
+        self._gate.propose(tx, (r for r in written if isinstance(r, Memory) and r.status == "pending"))
+        return list(zip(created, written, strict=True))
 
     def _carry_out(self, tx: Transaction, planned: PlannedRecord) -> AnyRecord | None:
         """Write or propose a change; return the record as it stands then, ``None`` where there is none yet."""
@@ -175,10 +188,10 @@ class ImportRun:
         """Draw the relations that the records of this source name, and complete the report."""
         self.report.held, self.report.redacted = self._gate.held, self._gate.redacted
         self.report.shortened, self.report.renamed = self._planner.shortened, self._planner.renamed
-        self.report.refused.sort(key=lambda refused: (refused.file, refused.line))
         if not self._dry_run:
             self._draw_relations()
             self._settle_places()
+        self.report.refused.sort(key=lambda refused: (refused.file, refused.line))
 
     def _draw_relations(self) -> None:
         drawn = [row.record_id for row in self._ledger.values() if row.record == "relation"]
@@ -190,12 +203,23 @@ class ImportRun:
                     tx.remove(tx.require(Relation, relation_id), base=alive[relation_id])
         while fresh := dict(islice(missing, IMPORT_BATCH_SIZE)):
             with self._transaction("relations") as tx:
-                drawn_now = zip(fresh, tx.add_all(list(fresh.values())), strict=True)
                 rows = [
                     ImportedRecord(self._source, key, "relation", relation.id, b"", relation.version)
-                    for key, relation in drawn_now
+                    for key, relation in self._draw(tx, fresh)
                 ]
                 self._session.ledger.write(tx, rows)
+
+    def _draw(self, tx: Transaction, links: Mapping[str, DrawnLink]) -> list[tuple[str, Relation]]:
+        """Write relations together; return each with its key, without those that may not come in."""
+        try:
+            written = tx.add_all([link.relation for link in links.values()])
+        except NotAllowed as error:
+            if len(links) > 1:
+                return [pair for key, link in links.items() for pair in self._draw(tx, {key: link})]
+            incoming = next(iter(links.values())).incoming
+            self._count(Refused(incoming.file, incoming.line, str(error)))
+            return []
+        return list(zip(links, written, strict=True))
 
     def _settle_places(self) -> None:
         if not reads_places(self._source):

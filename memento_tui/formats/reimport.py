@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,6 +17,7 @@ from memento_tui.model import AnyRecord, Relation, make_relation
 from memento_tui.model.validation import check_extra
 
 __all__ = [
+    "DrawnLink",
     "RelationCollector",
     "differing_fields",
     "is_extra_name",
@@ -175,6 +176,13 @@ _LITERAL_TARGETS = ("file", "item")
 """The types of relations whose end is written as it is: a path, or a working item's id."""
 
 
+class DrawnLink(NamedTuple):
+    """A relation to draw, with the record at which its link begins."""
+
+    relation: Relation
+    incoming: ImportRecord
+
+
 class RelationCollector:
     """The links of one import, from which the relations to draw and to remove follow at its end."""
 
@@ -207,8 +215,8 @@ class RelationCollector:
             if key.startswith(_LINK_PREFIX) and self._is_of_a_note(key.removeprefix(_LINK_PREFIX)):
                 yield row.record_id
 
-    def missing(self, alive: Mapping[str, int]) -> Iterator[tuple[str, Relation]]:
-        """Yield the relations that do not exist yet, each with its key in the ledger.
+    def missing(self, alive: Mapping[str, int]) -> Iterator[tuple[str, DrawnLink]]:
+        """Yield the links whose relations do not exist yet, each with its key in the ledger.
 
         A link whose target was not imported is left; the text of the record still holds it.
         """
@@ -223,7 +231,8 @@ class RelationCollector:
                 if (drawn and drawn.record_id in alive) or end is None or end == src:
                     continue
                 try:
-                    yield key, make_relation({"src": src, "dst": end, "type": kind, "label": label})
+                    fields = {"src": src, "dst": end, "type": kind, "label": label}
+                    yield key, DrawnLink(make_relation(fields), incoming)
                 except MementoError:
                     # A label that is no single line is the note's own business; the link stays in its text.
                     continue

@@ -236,6 +236,16 @@ class Admission:
             raise NotAllowed("The history of identities is never rewritten.", "Write a new one.")
         return after
 
+    def _gathers_unasked(self, tx: Transaction, relation: Relation) -> bool:
+        """Tell whether a file says that a memory stands for another, and no person is asked about the first.
+
+        Of one that waits, a decision takes away the relations that the person was not shown.
+        """
+        if relation.type != "consolidated_from" or self._origin != "file":
+            return False
+        source = tx.get(Memory, relation.src)
+        return source is None or source.status != "pending"
+
     @staticmethod
     def _replaced_now(tx: Transaction) -> list[Crystal]:
         """Return the crystals that this transaction has taken out of effect."""
@@ -245,7 +255,7 @@ class Admission:
     def _relation(self, tx: Transaction, relation: Relation, screened: Screened) -> Relation:
         if screened.injection_score >= SUSPICIOUS_SCORE:
             raise NotAllowed("The label of this relation reads like orders for a model.", "Leave it out.")
-        if relation.type == "supersedes":
+        if relation.type == "supersedes" or self._gathers_unasked(tx, relation):
             replaced = tx.get(Memory, relation.dst)
             if replaced is not None and (replaced.stability != "draft" or replaced.pinned):
                 raise NotAllowed(
