@@ -27,7 +27,9 @@ from memento_tui.model.validation import check_line, new_id
 from memento_tui.policy.decisions import require_as_written
 from memento_tui.policy.gate import Gate, ProposalDraft, Screened, creation_fingerprint
 from memento_tui.policy.policy import AGENT_FIELDS, Verdict, WriteIntent
+from memento_tui.policy.quarantine import QUARANTINED
 from memento_tui.policy.resolution import as_verified, with_changes, withdraw_contradictions
+from memento_tui.policy.set_rules import quarantined_writer
 from memento_tui.storage.store import Store
 from memento_tui.storage.transaction import Transaction
 from memento_tui.text.novelty import Novelty
@@ -456,12 +458,14 @@ class MemoryEditor:
             if memory.status not in ("deleted", "rejected", "archived"):
                 return memory
             status = self._status_before(memory)
+            quarantined = quarantined_writer(self._store, memory) if status in RECALLED_STATUSES else ""
+            status = "pending" if quarantined else status
             back = msgspec.structs.replace(memory, status=status, updated_at=tx.now)
             if status == "compacted" and memory.status == "archived":
                 back = _with_original_text(back)  # nobody who brings back what age took away wants the preview
             written = tx.put(back, base=memory.version)
             if status == "pending":
-                self._ask_again(tx, written)
+                self._ask_again(tx, written, quarantined)
             return written
 
     def _status_before(self, memory: Memory) -> str:
@@ -472,13 +476,15 @@ class MemoryEditor:
                 return str(before.status)
         return "pending" if memory.stability == "draft" and not self._gate.is_person else "active"
 
-    def _ask_again(self, tx: Transaction, memory: Memory) -> None:
-        """Ask a person about a memory that waited for a decision, was taken away and is back."""
+    def _ask_again(self, tx: Transaction, memory: Memory, quarantined: str) -> None:
+        """Ask a person about a memory that was taken away and is back: it waited, or its session is out of recall."""
         screened = self._gate.screen(memory)
-        reasons = self._reasons_of_new(memory, screened) or ("asked_to_wait",)
-        evidence = screened.evidence
-        draft = ProposalDraft("create", memory, evidence=evidence, fingerprint=creation_fingerprint(memory))
-        self._gate.propose(tx, draft, Verdict("propose", reasons))
+        reasons, evidence = self._reasons_of_new(memory, screened), screened.evidence
+        if quarantined:
+            reasons, evidence = (*reasons, QUARANTINED), {**evidence, "session": quarantined}
+        print_ = creation_fingerprint(memory)
+        draft = ProposalDraft("create", memory, evidence=evidence, fingerprint=print_, session=quarantined)
+        self._gate.propose(tx, draft, Verdict("propose", reasons or ("asked_to_wait",)))
 
     def relate(self, src: str, dst: str, kind: str, label: str) -> None:
         """Draw an arrow between records; see `memento_tui.api.Workspace.relate`."""

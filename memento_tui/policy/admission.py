@@ -22,7 +22,7 @@ from memento_tui.model.texts import texts_image
 from memento_tui.policy.policy import PolicySettings, WriteIntent, judge, reasons_in_words
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record
-from memento_tui.policy.set_rules import SetRules
+from memento_tui.policy.set_rules import SetRules, quarantined_writer
 from memento_tui.policy.suspicion import SUSPICIOUS_SCORE
 from memento_tui.storage.journal import FILE_CHANNELS, Origin
 from memento_tui.storage.store import Store
@@ -183,7 +183,7 @@ class Admission:
 
     def _comes_back(self, before: Memory, after: Memory) -> bool:
         """Tell whether a note or line that is back brings its memory to the state that its absence took it from."""
-        if self._origin != "file" or before.status != "deleted":
+        if self._origin != "file" or before.status != "deleted" or quarantined_writer(self._store, before):
             return False
         versions = self._store.journal.history(Memory, before.id)
         if len(versions) < 2 or versions[0].entry.channel not in FILE_CHANNELS:  # noqa: PLR2004 - the deletion and what was before
@@ -255,6 +255,10 @@ class Admission:
     def _relation(self, tx: Transaction, relation: Relation, screened: Screened) -> Relation:
         if screened.injection_score >= SUSPICIOUS_SCORE:
             raise NotAllowed("The label of this relation reads like orders for a model.", "Leave it out.")
+        if self._sets.is_quarantined():
+            raise NotAllowed(
+                "The person took this session out of recall until they have looked.", "Relate nothing meanwhile."
+            )
         if relation.type == "supersedes" or self._gathers_unasked(tx, relation):
             replaced = tx.get(Memory, relation.dst)
             if replaced is not None and (replaced.stability != "draft" or replaced.pinned):

@@ -43,6 +43,8 @@ class ProposalDraft(msgspec.Struct, frozen=True):
     """The value that two proposals of the same change share; by default a digest of the change."""
     base_version: int | None = None
     """The version that the change was made from, the record's own by default; 0 for one that is not stored yet."""
+    session: str = ""
+    """The session that wrote the record, where it waits because of that one and not of the author's."""
 
 
 def _without_secrets(author: Author) -> Author:
@@ -161,6 +163,8 @@ class Gate:
     def _proposer(self, draft: ProposalDraft) -> dict[str, str]:
         """Return who asks, and in which session: of what a person brings back, the agent that wrote it."""
         author, record = self.author, draft.record
+        if draft.session and isinstance(record, Memory):
+            return {"proposed_by": record.source.agent, "session": draft.session}
         if self.is_person and draft.action == "create" and isinstance(record, Memory) and record.source.agent:
             return {"proposed_by": record.source.agent, "session": record.source.session}
         by = author.agent or (author.channel if self.origin == "file" else author.actor)

@@ -19,7 +19,7 @@ from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
 
-__all__ = ["SET_REASONS", "SetFindings", "SetRules", "with_findings"]
+__all__ = ["SET_REASONS", "SetFindings", "SetRules", "quarantined_writer", "with_findings"]
 
 SET_REASONS = frozenset(("joined_orders", "quarantined", "burst"))
 """The reason codes of these rules."""
@@ -58,6 +58,12 @@ def with_findings(verdict: Verdict, findings: SetFindings) -> Verdict:
     return Verdict("propose", tuple(dict.fromkeys([*known, *findings.reasons])))
 
 
+def quarantined_writer(store: Store, memory: Memory) -> str:
+    """Return a session that wrote a memory and is out of recall; empty where a person accepted the memory."""
+    is_accepted = memory.stability != "draft" or memory.pinned
+    return "" if is_accepted else store.writes.quarantined_writer(record_name(memory), memory.id)
+
+
 class SetRules:
     """The rules about sets of writes, for one author. They hold for agents only."""
 
@@ -85,6 +91,11 @@ class SetRules:
         self._asked[key] = (now, found)
         return found
 
+    def is_quarantined(self) -> bool:
+        """Tell whether the author's session was taken out of recall."""
+        author = self._author
+        return author.actor == "agent" and bool(author.session) and self._store.writes.is_quarantined(author.session)
+
     def evidence(self, record: AnyRecord) -> Mapping[str, Any]:
         """Return the evidence of the last findings about a record, whatever became of its text meanwhile."""
         about = (record_name(record), record.id)
@@ -93,7 +104,7 @@ class SetRules:
 
     def _find(self, record: AnyRecord | None, now: datetime, also: Sequence[AnyRecord]) -> SetFindings:
         reasons, evidence = [], dict[str, Any]()
-        if self._author.session and self._store.writes.is_quarantined(self._author.session):
+        if self.is_quarantined():
             reasons.append("quarantined")
             evidence["session"] = self._author.session
         limit = self._burst if self._author.session else _TIMES_WITHOUT_SESSION * self._burst

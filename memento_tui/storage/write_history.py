@@ -151,6 +151,17 @@ class WriteHistoryQueries:
         since, until = (self.entries_noted(action, session_note(session))[:1] for action in ("quarantine", "release"))
         return bool(since) and since > until
 
+    def quarantined_writer(self, record: str, record_id: str) -> str:
+        """Return a session that wrote a record and is out of recall now; empty for none."""
+        query = (
+            "SELECT DISTINCT entry.session FROM stored_change AS change INDEXED BY change_record"
+            " CROSS JOIN entry ON entry.seq = change.seq WHERE change.record = ? AND change.record_id = ?"
+            " AND entry.session <> '' AND entry.actor <> 'person'"
+        )
+        with self._database.reading() as connection:
+            sessions = [str(row[0]) for row in connection.execute(query, (record, record_id))]
+        return next((session for session in sessions if self.is_quarantined(session)), "")
+
     def entries_noted(self, action: str, note: str) -> list[int]:
         """Return the entries with an action and a note that were not undone, the last first."""
         query = (

@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 from memento_tui.api import Workspace
 from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import AmbiguousId, MementoError, NotAllowed, NotFound, RiskNotAccepted
+from memento_tui.mirror.mirror import Mirror
 from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem
 from tests.unit.cli_program import Program
+from tests.unit.mirroring import step
 
 TEXT = "The invoice export of the billing service is deployed by hand."
 
@@ -215,6 +217,51 @@ def test_what_a_quarantined_session_writes_next_waits_too(workspace: Workspace, 
     assert workspace.get(next_one.id).status == "active"
     assert workspace.review.get(skip.id).proposal.reasons == ("asked_to_wait",)
     assert bad.remember("Exports are named after the month.").status == "active"
+
+
+def test_a_quarantined_session_relates_nothing(workspace: Workspace, bad: Workspace) -> None:
+    old, new = workspace.remember(TEXT), workspace.remember("Exports are kept for ten days.")
+    bad.remember("Exports are named after the month.")
+    workspace.sessions.quarantine("bad")
+    with pytest.raises(NotAllowed, match="out of recall"):
+        bad.relate(new.id, old.id, "supersedes")
+    assert workspace.relations(old.id) == []
+    workspace.sessions.release("bad")
+    bad.relate(new.id, old.id, "related")
+
+
+@pytest.mark.parametrize("writes", ["all", "a change"])
+def test_what_a_quarantined_session_wrote_and_was_deleted_waits_when_it_is_brought_back(
+    workspace: Workspace, good: Workspace, bad: Workspace, writes: str
+) -> None:
+    memory = (bad if writes == "all" else good).remember(TEXT)
+    if writes == "a change":
+        bad.update(memory.id, content="The invoice export is deployed by anybody.", base_version=1)
+    workspace.forget(memory.id)
+    workspace.sessions.quarantine("bad")
+    assert workspace.restore(memory.id).status == "pending"
+    (waiting,), _ = workspace.review.list()
+    assert waiting.proposal.reasons == ("quarantined",)
+    workspace.sessions.release("bad")
+    assert workspace.get(memory.id).status == "active"
+    assert workspace.review.list()[0] == []
+
+
+def test_a_note_of_a_quarantined_session_that_is_moved_out_of_a_folder_and_back_waits(
+    workspace: Workspace, bad: Workspace, tmp_path: Path
+) -> None:
+    memory = bad.remember(TEXT, title="Export")
+    with Mirror(workspace, tmp_path / "notes", quiet_seconds=0) as mirror:
+        step(mirror)
+        (note,) = (tmp_path / "notes").rglob("Export.md")
+        elsewhere = note.rename(tmp_path / "Export.md")
+        step(mirror)
+        workspace.sessions.quarantine("bad")
+        elsewhere.rename(note)
+        step(mirror)
+    assert workspace.get(memory.id).status == "pending"
+    (waiting,), _ = workspace.review.list()
+    assert (waiting.proposal.reasons, waiting.proposal.session) == (("quarantined",), "bad")
 
 
 def test_only_a_person_does_it_and_only_to_a_session_that_wrote(workspace: Workspace, bad: Workspace) -> None:
