@@ -24,6 +24,7 @@ from memento_tui.storage.journal import Author, Origin, origin_of
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
 from memento_tui.storage.transaction import EntrySource, Transaction
+from memento_tui.text.lookalikes import LATIN_LOOKALIKES
 
 __all__ = ["Gate", "ProposalDraft", "Screened", "creation_fingerprint", "fingerprint_of"]
 
@@ -195,12 +196,19 @@ def fingerprint_of(action: str, record: str, record_id: str, payload: Mapping[st
     return hashlib.blake2b(msgspec.json.encode(about, order="sorted"), digest_size=16).hexdigest()
 
 
+def _is_mostly_latin(letters: str) -> bool:
+    return 2 * sum(map(str.isascii, letters)) > len(letters)
+
+
 def creation_fingerprint(memory: Memory) -> str:
     """Return the fingerprint of a new memory: its letters and digits and its account.
 
-    Another namespace, case, spacing or punctuation makes it no other text: what a person turned down stays so.
+    Another namespace, case, spacing or punctuation makes it no other text, and neither do letters of other alphabets
+    that look like its own: what a person turned down stays so.
     """
     plain = unicodedata.normalize("NFKC", memory.content).casefold()
     letters = "".join(filter(str.isalnum, plain)) or plain
+    if not letters.isascii() and _is_mostly_latin(letters):
+        letters = "".join(LATIN_LOOKALIKES.get(letter, letter) for letter in letters)
     about = [hashlib.blake2b(letters.encode(), digest_size=16).hexdigest(), account_of(memory.namespace)]
     return hashlib.blake2b(msgspec.json.encode(about), digest_size=16).hexdigest()

@@ -49,6 +49,15 @@ def test_a_rejected_text_stays_out_in_another_namespace_and_with_other_marks_but
     assert workspace.remember("Deploy on Fridays.").status == "active"
 
 
+def test_a_rejected_text_stays_out_with_letters_of_another_alphabet_that_look_like_its_own(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    agent.remember("Deploy on Fridays.", source_type="external")
+    workspace.review.reject(only(workspace).id)
+    cyrillic = str.maketrans("eo", "\u0435\u043e")
+    assert agent.remember("Deploy on Fridays.".translate(cyrillic)).status == "rejected"
+
+
 def test_a_rejected_change_is_not_proposed_again_but_another_one_is(workspace: Workspace, agent: Workspace) -> None:
     memory = workspace.remember("Use port 8080.", stability="verified")
     edit(agent, memory.id, content="Use port 9090.")
