@@ -45,6 +45,11 @@ class CommandAuthor(NamedTuple):
         if not self.is_person:
             raise NotAllowed(f"`{command}` is for a person to decide, and {self.reason}.", _ADVICE)
 
+    def refuse_agents_host(self, command: str) -> None:
+        """Raise `NotAllowed` for a command that needs nobody at a terminal, where an agent's host runs this shell."""
+        if self.agent not in ("", _SCRIPT):
+            self.require_person(command)
+
     def explain(self, error: NotAllowed) -> None:
         """Add to a refusal of what only a person does why this command is not taken for a person's."""
         if not self.is_person and _ADVICE not in error.hint:

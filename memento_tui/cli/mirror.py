@@ -81,6 +81,7 @@ def mirror(folder: Path, query: str, namespace: str, vanished: str, *, once: boo
     memories that are deleted in memento go to the folder's .trash. A link to another note relates the two memories,
     and a relation made in memento becomes a property of its note.
     """
+    current_session().author.refuse_agents_host("memento mirror")
     if current_session().as_json and not once:
         raise click.UsageError("--json prints one value at the end, so it needs --once.")
     from memento_tui.mirror.mirror import Mirror  # noqa: PLC0415 - a command's help is shown without it

@@ -169,6 +169,20 @@ def test_no_decision_is_made_from_an_agents_shell(
     assert len(ScriptTokens(DataPaths(shell.data_dir)).list()) == 1
 
 
+def test_no_agents_shell_brings_a_folder_of_notes_in_by_mirroring_it(
+    shell: Bare, workspace: Workspace, tmp_path: Path
+) -> None:
+    """What a mirror takes in is of no session: no rule about many writes or a quarantine would hold it."""
+    note = tmp_path / "notes" / "Ports.md"
+    note.parent.mkdir()
+    note.write_text("The port is 8080.")
+    refused = shell.in_shell("mirror", str(note.parent), "--once", "--json", **CLAUDE)
+    assert (refused.code, refused.error["code"]) == (5, "not_allowed")
+    assert workspace.list("").items == []
+    assert shell.in_shell("mirror", str(note.parent), "--once").code == 0
+    assert [memory.title for memory in workspace.list("").items] == ["Ports"]
+
+
 def test_the_refusal_says_why_it_is_one(shell: Bare) -> None:
     shell.add("one")
     assert "Claude Code runs this shell for its agent (CLAUDECODE is set)" in shell.in_shell("undo", **CLAUDE).err
