@@ -55,6 +55,14 @@ async def test_a_tall_screen_tells_the_history_the_links_and_the_sessions_below_
         assert "session s1" in sessions
 
 
+async def test_a_line_stays_free_between_the_text_and_what_is_told_below_it(data: Path) -> None:
+    async with opened(data, TALL, start="memories") as driver:
+        await _at(driver, "Port")
+        await driver.until(lambda: _story(driver).display, "there is room for it")
+        text = driver.app.screen.query_one("#preview-body")
+        assert _story(driver).content_region.y == text.content_region.bottom + 1
+
+
 async def test_it_follows_the_cursor_and_what_is_changed(data: Path) -> None:
     async with opened(data, TALL, start="memories") as driver:
         await _at(driver, "Port")

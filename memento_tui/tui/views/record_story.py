@@ -110,7 +110,7 @@ class RecordStory(ErrorBoundary, Static, Generic[RecordT]):
     MOST_LINES = 40
     """Rows that are filled at most."""
 
-    DEFAULT_CSS = "RecordStory { height: auto; display: none; padding: 1 0 0 0; text-wrap: nowrap; }"
+    DEFAULT_CSS = "RecordStory { height: auto; display: none; text-wrap: nowrap; }"
 
     def __init__(self) -> None:
         super().__init__()
