@@ -17,7 +17,7 @@ from tests.made import unguarded
 from tests.tui.app_driver import Driver, opened
 
 HOSTILE = "\x1b]52;c;aGk=\x07[/nope] [@click=app.quit]x\u202e"
-TALL, LARGE = (220, 60), (140, 42)
+TALL, LOW = (220, 60), (140, 40)
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ async def test_nothing_is_read_of_an_entry_where_the_screen_has_no_room(
 ) -> None:
     asked: list[object] = []
     monkeypatch.setattr(ActivityStory, "read", lambda _self, _workspace, record: asked.append(record))
-    async with opened(data, LARGE, start="activity") as driver:
+    async with opened(data, LOW, start="activity") as driver:
         await driver.press("j", "j")
         await driver.until(lambda: not driver.app.workers, "all is read")
         assert asked == []

@@ -12,7 +12,7 @@ from memento_tui.tui.views.record_story import MemoryStory
 from tests.tui.app_driver import Driver, opened
 
 HOSTILE = "\x1b]52;c;aGk=\x07[/nope] [@click=app.quit]x\u202e"
-TALL, LARGE = (220, 60), (140, 42)
+TALL, LARGE, LOW = (220, 60), (140, 42), (140, 40)
 
 
 @pytest.fixture
@@ -42,8 +42,11 @@ async def _at(driver: Driver, headline: str) -> None:
     raise AssertionError(driver.current)
 
 
-async def test_a_tall_screen_tells_the_history_the_links_and_the_sessions_below_the_text(data: Path) -> None:
-    async with opened(data, TALL, start="memories") as driver:
+@pytest.mark.parametrize("size", [TALL, LARGE])
+async def test_a_tall_screen_tells_the_history_the_links_and_the_sessions_below_the_text(
+    data: Path, size: tuple[int, int]
+) -> None:
+    async with opened(data, size, start="memories") as driver:
         await _at(driver, "Port")
         await driver.until(lambda: _story(driver).display, "there is room for it")
         told = str(_story(driver).render())
@@ -99,7 +102,7 @@ async def test_nothing_is_read_or_told_where_the_screen_has_no_room(
 ) -> None:
     read: list[str] = []
     monkeypatch.setattr(MemoryStory, "read", lambda _story, _workspace, memory: read.append(memory.id))
-    async with opened(data, LARGE, start="memories") as driver:
+    async with opened(data, LOW, start="memories") as driver:
         await _at(driver, "Port")
         assert not _story(driver).display
     assert read == []

@@ -16,7 +16,7 @@ from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart
 from tests.tui.app_driver import Driver, opened
 
 HOSTILE = "\x1b]52;c;aGk=\x07[/nope] [@click=app.quit]x\u202e"
-TALL, LARGE = (220, 60), (140, 42)
+TALL, LOW = (220, 60), (140, 40)
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ async def test_nothing_is_read_where_the_screen_has_no_room(data: Path, monkeypa
     read: list[str] = []
     for kind in (SkipStory, ItemStory, IdentityStory):
         monkeypatch.setattr(kind, "read", lambda _story, _workspace, record: read.append(record.id))
-    async with opened(data, LARGE, start="skips") as driver:
+    async with opened(data, LOW, start="skips") as driver:
         await driver.press("4")
         await driver.press("6")
         await driver.until(lambda: _identity(driver).list.total > 0, "the identities are there")

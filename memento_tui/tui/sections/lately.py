@@ -16,14 +16,9 @@ from memento_tui.model.journal_actions import done_words, note_in_words
 from memento_tui.tui.display import ago, cells, literal, set_border_title
 from memento_tui.tui.section import ErrorBoundary, app_of, in_thread
 from memento_tui.tui.sections.activity_rows import writer_name
+from memento_tui.tui.views.record_story import LEAST_LINES, TALL_LINES
 
 __all__ = ["Lately"]
-
-_TALL_LINES = 50
-"""Lines of a terminal from which on a short list leaves more room than rests the eye."""
-
-_LEAST_LINES = 8
-"""Lines that must be free before anything is shown in them."""
 
 _MOST_ROWS = 50
 """Entries of the journal that are read."""
@@ -54,7 +49,7 @@ class Lately(ErrorBoundary, Static):
 
     def fit(self, lines: int) -> None:
         """Take so many lines; none where they are too few, or the screen is not tall."""
-        wanted = lines if lines >= _LEAST_LINES and self.app.size.height >= _TALL_LINES else 0
+        wanted = lines if lines >= LEAST_LINES and self.app.size.height >= TALL_LINES else 0
         if wanted == self._lines:
             return
         self._lines = wanted

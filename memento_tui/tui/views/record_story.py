@@ -26,12 +26,22 @@ from memento_tui.tui.section import ErrorBoundary, app_of, in_thread
 from memento_tui.tui.text_diff import wrap_runs
 from memento_tui.tui.widgets.frames import ScrollFrame
 
-__all__ = ["MemoryStory", "RecordStory", "StoryLine", "StoryPart", "StoryScroll", "memory_line", "memory_parts"]
+__all__ = [
+    "LEAST_LINES",
+    "TALL_LINES",
+    "MemoryStory",
+    "RecordStory",
+    "StoryLine",
+    "StoryPart",
+    "StoryScroll",
+    "memory_line",
+    "memory_parts",
+]
 
-_TALL_CELLS = 50
-"""Rows of a terminal from which on a short text leaves more room than rests the eye."""
+TALL_LINES = 42
+"""Rows of a terminal from which on a short text or list leaves more room than rests the eye."""
 
-_LEAST_LINES = 8
+LEAST_LINES = 8
 """Rows that must be free before anything is shown in them."""
 
 _PAUSE_SECONDS = 0.15
@@ -125,7 +135,7 @@ class RecordStory(ErrorBoundary, Static, Generic[RecordT]):
     def show(self, record: RecordT | None, *, width: int, height: int) -> None:
         """Tell of a record in a room of so many cells; nothing where that is too little, or the screen is not tall."""
         lines = min(height - 1, self.MOST_LINES)
-        if record is None or lines < _LEAST_LINES or self.app.size.height < _TALL_CELLS:
+        if record is None or lines < LEAST_LINES or self.app.size.height < TALL_LINES:
             self._told = None
             self.display = False
             self._asked += 1
