@@ -62,7 +62,7 @@ def sign_of_kind(kind: str) -> tuple[str, str]:
     return word[0], style_of_sign(style)
 
 
-_TEXT_STYLES = {"error": "$text-error", "warning": "$text-warning", "good": "$text-success", "muted": "$text-muted"}
+_TEXT_STYLES = {"error": "$text-error", "warning": "$text-warning", "good": "$text-success", "muted": "$quiet"}
 
 
 def style_of_sign(style: str) -> str:

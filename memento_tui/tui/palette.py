@@ -18,7 +18,7 @@ from textual.color import Color, ColorParseError
 from textual.constants import DIM_FACTOR
 from textual.filter import LineFilter
 
-__all__ = ["LEAST_CONTRAST", "MEANINGS", "LegibleDim", "contrast", "legible"]
+__all__ = ["LEAST_CONTRAST", "MEANINGS", "QUIET", "LegibleDim", "contrast", "legible"]
 
 LEAST_CONTRAST = 4.5
 """The contrast of two colours (1 to 21, by WCAG 2) from which on small text is called legible."""
@@ -30,6 +30,9 @@ MEANINGS: Mapping[str, str] = {
     "agents": "#4ea1f3",
 }
 """The variables of the meanings, each with the theme's variable that it is made of, or a colour of its own."""
+
+QUIET = "quiet"
+"""The variable of quiet text inside another: a plain colour, as the style of a part of a text loses any opacity."""
 
 _TEXTS = ("foreground", "text-error", "text-success", "text-warning", "text-accent", "text-primary", "text-secondary")
 _GROUNDS = ("background", "surface", "panel")
@@ -67,8 +70,10 @@ def legible(variables: Mapping[str, str]) -> dict[str, str]:
             made[name] = _legible_on(variables[name], grounds)
     if len(grounds) == len(_GROUNDS):
         made["text-muted"] = made["text-disabled"] = _quiet_on(grounds)
+        made[QUIET] = _one_quiet_on(grounds).hex
         made |= _legible_pairs(made, grounds[0]) | _quiet_scrollbars(made, grounds[0])
     else:
+        made[QUIET] = made.get("foreground", "ansi_default")
         made |= dict.fromkeys(_SCROLLBARS, "ansi_bright_black") | dict.fromkeys(_TROUGHS, "ansi_default")
     if _is_shade_of(made.get("text-warning", ""), made.get("text-error", "")):
         made["text-warning"] = _WAITING_BESIDE_RED
@@ -148,6 +153,15 @@ def _quiet_on(grounds: list[Color]) -> str:
         if min(contrast(*shade) for shade in shades) >= LEAST_CONTRAST:
             return f"auto {percent}%"
     return "auto"
+
+
+def _one_quiet_on(grounds: list[Color]) -> Color:
+    """Return one colour of quiet text for all grounds: as little of black or white on the first as is legible."""
+    first = grounds[0]
+    strongest = first.get_contrast_text(1.0)
+    shades = (first.blend(strongest, percent / 100) for percent in range(_LEAST_QUIET, 100, 5))
+    legible_ones = (shade for shade in shades if all(contrast(shade, ground) >= LEAST_CONTRAST for ground in grounds))
+    return next(legible_ones, strongest)
 
 
 def _opaque(text: str) -> Color | None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from textual.color import Color
 
 import memento_tui
 from memento_tui.api import Workspace
@@ -38,6 +39,13 @@ def board(app: Driver) -> str:
 
 async def counted(app: Driver) -> None:
     await app.until(lambda: "verified" in board(app) and "..." not in board(app), "everything is counted")
+
+
+def colours_of(app: Driver, text: str) -> set[Color]:
+    """Return the colours in which Home draws a piece of text."""
+    drawn = [piece for line in home(app).board.render_lines(home(app).board.size.region) for piece in line]
+    styles = [piece.style for piece in drawn if text in (piece.text, piece.text.strip())]
+    return {Color.from_rich_color(style.color) for style in styles if style is not None and style.color is not None}
 
 
 async def test_every_panel_has_its_numbers(filled: Path) -> None:
@@ -96,6 +104,24 @@ async def test_what_waits_leads_to_its_kind_in_the_queue(filled: Path) -> None:
         section = app.app.section
         assert isinstance(section, ReviewSection)
         await app.until(lambda: section.rows.total == 1, "only the identity")
+
+
+async def test_what_you_did_is_green_on_home_what_agents_did_is_blue_and_no_tag_waits(filled: Path) -> None:
+    async with opened(filled, (220, 60), start="home") as app:
+        await counted(app)
+        yours, agents, waiting = (Color.parse(app.app.theme_variables[name]) for name in ("yours", "agents", "waiting"))
+        assert colours_of(app, "\N{FULL BLOCK} ") == {yours}
+        assert colours_of(app, "\N{MEDIUM SHADE} ") == {agents}
+        assert agents in colours_of(app, "claude")
+        assert waiting not in colours_of(app, "search") | colours_of(app, "store")
+
+
+async def test_quiet_words_stand_back_behind_the_others(filled: Path) -> None:
+    async with opened(filled, start="home") as app:
+        await counted(app)
+        (quiet,) = colours_of(app, "8 decisions")
+        (usual,) = colours_of(app, "48 memories")
+        assert quiet.brightness < usual.brightness
 
 
 async def test_the_namespaces_stand_beside_the_tags_with_how_much_each_holds(

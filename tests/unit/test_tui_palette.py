@@ -8,7 +8,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
-from memento_tui.tui.palette import LEAST_CONTRAST, MEANINGS, LegibleDim, contrast, legible
+from memento_tui.tui.palette import LEAST_CONTRAST, MEANINGS, QUIET, LegibleDim, contrast, legible
 
 THEMES = sorted(name for name in BUILTIN_THEMES if not name.startswith("ansi"))
 TEXTS = ("foreground", "text-error", "text-success", "text-warning", "text-accent", "text-primary", "text-secondary")
@@ -19,7 +19,7 @@ def test_every_meaning_stands_out_on_every_ground_of_every_theme(name: str) -> N
     colours = legible(BUILTIN_THEMES[name].to_color_system().generate())
     weak = {
         (text, ground): round(found, 2)
-        for text in (*TEXTS, *MEANINGS)
+        for text in (*TEXTS, *MEANINGS, QUIET)
         for ground in ("background", "surface", "panel")
         if (found := contrast(Color.parse(colours[text]), Color.parse(colours[ground]))) < LEAST_CONTRAST
     }

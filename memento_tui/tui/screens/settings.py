@@ -62,7 +62,7 @@ class SettingsScreen(Dialog[bool]):
     def compose(self) -> ComposeResult:
         """Show the list, what the one under the cursor means, and the keys."""
         with Vertical(classes="dialog wide-dialog"):
-            yield Static(Content("Settings  ") + literal(str(self._file.path), "$text-muted"), classes="dialog-title")
+            yield Static(Content("Settings  ") + literal(str(self._file.path), "$quiet"), classes="dialog-title")
             yield self._header
             yield self.rows
             yield self._about
@@ -102,7 +102,7 @@ class SettingsScreen(Dialog[bool]):
                 return
             default = "the preset's" if setting.default is None else _shown(str(setting.default), setting)
             takes = Content(f"{setting.takes}; default: {default}".replace("`", ""))
-            self._about.update(literal(setting.meaning.replace("`", "")) + Content("\n") + takes.stylize("$text-muted"))
+            self._about.update(literal(setting.meaning.replace("`", "")) + Content("\n") + takes.stylize("$quiet"))
 
     def _say(self, text: str, *, problem: bool = False) -> None:
         self._said.update(literal(text, "$text-warning" if problem else "$text-success"))

@@ -81,7 +81,7 @@ class OutcomesScreen(Dialog[None]):
     def _lines(self) -> list[Content]:
         lines: list[Content] = []
         for headline, reason in self._failed[:_MOST_FAILURES_SHOWN]:
-            lines += [literal(f"x {headline}", "bold"), literal(f"  {reason}", "$text-muted"), Content("")]
+            lines += [literal(f"x {headline}", "bold"), literal(f"  {reason}", "$quiet"), Content("")]
         if len(self._failed) > _MOST_FAILURES_SHOWN:
             lines.append(Content(f"and {len(self._failed) - _MOST_FAILURES_SHOWN:,} more"))
         return lines

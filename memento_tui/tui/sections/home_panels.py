@@ -24,9 +24,9 @@ from memento_tui.tui.widgets.panel_board import Panel, PanelLink, PanelRow, Text
 __all__ = ["HomeView", "head_rows", "panels", "welcome_rows"]
 
 _LOADING_TEXT = "..."
-_MUTED = "$text-muted"
+_MUTED = "$quiet"
 _PERSON, _AGENTS, _MAINTENANCE = "\N{FULL BLOCK}", "\N{MEDIUM SHADE}", "\N{LIGHT SHADE}"
-_STYLE_OF_MARK = {_PERSON: "$text-accent", _AGENTS: _MUTED, _MAINTENANCE: "dim", " ": ""}
+_STYLE_OF_MARK = {_PERSON: "$yours", _AGENTS: "$agents", _MAINTENANCE: "dim", " ": ""}
 _COUNT_WIDTH = 7
 _COMMAND_WIDTH = 31
 _WIDE_DAYS = 28
@@ -246,7 +246,10 @@ def _since_rows(view: HomeView, width: int, height: int) -> list[PanelRow]:
         label = cells(name or "without a name", width - _COUNT_WIDTH - 2).rstrip()
         narrower = f'agent:"{name}"' if name.isprintable() and not {'"', ","} & set(name or ",") else "actor:agent"
         rows.append(
-            [TextPiece(f"{count:>{_COUNT_WIDTH},}", "bold", _new_entries_link(view, narrower)), TextPiece(f"  {label}")]
+            [
+                TextPiece(f"{count:>{_COUNT_WIDTH},}", "bold", _new_entries_link(view, narrower)),
+                TextPiece(f"  {label}", "$agents"),
+            ]
         )
     if len(agents) > room:
         rest = sum(count for _, count in agents[room - 1 :])
@@ -474,7 +477,7 @@ def _tag_bars(tags: Sequence[tuple[str, int]], across: int, height: int) -> list
             TextPiece(said, style, _tag_link(tag)),
             TextPiece(" " * (cell_len(name) - cell_len(said))),
             TextPiece(f" {count:>{count_width},} ", "dim"),
-            TextPiece(bar, style if style.endswith("accent") else "dim"),
+            TextPiece(bar, "dim"),
             TextPiece(" " * (room - len(bar) + 2)),
         ]
     return list(rows)
@@ -488,7 +491,7 @@ _TAG_NAME_WIDTH = 14
 def _tag_style(count: int, most: int) -> str:
     """Return a style; the more a tag is used, the heavier."""
     share = count / most
-    return "bold $text-accent" if share > 0.6 else "bold" if share > 0.3 else "" if share > 0.1 else _MUTED  # noqa: PLR2004 - four weights
+    return "bold" if share > 0.3 else "" if share > 0.1 else _MUTED  # noqa: PLR2004 - three weights
 
 
 def _tag_link(tag: str) -> PanelLink:

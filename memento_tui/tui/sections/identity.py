@@ -145,7 +145,7 @@ class IdentitySection(ListSection[Crystal]):
         self._pending = None if present is None or present.status != "proposed" else self._pending_of(present.id)
         if present is None:
             self._shown = ()
-            self.set_side_text(Content.styled("" if self.filter else _EXPLANATION, "$text-muted"))
+            self.set_side_text(Content.styled("" if self.filter else _EXPLANATION, "$quiet"))
             return
         other = self._other(present)
         as_prose = self._shows_prose(present) or other is None

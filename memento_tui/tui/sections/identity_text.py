@@ -102,7 +102,7 @@ def crystal_changes(before: Crystal, after: Crystal) -> Content:
     """Return the difference of two crystals; of very long ones that of their beginnings, with a note."""
     head = f"compared with the one of {local_day(before.created_at)}, {local_time(before.created_at):%H:%M}"
     if before.content == after.content:
-        return literal(f"{head}: both say the same.", "$text-muted")
+        return literal(f"{head}: both say the same.", "$quiet")
     difference = text_difference(before.content[:_MAX_CHARACTERS], after.content[:_MAX_CHARACTERS])
     longer = max(before.content, after.content, key=len)
     rest = more_characters(longer, _MAX_CHARACTERS, _MORE_HINT)

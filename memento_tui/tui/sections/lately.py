@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from textual import work
+from textual.content import Content
 from textual.widgets import Static
 
 from memento_tui import clock
@@ -45,7 +46,7 @@ class Lately(ErrorBoundary, Static):
 
     def on_mount(self) -> None:
         """Say in the border what this is."""
-        set_border_title(self, "Lately")
+        set_border_title(self, " Lately ")
 
     def fit(self, lines: int) -> None:
         """Take so many lines; none where they are too few, or the screen is not tall."""
@@ -87,16 +88,20 @@ class Lately(ErrorBoundary, Static):
         self.display = bool(self._lines and rows)
         if self.display:
             width, now = self.content_size.width, clock.now()
-            self.update(literal("\n".join(_line(row, width, now) for row in rows), multiline=True))
+            self.update(Content("\n").join([_line(row, width, now) for row in rows]))
 
 
-def _line(row: ActivityRow, width: int, now: datetime) -> str:
+def _line(row: ActivityRow, width: int, now: datetime) -> Content:
     what = row.headline or note_in_words(row.entry.note) or f"{row.record} {row.record_id}".strip()
     left = width - _AGE_WIDTH - _DONE_WIDTH - _WHO_WIDTH - 6
     parts = [
         f"{ago(datetime.fromisoformat(row.entry.at), now):>{_AGE_WIDTH}}",
         cells(done_words(row.entry.action, proposes=row.proposes), _DONE_WIDTH),
         cells(what, max(left, 0)),
-        cells(writer_name(row.entry), _WHO_WIDTH),
+        "",
     ]
-    return "  ".join(parts).rstrip()
+    who = literal(cells(writer_name(row.entry), _WHO_WIDTH).rstrip(), _STYLES.get(row.entry.actor, ""))
+    return literal("  ".join(parts)) + who
+
+
+_STYLES = {"person": "$yours", "agent": "$agents"}

@@ -83,7 +83,7 @@ class SuggestionList(Static):
         lines = []
         for index, option in enumerate(options):
             note = f" {cells(option.note, notes)}" if notes else ""
-            text = literal(f" {cells(option.text, texts)}") + literal(f"{note} ", "$text-muted")
+            text = literal(f" {cells(option.text, texts)}") + literal(f"{note} ", "$quiet")
             lines.append(text.stylize("reverse") if index == self._at else text)
         self.update(Content("\n").join(lines))
 

@@ -208,8 +208,8 @@ class Board(Widget, can_focus=True):
             rule = _LINE * (inside - _width(title))
             rows = list(panel.draw(inside, height))[:height]
             framed = [_framed(_cut(row, inside), inside) for row in [*rows, *[()] * (height - len(rows))]]
-            head = [TextPiece(f"{_TOP_LEFT} ", _QUIET), *title, TextPiece(f" {rule}{_TOP_RIGHT}", _QUIET)]
-            foot = [TextPiece(f"{_BOTTOM_LEFT}{_LINE * (across - 2)}{_BOTTOM_RIGHT}", _QUIET)]
+            head = [TextPiece(f"{_TOP_LEFT} ", _LIKE_FRAMES), *title, TextPiece(f" {rule}{_TOP_RIGHT}", _LIKE_FRAMES)]
+            foot = [TextPiece(f"{_BOTTOM_LEFT}{_LINE * (across - 2)}{_BOTTOM_RIGHT}", _LIKE_FRAMES)]
             left = _MARGIN + ends[column]
             for offset, row in enumerate([head, *framed, foot]):
                 self._put(row, left, top + offset, number, column)
@@ -306,13 +306,14 @@ class Board(Widget, can_focus=True):
 _LINE, _SIDE = "\N{BOX DRAWINGS LIGHT HORIZONTAL}", "\N{BOX DRAWINGS LIGHT VERTICAL}"
 _TOP_LEFT, _TOP_RIGHT = "\N{BOX DRAWINGS LIGHT ARC DOWN AND RIGHT}", "\N{BOX DRAWINGS LIGHT ARC DOWN AND LEFT}"
 _BOTTOM_LEFT, _BOTTOM_RIGHT = "\N{BOX DRAWINGS LIGHT ARC UP AND RIGHT}", "\N{BOX DRAWINGS LIGHT ARC UP AND LEFT}"
-_QUIET = "dim"
+_LIKE_FRAMES = "$foreground 25%"
+"""The style of what frames a panel: that of the frames of lists."""
 
 
 def _framed(row: PanelRow, width: int) -> PanelRow:
     """Return a row of at most ``width`` cells between the sides of a panel."""
     blank = " " * (width - _width(row) + 1)
-    return [TextPiece(f"{_SIDE} ", _QUIET), *row, TextPiece(blank), TextPiece(_SIDE, _QUIET)]
+    return [TextPiece(f"{_SIDE} ", _LIKE_FRAMES), *row, TextPiece(blank), TextPiece(_SIDE, _LIKE_FRAMES)]
 
 
 def _width(row: Sequence[TextPiece]) -> int:
