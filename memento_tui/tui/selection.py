@@ -55,10 +55,14 @@ class Selection(Generic[SeenT]):
         """Records that this app wrote itself and that the list may not show yet."""
 
     def ids(self) -> list[str]:
-        """Return the ids of the marked rows in order, or else that of the row under the cursor."""
+        """Return the ids of the marked rows, or else that of the row under the cursor.
+
+        Those that are in memory come first, in the order of the list, so that a question names them as they stand.
+        """
         rows = self._rows()
         if rows.marks:
-            return self._distinct(sorted(rows.marks))
+            at_hand = [row.id for row in rows.at_hand(rows.marks)]
+            return self._distinct([*at_hand, *sorted(rows.marks.difference(at_hand))])
         return [rows.current.id] if rows.current else []
 
     def update_marks(self) -> None:

@@ -44,6 +44,12 @@ def test_a_command_is_for_the_marked_rows_or_else_for_the_one_under_the_cursor(r
     assert selection.ids() == ["b", "c"]
 
 
+def test_marked_rows_come_in_the_order_of_the_list_and_those_that_it_has_not_loaded_last(rows: FakeRows) -> None:
+    rows.loaded = {name: SeenVersion(name, 1) for name in "cab"}
+    rows.marks = frozenset("abcyx")
+    assert _selection(rows).ids() == ["c", "a", "b", "x", "y"]
+
+
 def test_a_marked_row_stays_as_it_was_when_it_was_marked(rows: FakeRows) -> None:
     selection = _selection(rows)
     rows.marks = frozenset("b")

@@ -101,9 +101,9 @@ class RowPages(Generic[PageRowT]):
         return rows if len(rows) == len(span) else None
 
     def found(self, ids: Collection[str]) -> Sequence[PageRowT]:
-        """Return the rows with these ids that are in memory."""
+        """Return the rows with these ids that are in memory, in the order of the list."""
         searched = frozenset(ids)
-        return [row for page in self._pages.values() for row in page if row.id in searched]
+        return [row for number in sorted(self._pages) for row in self._pages[number] if row.id in searched]
 
     def put(self, number: int, rows: Sequence[PageRowT], *, whole: bool = True) -> None:
         """Store the rows of a page; with ``whole`` false they are only its first."""
@@ -326,7 +326,7 @@ class PagedRows(ScrollView, Generic[RowT]):
         return self._source
 
     def at_hand(self, ids: Collection[str]) -> Sequence[RowT]:
-        """Return the rows with these ids that are in memory, as they are shown."""
+        """Return the rows with these ids that are in memory, as they are shown and in the order of the list."""
         return self._pages.found(ids)
 
     @property
