@@ -72,7 +72,8 @@ class UndoRunner:
             return f"{what}{parts}."
         go = next(command for command in COMMANDS if command.id == "app.undone")
         title = cells(row.headline, _MAX_TITLE_CELLS).rstrip(" .")
-        return f"{what}{parts}: {title}. {key_names(app.keys.of(go))} goes there."
+        end = "" if title.endswith("\N{HORIZONTAL ELLIPSIS}") else "."
+        return f"{what}{parts}: {title}{end} {key_names(app.keys.of(go))} goes there."
 
     async def go_there(self) -> None:
         """Go to the record that was undone or redone last."""

@@ -109,6 +109,18 @@ async def test_where_there_is_only_an_id_it_is_copied_at_once(notes: Path, works
         assert app.app.clipboard == skip.id
 
 
+async def test_an_undo_of_what_has_a_long_title_ends_it_with_one_sign_of_what_is_left_out(
+    notes: Path, workspace: Workspace
+) -> None:
+    workspace.update("first", title="The keyword index keeps at most sixty four memories unindexed")
+    async with opened(notes) as app:
+        await app.press("i")
+        await app.until(lambda: workspace.get("first").pinned, "it is pinned")
+        await app.press("z")
+        await app.until(lambda: "U goes there" in app.told, "it is undone")
+        assert "\N{HORIZONTAL ELLIPSIS} U goes there" in app.told
+
+
 async def test_an_undo_names_what_it_took_back_and_one_key_leads_there(notes: Path, workspace: Workspace) -> None:
     async with opened(notes) as app:
         await app.press("U")
