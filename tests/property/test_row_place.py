@@ -107,6 +107,12 @@ def test_a_row_that_is_asked_for_is_shown(change: Change, data: st.DataObject) -
     assert (reading.cursor + 1) * row_height <= reading.top_line + change.place.height
 
 
+def test_a_row_that_comes_back_among_the_visible_ones_hides_none_of_those_above_it() -> None:
+    place = ReadingPosition(cursor=1, cursor_id="c", top_line=0, top_id="a", height=3, row_height=1)
+    reading = read_rows_at_position(FakeSource("abcdefg"), place, "b")
+    assert (reading.cursor, reading.top_line, reading.moved) == (1, 0, 0)
+
+
 @given(changes(), st.data())
 def test_a_range_holds_its_ends_and_all_between_in_either_direction(change: Change, data: st.DataObject) -> None:
     one, other = data.draw(st.sampled_from(change.before)), data.draw(st.sampled_from(change.before))

@@ -204,6 +204,9 @@ def read_rows_at_position(
     selected = None if select is None else source.locate(select)
     if selected is not None:
         cursor = selected
+        if selected * position.row_height <= top_line:
+            # It arrived in the visible part itself, so that this need not move for it.
+            top_line, moved = position.top_line, 0
         top_line = replace(position, top_line=top_line).line_showing(selected)
     top_line = max(0, min(top_line, total * position.row_height - position.height))
     first_page = top_line // position.row_height // PAGE_SIZE
