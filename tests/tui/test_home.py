@@ -236,7 +236,7 @@ async def test_where_agents_wrote_nothing_since_the_last_changes_are_listed(fill
         mark_seen(person)
     async with opened(filled, start="home") as app:
         await counted(app)
-        assert "No agent has written since. The last changes:" in board(app)
+        assert "No agent wrote since. The last:" in board(app)
         assert any(spot.link.query.startswith("since:") for spot in home(app).board._positions)
 
 

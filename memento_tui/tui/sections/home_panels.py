@@ -229,7 +229,7 @@ def _since_rows(view: HomeView, width: int, height: int) -> list[PanelRow]:
         return [[TextPiece(_LOADING_TEXT, "dim")]]
     if not totals.entries:
         latest = [_change_row(row, width) for row in view.agent_changes[: height - 1]]
-        said = "No agent has written since. The last changes:" if latest else "No agent has written anything."
+        said = "No agent wrote since. The last:" if latest else "No agent has written anything."
         return [[TextPiece(said, _MUTED)], *latest]
     many = "more than " if totals.is_capped else ""
     changes = f"{many}{_plural(totals.entries, 'change')}"
