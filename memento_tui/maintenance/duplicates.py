@@ -18,7 +18,7 @@ from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.storage.transaction import Transaction
 from memento_tui.text.statements import missing_statements, statements
-from memento_tui.text.terms import STOP_WORDS, terms
+from memento_tui.text.terms import STOP_WORDS, compared_terms
 from memento_tui.text.unspaced import UNSPACED_CHARACTERS
 
 __all__ = [
@@ -82,7 +82,7 @@ def _numbers(text: str) -> set[str]:
 @lru_cache(maxsize=128)
 def _stems(text: str) -> frozenset[str]:
     """Return the stems of a text; one that was compared a moment ago mostly is compared again."""
-    return frozenset(stem for stem in terms(text[:_CHARACTERS_COMPARED]) if stem not in STOP_WORDS)
+    return frozenset(stem for stem in compared_terms(text[:_CHARACTERS_COMPARED]) if stem not in STOP_WORDS)
 
 
 def is_near_duplicate(older: Memory, newer: Memory, found: float) -> bool:

@@ -11,7 +11,7 @@ import msgspec
 from memento_tui.text.lexicon import count_negations
 from memento_tui.text.markdown import code_spans
 from memento_tui.text.sentences import sentences
-from memento_tui.text.terms import STOP_WORDS, terms
+from memento_tui.text.terms import STOP_WORDS, compared_terms
 
 __all__ = ["TextStatement", "missing_statements", "statements"]
 
@@ -86,7 +86,7 @@ def _parts(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _statement(text: str, *, is_code: bool = False) -> TextStatement:
-    words = frozenset(stem for stem in terms(text) if stem not in STOP_WORDS)
+    words = frozenset(stem for stem in compared_terms(text) if stem not in STOP_WORDS)
     marked = _MARKED_WORD.findall(text.casefold())
     exact = frozenset(word.strip("./:-") for word in marked if _EXACT.search(word))
     return TextStatement(
@@ -118,8 +118,7 @@ class _Made:
     def holds(self, statement: TextStatement) -> bool:
         """Tell whether one of them says all of a statement; only those with its rarest word are looked at."""
         parts = [self._by_part.get(part, []) for part in statement.words | statement.exact]
-        if not parts:
-            # Words of grammar alone, or a long sentence in a script without spaces, of which `terms` gives none.
+        if not parts:  # words of grammar alone
             return statement.plain in self._plain
         return any(statement.is_made_by(one) for one in min(parts, key=len))
 

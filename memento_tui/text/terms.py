@@ -20,6 +20,7 @@ __all__ = [
     "analyzer",
     "camel_case_parts",
     "character_bigrams",
+    "compared_terms",
     "different_stems",
     "has_identifiers",
     "identifiers",
@@ -60,10 +61,18 @@ EDGE_PUNCTUATION = ".,;:!?\"'`()[]{}<>*_~|=…“”‘’«»‹›。、，"  
 
 _MOST_IDENTIFIERS, _LONGEST_IDENTIFIER, _MOST_CAMEL_PARTS = 20_000, 200, 8
 
+_LONGEST_TERM = 80
+"""Bytes of UTF-8 from which on a word is no term."""
+
 
 def _word_analyzer(*filters: tantivy.Filter) -> tantivy.TextAnalyzer:
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    for step in (tantivy.Filter.remove_long(80), tantivy.Filter.lowercase(), tantivy.Filter.ascii_fold(), *filters):
+    for step in (
+        tantivy.Filter.remove_long(_LONGEST_TERM),
+        tantivy.Filter.lowercase(),
+        tantivy.Filter.ascii_fold(),
+        *filters,
+    ):
         builder = builder.filter(step)
     return builder.build()
 
@@ -89,6 +98,18 @@ def analyzer(name: str) -> tantivy.TextAnalyzer:
 def terms(text: str, name: str = "stemmed") -> list[str]:
     """Return the terms of a text, as the index holds them."""
     return analyzer(name).analyze(searchable(text))
+
+
+def compared_terms(text: str) -> list[str]:
+    """Return the terms by which texts are compared: long runs of a script without spaces are among them.
+
+    The index holds their pairs of characters, and no such run. Two texts would be alike by a name in other letters.
+    """
+    found = terms(text)
+    if not text.isascii():
+        runs = _unspaced_script().findall(searchable(text))
+        found += [run for run in runs if len(run.encode()) >= _LONGEST_TERM]
+    return found
 
 
 def different_stems(text: str) -> list[str]:

@@ -235,6 +235,16 @@ def test_a_statement_is_made_where_another_says_all_of_it(one: str, other: str, 
     assert len(missing_statements(one, other)) == missing
 
 
+def test_long_sentences_without_spaces_are_not_alike_by_a_name_that_they_share() -> None:
+    sessions = "Redisには利用者のセッションデータを必ず暗号化した上で保存すると先週の会議で正式に決めました。"
+    caches = "Redisでは開発環境のキャッシュデータを一時間ごとに全部削除するという手順を毎晩必ず実行します。"
+    assert memory_likeness(note(sessions), note(caches)) < 0.5
+    assert [one.text for one in missing_statements(sessions, caches)] == [sessions]
+    assert merged_content(sessions, caches) == f"{caches}\n{sessions}"
+    assert not is_duplicate(sessions, caches)
+    assert is_duplicate(sessions, sessions)
+
+
 def is_duplicate(older: str, newer: str, **fields: Any) -> bool:  # noqa: ANN401 - fields
     sides = note(older, **fields), note(newer, **fields)
     return is_near_duplicate(*sides, max(0.8, memory_likeness(*sides)))
