@@ -320,7 +320,8 @@ def _check_same_subject(before: Proposal, after: Proposal) -> None:
 def _is_set_aside(before: Memory, after: Memory) -> bool:
     """Tell whether a memory only waits from now on. It may be said to come from outside: that makes it no surer."""
     if after.source_type == "external":
-        before = msgspec.structs.replace(before, source_type="external")
+        # An agent's claim that the person said it goes with that.
+        before = without_decisions(before, msgspec.structs.replace(before, source_type="external"))
     return after.status == "pending" and _same(before, after, (*_MEANING_FIELDS, *_STANDING_FIELDS))
 
 

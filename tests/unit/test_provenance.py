@@ -59,6 +59,15 @@ def test_a_memory_that_a_page_said_becomes_external_and_waits(
     assert workspace.search("acme certificate").results == []
 
 
+def test_what_a_page_said_waits_though_the_agent_says_that_the_person_did(
+    workspace: Workspace, agent: Workspace, transcript: Path
+) -> None:
+    copied = agent.remember(TEXT, source_type="user")
+    assert outcomes(check_provenance(workspace, transcript, BILLING)) == {copied.id: "held"}
+    now = workspace.get(copied.id)
+    assert (now.source_type, now.status, now.extra) == ("external", "pending", {})
+
+
 def test_it_is_found_once_and_one_undo_takes_it_back(workspace: Workspace, agent: Workspace, transcript: Path) -> None:
     copied = agent.remember(TEXT)
     check_provenance(workspace, transcript, BILLING)
