@@ -27,7 +27,8 @@ class MemoryEvent(msgspec.Struct, frozen=True):
 
 _IS_UNDER = "({0} = :namespace OR ({0} >= :below AND {0} < :end))"
 
-_NAMESPACE_THEN = "json_extract(change.image, '$.namespace')"
+_NAMESPACE_THEN = "coalesce(json_extract(change.image, '$.namespace'), 'global')"
+"""The namespace of a memory at a version: an image leaves out what a memory has by default."""
 
 _SELECT_EVENTS = (
     "SELECT entry.id, change.ordinal, entry.at,"

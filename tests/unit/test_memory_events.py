@@ -34,6 +34,13 @@ def test_the_changes_of_a_namespace_are_told_newest_first(workspace: Workspace) 
     assert _events(workspace, since=clock.now() + timedelta(seconds=1)) == []
 
 
+def test_the_changes_of_the_default_namespace_are_told(workspace: Workspace) -> None:
+    mine = workspace.remember("Mine.")
+    workspace.remember("Not of this namespace.", namespace="accounts/eve")
+    workspace.update(mine.id, title="Food")
+    assert _events(workspace, "global") == [(mine.id, "update"), (mine.id, "create")]
+
+
 def test_a_memory_that_was_moved_here_brings_nothing_of_where_it_was(workspace: Workspace) -> None:
     moved = workspace.remember("Once private.")
     workspace.update(moved.id, namespace="accounts/eve/default")
