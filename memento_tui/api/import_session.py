@@ -172,17 +172,21 @@ class ImportSession:
     def fields_of_others(self, memory: Memory) -> frozenset[str]:
         """Return the fields of a memory whose values neither this person nor a file gave, of those that agents may set.
 
-        They are all of a memory that began as another's, but for what the person or a file wrote into it since.
+        They are all of a memory that began as another's, but for what the person or a file wrote into it since. What
+        maintenance notes in a memory as it ages is whose that memory was before.
         """
         found: set[str] = set()
         left = set(AGENT_FIELDS)
         revisions = self.history(memory.id)
         for number, revision in enumerate(revisions):
+            origin = origin_of(revision.entry)
+            if origin == "maintenance" and revision.version > 1:
+                continue
             before = revisions[number + 1].record if number + 1 < len(revisions) else None
             after = revision.record
             changed = {one for one in left if None in (after, before) or getattr(after, one) != getattr(before, one)}
             left -= changed
-            if origin_of(revision.entry) not in ("person", "file"):
+            if origin not in ("person", "file"):
                 found |= changed
         return frozenset(found)
 

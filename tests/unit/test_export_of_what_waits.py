@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.formats.registry import FORMATS
 from memento_tui.mirror.mirror import Mirror
+from tests.clocks import START
 from tests.unit.mirroring import put, step
 
 FOREIGN = [one.name for one in FORMATS.values() if not one.is_own and not one.is_remote]
@@ -78,6 +82,19 @@ def test_a_note_of_instructions_goes_back_to_its_place(workspace: Workspace, tmp
     run_import(workspace, "vault", notes)
     run_export(workspace, tmp_path / "out", format_name="vault")
     assert (tmp_path / "out" / "CLAUDE.md").read_text() == "Use two spaces.\n"
+
+
+def test_a_note_of_instructions_that_has_aged_goes_back_to_its_place(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "CLAUDE.md").write_text("Use two spaces. Never use tabs.\n")
+    run_import(workspace, "vault", notes)
+    monkeypatch.setattr(clock, "now", lambda: START + timedelta(days=200))
+    assert [action.action for action in maintain_workspace(workspace).actions] == ["compact"]
+    run_export(workspace, tmp_path / "out", format_name="vault")
+    assert (tmp_path / "out" / "CLAUDE.md").read_text() == "Use two spaces. Never use tabs.\n"
 
 
 def test_no_agent_moves_what_an_import_brought_into_a_file_of_instructions(

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import shutil
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.formats import claude, claude_export
 from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.model import Memory
+from tests.clocks import START
 from tests.made import note
 from tests.unit.format_reading import reading
 
@@ -83,6 +87,17 @@ def test_an_untouched_memory_returns_byte_for_byte(workspace: Workspace, home: P
     assert files(tmp_path / "out") == before
     again = run_import(workspace, "claude", home)
     assert (again.imported, again.updated) == (0, 0)
+
+
+def test_what_has_aged_since_the_import_returns_byte_for_byte(
+    workspace: Workspace, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imported(workspace, home)
+    before = files(home)
+    monkeypatch.setattr(clock, "now", lambda: START + timedelta(days=200))
+    assert {action.action for action in maintain_workspace(workspace).actions} == {"compact", "demote"}
+    assert run_export(workspace, home, format_name="claude").files == 0
+    assert files(home) == before
 
 
 def test_an_edited_statement_changes_its_own_lines_only(workspace: Workspace, home: Path) -> None:
