@@ -628,6 +628,13 @@ def test_the_better_of_two_alike_candidates_is_kept_and_the_earlier_of_two_equal
     ]
 
 
+def test_two_long_statements_without_spaces_are_both_kept_though_they_share_a_name() -> None:
+    sessions = "Redisには利用者のセッションデータを必ず暗号化した上で保存すると先週の会議で正式に決めました。"
+    caches = "Redisでは開発環境のキャッシュデータを一時間ごとに全部削除するという手順を毎晩必ず実行します。"
+    found = from_user(f"Remember: {sessions}", f"Remember: {caches}", f"Remember: {caches}")
+    assert [text_of(candidate) for candidate in found] == [sessions, caches]
+
+
 def test_no_more_candidates_are_returned_than_asked_for_and_the_best_come_first() -> None:
     said = [f"always check {left} with {right}" for left, right in zip(WORDS[::2], WORDS[1::2], strict=True)]
     said.append("skip the Windows builds for now")

@@ -15,7 +15,7 @@ import msgspec
 
 from memento_tui.text.markdown import Span, blocks
 from memento_tui.text.sentences import split_paragraph
-from memento_tui.text.terms import STOP_WORDS, character_bigrams, terms
+from memento_tui.text.terms import STOP_WORDS, character_bigrams, compared_terms
 
 __all__ = [
     "Candidate",
@@ -294,4 +294,4 @@ _CONTRACTION_PARTS = frozenset(
 
 def content_words(text: str) -> frozenset[str]:
     """Return the stems of a text without stop words and parts of contractions."""
-    return frozenset(term for term in terms(text) if term not in STOP_WORDS and term not in _CONTRACTION_PARTS)
+    return frozenset(compared_terms(text)) - STOP_WORDS - _CONTRACTION_PARTS
