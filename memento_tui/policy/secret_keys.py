@@ -35,8 +35,7 @@ _KEY = re.compile(
         | fremd | primaria | primaire | primária | 主键 | (?<![a-z]) (?: [a-z]{2,12}[ _-])? ids? (?![a-z]) | uuid | guid | trace
         | \btx\b | transaction | address | contract | \bmd5 | revision | \brev\b | \bsalt\b | nonce | snapshot | \bmerge[d]?\b
         | \bfigma | playlist | \bvideo | \bboard | \bcard\b | \bprice\b | product | \bissue | \bevent | \brun\b | deployment | channel | \bzone | tenant
-        | dashboard | \bref\b | \buid\b | \bfile\b | \bdoc(?:ument)?s?\b | \bsheet | \bfolder | \bimage | container | landed | reverted | cherry
-        | go\.sum | \bh1\b | \benc\[aes )""",
+        | dashboard | \bref\b | \buid\b | \bfile\b | \bdoc(?:ument)?s?\b | \bsheet | \bfolder | \bimage | container | landed | reverted | cherry )""",
     re.ASCII,
 )
 """A word for a key; or for what opens nothing, where the group ``open`` holds it."""

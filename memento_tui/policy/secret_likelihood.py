@@ -64,7 +64,6 @@ _NAMED = re.compile(
     | \d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\d+)? | 0x[0-9a-fA-F]+ | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
     | [A-Za-z]+\d+(?:\.\d+)+\w* | [a-z]{2}-[a-z]+-\d[a-z]?
     | (?i:sha|md|rs|es|hs|aes|rsa|utf|pbkdf|rfc|iso|base)[-_]?\d+\w*
-    | (?:sk-)?(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-nistp\d+)(?:@openssh\.com)?
     | \d{4}-\d\d-\d\d.* | \d{1,2}:\d\d(?::\d\d)?\w{0,2} | v?\d+(?:\.\d+){1,3}(?:[-+]\w*|\.x)?
     | (?:[A-Za-z][\w.-]*/){2,}[\w.-]* | AAAA[A-Z0-9].* | MII[A-Z].* | age1\w+
     | (?:pk|cus|acct|evt|pi|ch|sub|price|prod|in|we|req)_(?:live_|test_)?\w+
