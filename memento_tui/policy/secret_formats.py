@@ -80,9 +80,31 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
     form(
         "key",
         "product licen activation serial registration cd~ cd- windows~ windows- office~ office-",
-        r"\b(?:product|licen[sc]e|activation|serial|registration|cd|windows|office)[ -](?:key|code|number)[ :]{1,3}(?:is[ ])?(?P<secret>(?-i:[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2,7}))(?![\w-])",
+        r"\b(?:product|licen[sc]e|activation|serial|registration|cd|windows|office)[ -](?:key|code|number)[ :]{1,3}(?:is[ ])?(?P<secret>(?-i:[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,7}))(?![\w-])",
         "digits",
     ),
+    form(
+        "key",
+        "lizenz licence licencia licença licenza licencyjny лиценз 注册码 註冊碼 激活码 授权码 序列号 プロダクトキー ライセンスキー シリアル 시리얼",
+        r"""(?:lizenz(?:schlüssel|code|nummer)|cl[ée]\sde\slicence|clave\sde\slicencia|chave\sde\slicença|chiave\sdi\slicenza|klucz\slicencyjny
+        |лицензионный\s(?:ключ|код)|注册码|註冊碼|激活码|授权码|序列号|プロダクトキー|ライセンスキー|シリアル(?:番号|キー|コード)|시리얼[ ]?(?:번호|키))
+        [ ]?(?:是|は|为|ist|est|es|é|è|to)?[ :\uff1a]{0,3}(?P<secret>(?-i:[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,7}))(?![\w-])""",
+        "digits",
+    ),
+    form(
+        "private key",
+        "keypair id.json solana private~key secret~key",
+        r"\b(?:keypair|id\.json|solana[\w-]{0,12}|private[ ]key|secret[ ]key)\b[^\n\[]{0,40}?(?<![\w+/])(?P<secret>(?-i:[1-9A-HJ-NP-Za-km-z]{86,88}))(?![\w+/=])",
+        "any",
+    ),
+    form(
+        "private key",
+        "keypair id.json solana private~key secret~key private_key secret_key network_key",
+        r"\b(?:keypair|id\.json|solana[\w-]{0,12}|(?:private|secret)[ _]key|network_key)\b[^\n\[]{0,40}?\[[ ]?(?P<secret>\d{1,3}(?:[ ]?,[ ]?\d{1,3}){15,63})[ ]?\]",
+        "sure",
+    ),
+    form("password hash", ":::", r":[0-9a-f]{32}:(?P<secret>[0-9a-f]{32}):::", "any"),
+    form("password", "register", r"\bregister\s{0,2}=>\s{0,2}[^\s:@]{1,40}:(?P<secret>[^\s@:]{3,128})@", "any"),
     form("recovery key", "bitlocker", r"(?<![\d-])(?P<secret>(?:\d{6}-){7}\d{6})(?![\d-])", "any"),
     form(
         "password",
@@ -165,8 +187,8 @@ FORMAT_RULES: tuple[FormatRule, ...] = (
     ),
     form(
         "webhook",
-        "/hooks/ /hook/ /with/key/",
-        r"/(?:hooks?|bot/v2/hook|with/key)/(?P<secret>[\w-]{16,80})",
+        "/hooks/ /hook/ /webhook/ /webhooks/ /with/key/",
+        r"/(?:(?:web)?hooks?|bot/v2/hook|with/key)/(?P<secret>[\w-]{16,80})",
         "key",
     ),
     # Sentences

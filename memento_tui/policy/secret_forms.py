@@ -305,6 +305,7 @@ COMMAND_RULES: tuple[FormatRule, ...] = (
     form("password", "freerdp rdesktop", r"\b(?:[xw]freerdp3?|sdl-freerdp)\b@L@\s/p:@V@", "any"),
     form("password", "rdesktop", r"\brdesktop\b@L@\s-p\s{0,2}@V@", "any"),
     form("token", "-auth", r"\s-{1,2}auth[ =]{1,2}[\"']?[\w.@-]{1,60}:(?P<secret>[^\s\"':]{6,256})", "key or strict"),
+    form("token", "config.sh config.cmd", r"\bconfig\.(?:sh|cmd)\b@L@\s--token[ =]{1,2}@V@", "any"),
     form("token", "sonar.", r"-dsonar\.(?:login|token|password)=@V@", "key or strict"),
     form(
         "password",

@@ -43,7 +43,8 @@ _TEMPLATE = re.compile(
 """How a value begins that somebody is to replace."""
 _REFERENCE = re.compile(
     r"""(?x) [A-Za-z_][\w.]{0,80}[\[(]                         # get_password(), os.environ["X"]
-    | [A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){1,6}$       # settings.password
+    | [A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){1,6}$       # settings.password, but no word.word42
+      (?<! [A-Za-z]{4}\d{2} ) (?<! [A-Za-z]{4}\d{3} ) (?<! [A-Za-z]{4}\d{4} )
     | [A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}$         # DB_PASSWORD, the name of a variable
     | op:// | vault: | ssm: | env[:.] | file: | arn: | https?://
     | ~/ | /[A-Za-z] | \.{1,2}/                           # a path

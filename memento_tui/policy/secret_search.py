@@ -29,7 +29,38 @@ __all__ = ["find_secrets", "kind_by_name"]
 def find_secrets(text: str, *, by_weights: bool) -> list[SecretSpan]:
     """Return where secrets stand, in order and without overlaps; ``by_weights`` asks the learned weights too."""
     likely: Iterable[SecretSpan] = likely_spans(text) if by_weights else ()
-    return _merge_spans(chain(_with_rest(_secret_spans(text), text), likely), text)
+    found = _merge_spans(chain(_with_rest(_secret_spans(text), text), likely), text)
+    return _without_public(found, text) if any(kind in _UNKNOWN_KINDS for _, _, kind in found) else found
+
+
+_UNKNOWN_KINDS = ("key", "password")
+"""Kinds of what shows by its surroundings or its looks, and by no shape that a maker gave it."""
+_PUBLIC = re.compile(
+    r"""(?x) \b h1:[A-Za-z0-9+/]{43}=                                   # the sum of a module in go.sum
+    | \b (?i:sec-websocket-(?:key|accept)) ["']?:[ ]{0,2} ["']?[A-Za-z0-9+/]{22,27}={1,2}
+    | \b ENC\[AES256_GCM,[^\]\s]{1,4000}\]                           # a value that sops encrypted
+    | \$ANSIBLE_VAULT;\d\.\d;AES256 [^\n]{0,24}? \s{0,8} (?<![0-9a-f])
+        [0-9a-f]{40,128}+ (?: \s{1,8} [0-9a-f]{40,128}+ ){0,200}
+    | \b [A-Za-z]{1,40}_[A-Za-z]{1,40}__[A-Za-z0-9]{5} \b             # a class of a CSS module
+    | \b (?: ssh-(?:ed25519|rsa|dss) | ecdsa-sha2-nistp\d{3} ) (?= \s AAAA )
+    | \b kid \b ["']?[ ]{0,2}[:=]?[ ]{0,2} ["']?[\w-]{20,48} (?![\w.-]) # which key of a JWKS
+    | (?: \\[sSwWdDbB] (?: [*+?] | \{\d{1,3}(?:,\d{0,3})?\} ){0,2} ){1,8} (?!\w) # a part of a regular expression
+    """,
+    re.ASCII,
+)
+"""What many can read, or what is encrypted already, though it looks like a key or stands beside the word for one."""
+
+
+def _without_public(found: list[SecretSpan], text: str) -> list[SecretSpan]:
+    """Return the spans without those that are part of something public, but for tokens of makers that are known."""
+    public = [match.span() for match in _PUBLIC.finditer(text)]
+    starts = [start for start, _end in public]
+    kept = []
+    for start, end, kind in found:
+        before = bisect_left(starts, start + 1) - 1
+        if kind not in _UNKNOWN_KINDS or before < 0 or public[before][1] < end:
+            kept.append((start, end, kind))
+    return kept
 
 
 _NAMES_OF_NAMES = ("name", "key", "variable", "field")

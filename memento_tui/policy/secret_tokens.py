@@ -158,6 +158,7 @@ TOKEN_RULES: tuple[TokenRule, ...] = (
     _begins("Brevo key", "xkeysib- xsmtpsib-", rf"{_HEX}{{40,}}+(?:-\w{{16}})?"),
     _begins("Resend key", "re_", r"[A-Za-z0-9]{8}_?[A-Za-z0-9]{12,}+", judged=True),
     TokenRule("Cloudflare key", ("v1.0-",), rf"(?<![\w.-])v1\.0-(?:{_HEX}{{24}}-)?{_HEX}{{100,}}+"),
+    _begins("Cloudflare token", "eyJhIjoi", r"[\w+/=-]{80,}+"),
     _begins("Heroku key", "HRKU-", rf"{_WEB}{{30,}}+"),
     _begins("Fly token", "Fm1_ Fm1a_ Fm1r_ Fm2_ fm1_ fm1a_ fm1r_ fm2_ fo1_", r"[\w+/=,-]{40,}+"),
     _begins("Vercel token", "vercel_blob_rw_ vcp_ vck_ vci_ vca_ vcr_", r"\w{20,}+", judged=True),

@@ -197,7 +197,11 @@ def _card_codes(_text: str, read: str) -> Iterator[SecretSpan]:
 _MIN_DIGITS_OF_PASSWORD = 6
 """Digits of a password that has no letters."""
 
-_SEED_NEAR = re.compile(r"totp|(?<![a-z])(?:otp|2fa|mfa|two-factor|authenticator|one-time)(?![a-z])", re.ASCII)
+_SEED_NEAR = re.compile(
+    r"totp|(?<![a-z])(?:otp|2fa|mfa|two-factor|authenticator|one-time|zwei-faktor|deux facteurs|dos factores|dois fatores)(?![a-z])"
+    r"|两步验证|二步验证|双重验证|身份验证器|二段階認証|2段階認証|認証アプリ|2단계 인증|двухфактор",
+    re.ASCII,
+)
 _SEED = re.compile(
     r"(?<![\w+/=.-])(?:[A-Z2-7]{16,128}(?![\w+/-])|(?:[A-Z2-7]{4}[ -]){3,31}[A-Z2-7]{4}(?!\w)|(?:[a-z2-7]{4}[ -]){3,31}[a-z2-7]{4}(?!\w))",
     re.ASCII,
@@ -208,7 +212,8 @@ def _seeds(text: str, read: str) -> Iterator[SecretSpan]:
     """Yield the seeds of one-time codes: digits of base32 in one run, or in groups of four."""
     for start, end in _near(_SEED_NEAR, read, text):
         for match in _SEED.finditer(text, start, end):
-            if sum(map(str.isdigit, match[0])) > 1:
+            in_groups = match[0].isupper() and len(re.split("[ -]", match[0])) > 1
+            if sum(map(str.isdigit, match[0])) > (0 if in_groups else 1):
                 yield *match.span(), "one-time secret"
 
 
@@ -309,7 +314,23 @@ _FINDERS: tuple[tuple[frozenset[str], Callable[[str, str], Iterator[SecretSpan]]
         ),
         _door_codes,
     ),
-    (SPOKEN.add("otp", "2fa", "mfa", "two-factor", "authenticator", "one-time"), _seeds),
+    (
+        SPOKEN.add(
+            *("otp", "2fa", "mfa", "two-factor", "authenticator", "one-time", "zwei-faktor", "deux facteurs"),
+            *(
+                "dos factores",
+                "dois fatores",
+                "两步验证",
+                "二步验证",
+                "双重验证",
+                "身份验证器",
+                "二段階認証",
+                "2段階認証",
+            ),
+            *("認証アプリ", "2단계 인증", "двухфактор"),
+        ),
+        _seeds,
+    ),
     (
         SPOKEN.add("y code", "y-code", "p code", "p-code", "h code", "2fa code"),
         _recovery_codes,

@@ -22,6 +22,8 @@ def drawn(length: int, alphabet: str = ALNUM) -> str:
 CHOSEN = "Tul1p" + "meadow#47"
 WORDY = "Otter" + "_Ember88"
 DASHED = "granit-" + "timber-84"
+DOTTED = "quartz." + "drizzle536"
+LICENCE = "MPVVQPKZ-UK175YMM-" + "DA3H9HH0-SYSQO6J7"
 DRAWN = "q7RbT2xLw9ZkV4" + "mNc8Yd1QsB3"
 SHORT = "Ev4cDD" + "YBae9x4Cf"
 HEX = "5d4d97f437cb777f" + "daa63f6c9af1e622"
@@ -117,7 +119,41 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "secret"), [*COMMANDS, *CODE, *PAIRS, *KEYS, *SENTENCES])
+FORMS = [
+    ("./config.sh --url https://github.com/shop/api --token {}", "AZDXJBPEAZHURI" + "DYZNFQQGWHJBEUB"),
+    ("sudo cloudflared service install {}", "eyJhIjoi" + 4 * DRAWN),
+    ("http://ha.lan:8123/api/webhook/{} opens the garage", DRAWN),
+    ("n8n starts it on https://n8n.shop.example/webhook/{}", UUID),
+    ("amqp://orders:{}@10.2.0.8:5672/sales", DOTTED),
+    ("smtps://noreply:{}@mail.shop.example:465", DOTTED),
+    ("unzip -P {} x.zip", DOTTED),
+    ("Lizenzschlüssel: {}", LICENCE),
+    ("报表组件的注册码\uff1a{}\uff0c绑定在构建机上", LICENCE),
+    ("共享账号开了两步验证\uff0c密钥是 {}\uff0c手机丢了就用它", "KRJX OMFW " + "PVEK TBJ7"),
+    ("solana keypair in base58: {}", (DRAWN * 4).replace("0", "2")[:87]),
+    ("zigbee network_key: [{}]", "7, 12, 201, 44, 9, 180, 33, 96, " + "250, 3, 71, 18, 142, 65, 5, 220"),
+    ("tom:1001:aad3b435b51404eeaad3b435b51404ee:{}:::", HEX),
+    ("register => 1001:{}@sip.shop.example", WORDY),
+]
+PUBLIC = [
+    f"go.sum: github.com/golang-jwt/jwt/v5 v5.2.1 h1:{(2 * DRAWN)[:43]}=",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ== is the sample of the RFC",
+    f"db_password: ENC[AES256_GCM,data:Lgk201Uj8LZr,iv:{DRAWN}=,tag:{DRAWN[:22]}==,type:str]",
+    f"vault.yml begins with $ANSIBLE_VAULT;1.1;AES256 and then {HEX}{HEX}",
+    "CSS modules: PasswordInput_wrapper__eEsnB PasswordInput_eye__Rcr27",
+    "The key for authorized_keys: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIUocVewoaWQjtKtxSmHv9MNSl3Wx tom@laptop",
+    "The JWKS has two entries, kid brKU-moR4fi3cnoJjpQA2IIzl0c is the current one",
+    r"The rule (?i)password\s*[:=]\s*\S+ hits too much",
+]
+
+
+@pytest.mark.parametrize("value", [CHOSEN, f"\\d+{DASHED}"])
+def test_what_stands_beside_something_public_is_no_less_a_secret(value: str) -> None:
+    """Nobody hides a password behind a part of a regular expression or of an encrypted file."""
+    assert value not in redact_text(f"ENC[AES256_GCM,data:x] and the password: {value}")[0]
+
+
+@pytest.mark.parametrize(("sentence", "secret"), [*COMMANDS, *CODE, *PAIRS, *KEYS, *SENTENCES, *FORMS])
 def test_a_secret_is_removed_whole_whatever_stands_around_it(sentence: str, secret: str) -> None:
     cleaned, found = redact_text(sentence.format(secret))
     assert found
@@ -135,6 +171,7 @@ def test_a_key_that_goes_on_in_the_next_line_is_removed_to_its_end() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        *PUBLIC,
         "docker run -p 8080:80 -t shop/api:1.4.2 -w /app2",
         "pytest -k test_auth2 -p no:cacheprovider, ssh -p 2222 -t tom@web1",
         "snmpwalk -v2c -c public 10.2.0.9",
