@@ -482,8 +482,8 @@ class MemoryEditor:
         reasons, evidence = self._reasons_of_new(memory, screened), screened.evidence
         if quarantined:
             reasons, evidence = (*reasons, QUARANTINED), {**evidence, "session": quarantined}
-        print_ = creation_fingerprint(memory)
-        draft = ProposalDraft("create", memory, evidence=evidence, fingerprint=print_, session=quarantined)
+        fingerprint = creation_fingerprint(memory)
+        draft = ProposalDraft("create", memory, evidence=evidence, fingerprint=fingerprint, session=quarantined)
         self._gate.propose(tx, draft, Verdict("propose", reasons or ("asked_to_wait",)))
 
     def relate(self, src: str, dst: str, kind: str, label: str) -> None:

@@ -48,7 +48,7 @@ _PUBLIC = re.compile(
     """,
     re.ASCII,
 )
-"""What many can read, or what is encrypted already, though it looks like a key or stands beside the word for one."""
+"""Public and encrypted values that look like a key, or stand beside a word for one: they are kept."""
 
 
 def _without_public(found: list[SecretSpan], text: str) -> list[SecretSpan]:
