@@ -299,6 +299,23 @@ INJECTION_RULES: tuple[InjectionRule, ...] = (
             ~(?:ends?|is~over|has~ended|is~closed|stops?)~(?:here|now|above)?""",
     ),
     _rule(
+        "breaks_fence",
+        0.6,
+        "says in another language that a quotation ends here",
+        r"""^[\s>#=*_-]{0,4}[#=*_-]{2,8}[ ](?:fine|ende|fin|fim|koniec|einde|slut|slutt|konec|конец|sfârșitul?)[ ]
+            (?:(?:d[aeiou]|de[ils]|de[ ]la|der|des|dei|degli|delle|dos|das|van|av|af|de[ ]los)[ ])?(?:[^\W\d_]{1,16}[ ]){0,2}?
+            (?:dat[aeiosy]\w{0,2}|dad\w{1,3}|donn[ée]es|данн\w{1,3}|contenu\w{0,2}|contenid\w{1,2}|conte[úu]d\w{1,2}
+            |inhalt\w{0,2}|inhoud|innehåll\w{0,2}|cita\w{1,6}|zitat\w{0,2}|document\w{0,2}|dokument\w{0,3}|memori\w{1,3}|contest\w{1,2}|kontext\w{0,2})
+            (?:[ ][^\W\d_]{1,16}){0,3}[ ]{0,2}[#=*_-]{2,8}""",
+    ),
+    _rule(
+        "hidden_orders",
+        0.55,
+        "a comment that a reader does not see tells a model what to do",
+        r"""(?:\[//\]:[ ]{0,2}\#[ ]{0,2}[("']|<!--)[^\n]{0,80}?\b(?:ai|llm)s?(?:~(?:tools?|agents?|assistants?|models?|bots?))?
+            ~(?:must|should|shall|have~to|need~to|are~to|is~to|will)\b""",
+    ),
+    _rule(
         "forges_approval",
         0.5,
         "claims that the person has approved what only the person can approve",
