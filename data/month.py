@@ -353,7 +353,11 @@ def _turn_down(folder: Path) -> None:
 def _work_on(folder: Path) -> None:
     """Let an agent go on with what is in work, and the person say what comes first."""
     with _agent(folder, CLAUDE, "review") as agent:
-        agent.items.update("item-gate", next_action="Judge relations under strict too")
+        agent.items.update(
+            "item-gate",
+            next_action="Judge relations under strict too",
+            base_version=agent.items.get("item-gate").version,
+        )
     with _person(folder) as person:
         person.items.update("item-gate", priority=2)
 

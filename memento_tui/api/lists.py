@@ -250,10 +250,11 @@ class _GovernedWrites(Generic[EntryT]):
 
         Raises:
             NotFound, AmbiguousId: no record, or several, have that id.
-            InvalidField: a field breaks a rule or cannot be changed.
+            InvalidField: a field breaks a rule or cannot be changed, or an agent names no version.
             Conflict: the record is no longer at ``base_version``.
 
         """
+        self._gate.require_version_read(base_version)
         for name in changes:
             if name in _READ_ONLY_FIELDS:
                 raise InvalidField(name, "cannot be changed")
@@ -273,7 +274,8 @@ class _GovernedWrites(Generic[EntryT]):
             return self._gate.propose(tx, ProposalDraft("edit", before, payload, screened.evidence), verdict)
 
     def remove(self, prefix: str, base_version: int | None) -> Proposal | None:
-        """Remove a record, or propose it. Raises `NotFound`, `AmbiguousId` or `Conflict`."""
+        """Remove a record, or propose it. Raises `InvalidField`, `NotFound`, `AmbiguousId` or `Conflict`."""
+        self._gate.require_version_read(base_version)
         record_id = self._store.resolve(self._kind, prefix)
         verdict = self._judge("delete")
         with self._gate.transaction(f"{self._kind} remove") as tx:

@@ -10,7 +10,7 @@ import msgspec
 
 from memento_tui.api.search import SearchEngine
 from memento_tui.branches import is_taken_from_branch
-from memento_tui.errors import Conflict, InvalidField, NotAllowed
+from memento_tui.errors import Conflict, NotAllowed
 from memento_tui.model import Memory, Proposal, make_memory, make_proposal, make_relation
 from memento_tui.model.claims import without_decisions
 from memento_tui.model.inference import AGENT_CONFIDENCE, PERSON_CONFIDENCE, with_inferred_trust
@@ -274,8 +274,7 @@ class MemoryEditor:
     def update(self, memory_id: str, base_version: int | None, changes: Mapping[str, Any]) -> ChangeOutcome:
         """Change some fields; see `memento_tui.api.Workspace.update`."""
         check_agent_fields(self._gate, changes)
-        if base_version is None and not self._gate.is_person:
-            raise InvalidField("base_version", "is missing", "Read the memory, and name the version that you read.")
+        self._gate.require_version_read(base_version)
         found = self._store.resolve("memory", memory_id)
         is_person = self._gate.is_person
         with self._gate.transaction("edit") as tx:
@@ -373,6 +372,7 @@ class MemoryEditor:
 
     def forget(self, memory_id: str, base_version: int | None) -> ChangeOutcome:
         """Delete a memory; see `memento_tui.api.Workspace.forget`."""
+        self._gate.require_version_read(base_version)
         found = self._store.resolve("memory", memory_id)
         with self._gate.transaction("forget") as tx:
             memory = tx.require(Memory, found)

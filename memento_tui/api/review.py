@@ -214,6 +214,7 @@ _WORDED_EVIDENCE = frozenset(
         "joined",
         "last_hit",
         "like",
+        "like_rejected",
         "likeness",
         "lines",
         "other",

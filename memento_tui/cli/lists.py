@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memento_tui.cli.command import CommandFunction, group, open_workspace
-from memento_tui.cli.options import read_text, split_words
+from memento_tui.cli.options import parse_id_and_version, read_text, split_words
 from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, safe, table
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.model.lists import ITEM_CATEGORIES, ITEM_STATUSES
@@ -41,11 +41,12 @@ def print_list(found: Sequence[Skip | WorkingItem], text: Callable[[], str]) -> 
 
 
 def remove_each(entries: Items | Skips, ids: Sequence[str]) -> None:
-    """Remove entries of a list, and print the outcome of each."""
+    """Remove entries of a list, each by ``ID`` or ``ID@VERSION``, and print the outcome of each."""
 
     def remove(entry_id: str) -> dict[str, Any]:
-        found = entries.get(entry_id).id
-        proposal = entries.remove(found)
+        name, version = parse_id_and_version(entry_id)
+        found = entries.get(name).id
+        proposal = entries.remove(found, base_version=version)
         return {"id": found, "status": "removed" if proposal is None else "proposed"}
 
     for_each(ids, remove, lambda outcome: f"{outcome['id']}  {outcome['status']}")
@@ -193,11 +194,12 @@ def edit_item(id: str, base_version: int | None, **options: Any) -> None:  # noq
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 def complete_items(ids: tuple[str, ...]) -> None:
-    """Mark working items as completed."""
+    """Mark working items as completed; ID@VERSION refuses one that has changed since you read it."""
     with open_workspace() as workspace:
 
         def complete(item_id: str) -> dict[str, Any]:
-            changed = workspace.items.update(item_id, status="completed")
+            name, version = parse_id_and_version(item_id)
+            changed = workspace.items.update(name, base_version=version, status="completed")
             if isinstance(changed, WorkingItem):
                 return {"id": changed.id, "status": changed.status}
             return {"id": changed.target_id, "status": "proposed"}
@@ -215,7 +217,10 @@ def complete_items(ids: tuple[str, ...]) -> None:
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 def remove_items(ids: tuple[str, ...]) -> None:
-    """Remove working items; `memento undo` brings them back."""
+    """Remove working items; `memento undo` brings them back.
+
+    ID@VERSION refuses one that has changed since you read it.
+    """
     with open_workspace() as workspace:
         remove_each(workspace.items, ids)
 
@@ -367,11 +372,15 @@ def edit_skip(id: str, base_version: int | None, **options: str | None) -> None:
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--until", required=True, metavar="WHEN", help="The new end: a date, a time or a span from now.")
 def extend_skips(ids: tuple[str, ...], until: str) -> None:
-    """Extend skips; those that have ended become active again."""
+    """Extend skips; those that have ended become active again.
+
+    ID@VERSION refuses one that has changed since you read it.
+    """
     with open_workspace() as workspace:
 
         def extend(skip_id: str) -> dict[str, Any]:
-            changed = workspace.skips.extend(skip_id, until)
+            name, version = parse_id_and_version(skip_id)
+            changed = workspace.skips.extend(name, until, base_version=version)
             if isinstance(changed, Skip):
                 return {"id": changed.id, "status": "extended", "expires_at": to_plain(changed)["expires_at"]}
             return {"id": changed.target_id, "status": "proposed"}
@@ -422,7 +431,10 @@ def make_decisions(ids: tuple[str, ...], title: str) -> None:
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 def remove_skips(ids: tuple[str, ...]) -> None:
-    """End skips now; `memento undo` brings them back."""
+    """End skips now; `memento undo` brings them back.
+
+    ID@VERSION refuses one that has changed since you read it.
+    """
     with open_workspace() as workspace:
         remove_each(workspace.skips, ids)
 

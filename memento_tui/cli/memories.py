@@ -15,7 +15,15 @@ import click
 from memento_tui import clock
 from memento_tui.cli.command import command, current_session, open_workspace
 from memento_tui.cli.interaction import confirm, staged_progress
-from memento_tui.cli.options import changes_of, fields_of, memory_options, paging, past_moment, read_text
+from memento_tui.cli.options import (
+    changes_of,
+    fields_of,
+    memory_options,
+    paging,
+    parse_id_and_version,
+    past_moment,
+    read_text,
+)
 from memento_tui.cli.output import (
     bold,
     count_of,
@@ -379,16 +387,20 @@ def _report_kept_text(draft: EditorFile, memory: Memory) -> Iterator[None]:
     short_help="Delete memories; they can be restored.",
     examples="""
     memento rm 7f3k
-    memento rm 7f3k 9x2m --json
+    memento rm 7f3k@2 9x2m@1 --json
     """,
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 def rm(ids: tuple[str, ...]) -> None:
-    """Delete the memories with these ids. `memento restore` or `memento undo` brings them back."""
+    """Delete the memories with these ids. `memento restore` or `memento undo` brings them back.
+
+    ID@VERSION refuses one that has changed since you read it; an agent has to name the version.
+    """
     with open_workspace() as workspace:
 
         def delete(memory_id: str) -> dict[str, Any]:
-            outcome = workspace.forget(memory_id)
+            name, version = parse_id_and_version(memory_id)
+            outcome = workspace.forget(name, base_version=version)
             if outcome.proposal is None:
                 return {"id": outcome.memory.id, "status": outcome.memory.status}
             return {"id": outcome.memory.id, "status": "proposed", "proposal": outcome.proposal.id}

@@ -15,7 +15,16 @@ from memento_tui.model import Memory
 from memento_tui.model.memory_fields import FIELDS, FieldOption, MemoryField
 from memento_tui.model.validation import MAX_CONTENT_BYTES, fold_tag
 
-__all__ = ["changes_of", "fields_of", "memory_options", "paging", "past_moment", "read_text", "split_words"]
+__all__ = [
+    "changes_of",
+    "fields_of",
+    "memory_options",
+    "paging",
+    "parse_id_and_version",
+    "past_moment",
+    "read_text",
+    "split_words",
+]
 
 _MAX_INPUT_BYTES = 16 * MAX_CONTENT_BYTES
 """Read from standard input at most, so that an endless stream ends in an error."""
@@ -146,3 +155,11 @@ def _parse_json_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InvalidField("extra", "must be a JSON object", """For instance: --extra '{"ticket": 12}'""")
     return value
+
+
+def parse_id_and_version(reference: str, seen: int | None = None) -> tuple[str, int | None]:
+    """Return the id and the version that ``ID@VERSION`` names; a bare id may be of any version."""
+    name, at, version = reference.rpartition("@")
+    if at and name and version.isascii() and version.isdigit() and int(version) >= 1:
+        return name, int(version)
+    return reference, seen

@@ -14,7 +14,7 @@ import msgspec
 from memento_tui.cli.command import command, current_session, group, open_workspace
 from memento_tui.cli.contradictions import contradiction_object, contradiction_text
 from memento_tui.cli.interaction import ask
-from memento_tui.cli.options import changes_of, memory_options, paging, read_text
+from memento_tui.cli.options import changes_of, memory_options, paging, parse_id_and_version, read_text
 from memento_tui.cli.output import (
     bold,
     emit,
@@ -510,14 +510,6 @@ def _accept_risk(pending: PendingProposal, error: RiskNotAccepted, despite: Sequ
 
 def _can_ask() -> bool:
     return sys.stdin.isatty() and not current_session().as_json
-
-
-def parse_id_and_version(reference: str, seen: int | None) -> tuple[str, int | None]:
-    """Return the id and the version that ``ID@VERSION`` names; a bare id may be of any version."""
-    name, at, version = reference.rpartition("@")
-    if at and name and version.isascii() and version.isdigit() and int(version) >= 1:
-        return name, int(version)
-    return reference, seen
 
 
 def _persons_changes(queue: ProposalQueue, proposal_id: str, options: dict[str, Any]) -> dict[str, Any]:

@@ -269,7 +269,7 @@ class CoreTools:
         memory = _find_in_namespace(workspace, namespace, id)
         if memory is None:
             raise NotFound(f"There is no memory {id!r:.80} in {namespace!r:.80}.", "Look for it with memory_search.")
-        outcome = workspace.forget(memory.id)
+        outcome = workspace.forget(memory.id, base_version=memory.version)
         reason = None if outcome.proposal is None else pending_change_sentence(outcome.proposal)
         pending = None if reason is None else True
         return _object_result(

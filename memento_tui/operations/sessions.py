@@ -200,7 +200,7 @@ def write_handover_note(
     with workspace.one_undo():
         mine = next((note for note in notes if note.extra.get("session") == session), None)
         if mine is not None:
-            return workspace.items.update(mine.id, **fields)
+            return workspace.items.update(mine.id, base_version=mine.version, **fields)
         title = f"Session of {clock.now():%Y-%m-%d}"
         extra = {"session": session, "left_by": agent}
         note_outcome = workspace.items.create(
@@ -208,5 +208,5 @@ def write_handover_note(
         )
         if isinstance(note_outcome, WorkingItem):
             for note in notes:
-                workspace.items.update(note.id, status="completed")
+                workspace.items.update(note.id, base_version=note.version, status="completed")
         return note_outcome

@@ -505,6 +505,8 @@ def _set_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "joins with", f"the {joined['other']['record']} {joined['other']['id']}"
         yield "first half", str(joined["first"])
         yield "second half", str(joined["second"])
+    if "like_rejected" in evidence:
+        yield "you turned down", f"{evidence['like_rejected']['id']}: {evidence['like_rejected']['text']}"
     for passage in evidence.get("passages", ()):
         yield "returned by", f"{passage['tool'] or 'a tool'}: {passage['where']} (lines {passage['lines']})"
         yield "the passage", str(passage["quote"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -12,6 +11,7 @@ from typing import Any
 import msgspec
 
 from memento_tui import clock
+from memento_tui.errors import InvalidField
 from memento_tui.model import AnyRecord, Memory, Proposal, make_proposal
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import account_of, is_made_id
@@ -24,7 +24,7 @@ from memento_tui.storage.journal import Author, Origin, origin_of
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
 from memento_tui.storage.transaction import EntrySource, Transaction
-from memento_tui.text.lookalikes import LATIN_LOOKALIKES
+from memento_tui.text.rewording import plain_letters
 
 __all__ = ["Gate", "ProposalDraft", "Screened", "creation_fingerprint", "fingerprint_of"]
 
@@ -111,6 +111,15 @@ class Gate:
         """
         return with_findings(judge(self.rules, intent), self._sets.findings(record, clock.now(), also))
 
+    def require_version_read(self, base_version: int | None) -> None:
+        """Raise `InvalidField` for a change by anybody but a person that does not say which version was read."""
+        if base_version is None and not self.is_person:
+            raise InvalidField(
+                "base_version",
+                "is missing",
+                "Read the record, and name the version that you read (in a shell: --base-version, or ID@VERSION).",
+            )
+
     @property
     def is_person(self) -> bool:
         """Whether the author is a person, at a channel of their own."""
@@ -196,19 +205,14 @@ def fingerprint_of(action: str, record: str, record_id: str, payload: Mapping[st
     return hashlib.blake2b(msgspec.json.encode(about, order="sorted"), digest_size=16).hexdigest()
 
 
-def _is_mostly_latin(letters: str) -> bool:
-    return 2 * sum(map(str.isascii, letters)) > len(letters)
-
-
 def creation_fingerprint(memory: Memory) -> str:
     """Return the fingerprint of a new memory: its letters and digits and its account.
 
     Another namespace, case, spacing or punctuation makes it no other text, and neither do letters of other alphabets
     that look like its own: what a person turned down stays so.
     """
-    plain = unicodedata.normalize("NFKC", memory.content).casefold()
-    letters = "".join(filter(str.isalnum, plain)) or plain
-    if not letters.isascii() and _is_mostly_latin(letters):
-        letters = "".join(LATIN_LOOKALIKES.get(letter, letter) for letter in letters)
-    about = [hashlib.blake2b(letters.encode(), digest_size=16).hexdigest(), account_of(memory.namespace)]
+    about = [
+        hashlib.blake2b(plain_letters(memory.content).encode(), digest_size=16).hexdigest(),
+        account_of(memory.namespace),
+    ]
     return hashlib.blake2b(msgspec.json.encode(about), digest_size=16).hexdigest()

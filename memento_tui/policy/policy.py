@@ -185,6 +185,7 @@ REASONS: dict[str, str] = {
     "resolution": "two memories contradict each other, and one answer was suggested",
     "copied_from_outside": "what it says stands in what a tool returned from outside",
     "joined_orders": "joined with another write of the same agent it reads like orders for a model",
+    "like_rejected": "it says again, in nearly the same words, what you turned down",
     "burst": "its session wrote more in an hour than sessions do",
     "quarantined": "you took its session out of recall until you have looked at what it wrote",
     "code_gone": "what it cites of the code is gone from the repository",

@@ -1,4 +1,4 @@
-"""Judge what an agent writes together with what its session wrote before: halves of orders, bursts, quarantines.
+"""Judge what an agent writes together with what was written before: halves of orders, bursts, quarantines, rejections.
 
 One text may be harmless by itself. `SetRules.findings` is asked about a write of an agent before it is judged alone,
 and `with_findings` joins the answer to the policy's.
@@ -13,15 +13,17 @@ from typing import Any
 import msgspec
 
 from memento_tui.model import AnyRecord, Crystal, Memory, Skip, WorkingItem
+from memento_tui.model.validation import account_of
 from memento_tui.policy.policy import Verdict
 from memento_tui.policy.suspicion import SUSPICIOUS_SCORE, Suspicion, suspicion_across, suspicion_of
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
+from memento_tui.text.rewording import is_reworded
 
 __all__ = ["SET_REASONS", "SetFindings", "SetRules", "quarantined_writer", "with_findings"]
 
-SET_REASONS = frozenset(("joined_orders", "quarantined", "burst"))
+SET_REASONS = frozenset(("joined_orders", "quarantined", "burst", "like_rejected"))
 """The reason codes of these rules."""
 
 _BURST_SPAN = timedelta(hours=1)
@@ -35,6 +37,9 @@ _RECENT_SPAN, _MAX_RECENT = timedelta(days=1), 10
 
 On 5,200 real notes and 99,650 pairs of them no join was suspicious; one write costs 5 ms at most.
 """
+
+_MOST_REJECTED, _REJECTED_SHOWN = 200, 300
+"""How many of the last memories that a person turned down are compared, and the characters of one that are shown."""
 
 _ANSWER_HOLDS, _MAX_ASKED = timedelta(seconds=5), 1_000
 """How long an answer about a write holds, and how many are kept."""
@@ -115,10 +120,21 @@ class SetRules:
         if not reasons and record is not None and (joined := self._joined(record, now, also)):
             reasons.append("joined_orders")
             evidence["joined"] = joined
+        if not reasons and isinstance(record, Memory) and (rejected := self._rejected_like(record)):
+            reasons.append("like_rejected")
+            evidence["like_rejected"] = {"id": rejected.id, "text": rejected.content[:_REJECTED_SHOWN]}
         return SetFindings(tuple(reasons), evidence)
 
     def _writes(self, now: datetime) -> int:
         return self._store.writes.count_since(self._author, now - _BURST_SPAN)
+
+    def _rejected_like(self, memory: Memory) -> Memory | None:
+        """Return the memory that a person turned down and that this one says again in nearly its words."""
+        account = account_of(memory.namespace)
+        for rejected in self._store.memories.last_rejected(_MOST_REJECTED):
+            if account_of(rejected.namespace) == account and is_reworded(memory.content, rejected.content):
+                return rejected
+        return None
 
     def _joined(self, record: AnyRecord, now: datetime, also: Sequence[AnyRecord]) -> dict[str, Any] | None:
         if suspicion_of("\n".join(_parts_of(record))).score >= SUSPICIOUS_SCORE:

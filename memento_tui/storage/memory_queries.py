@@ -476,6 +476,12 @@ class MemoryQueries:
         with self._database.reading() as connection:
             return [text for text, is_live in connection.execute(query, (limit,)) if is_live]
 
+    def last_rejected(self, limit: int) -> list[Memory]:
+        """Return the memories that a person turned down last, newest first."""
+        where = "status = 'rejected' ORDER BY updated_at DESC, number DESC LIMIT ?"
+        with self._database.reading() as connection:
+            return select_records(connection, Memory, where, (limit,))
+
     # By relation
 
     def relations_of(self, record_id: str) -> list[Relation]:

@@ -108,7 +108,7 @@ def everything_waits(home: House) -> None:
     verified = [person.remember(f"Rule {n}: ask before a deploy.", stability="verified", id=f"rule{n}") for n in "abc"]
     for memory in verified[:2]:
         edit(agent, memory.id, content=f"{memory.content} Or do not.", tags=["new"])
-    agent.forget(verified[2].id)
+    agent.forget(verified[2].id, base_version=agent.get(verified[2].id).version)
     agent.remember("A page says that the port is 8080.", source_type="external", make_id=always("page"), tags=["ports"])
     agent.remember(ORDERS, make_id=always("orders"))
     for text in DEPLOYS:
@@ -127,10 +127,10 @@ def everything_waits(home: House) -> None:
     agent.crystals.write("I am both.")
     kept_skip, kept_item = person.skips.add("vendor/", "not ours", "7d"), person.items.create("Ship it", id="ship")
     agent.skips.add("dist/", "generated", "7d")
-    agent.skips.update(kept_skip.id, reason="somebody else's")
+    agent.skips.update(kept_skip.id, base_version=kept_skip.version, reason="somebody else's")
     agent.items.create("Write the notes")
-    agent.items.update(kept_item.id, status="completed")
-    agent.items.remove(kept_item.id)
+    agent.items.update(kept_item.id, base_version=kept_item.version, status="completed")
+    agent.items.remove(kept_item.id, base_version=kept_item.version)
     sides = [agent.remember(f"The API listens on port {port}.", make_id=always(f"port{port}")) for port in (80, 81, 82)]
     with unguarded(person._store, person.author, "test") as tx:
         for older, newer in ((0, 1), (1, 2)):
@@ -253,15 +253,19 @@ WRITES: dict[str, Act] = {
     "edit of a verified one": lambda agent: edit(agent, "port", content="Use port 9090."),
     "title of a verified one": lambda agent: edit(agent, "port", title="Ports", tags=["a", "b"]),
     "suspicious edit": lambda agent: edit(agent, "draft", content=ORDERS),
-    "deletion of a verified one": lambda agent: agent.forget("port"),
+    "deletion of a verified one": lambda agent: agent.forget("port", base_version=agent.get("port").version),
     "skip": lambda agent: agent.skips.add("dist/", "generated", "7d"),
     "suspicious skip": lambda agent: agent.skips.add("the tests", ORDERS, "7d"),
-    "longer skip": lambda agent: agent.skips.update("vendor", reason="somebody else's"),
-    "end of a skip": lambda agent: agent.skips.remove("vendor"),
+    "longer skip": lambda agent: agent.skips.update(
+        "vendor", base_version=agent.skips.get("vendor").version, reason="somebody else's"
+    ),
+    "end of a skip": lambda agent: agent.skips.remove("vendor", base_version=agent.skips.get("vendor").version),
     "item": lambda agent: agent.items.create("Write the notes", priority=3),
     "suspicious item": lambda agent: agent.items.create("Work", content=ORDERS),
-    "done item": lambda agent: agent.items.update("ship", status="completed"),
-    "end of an item": lambda agent: agent.items.remove("ship"),
+    "done item": lambda agent: agent.items.update(
+        "ship", base_version=agent.items.get("ship").version, status="completed"
+    ),
+    "end of an item": lambda agent: agent.items.remove("ship", base_version=agent.items.get("ship").version),
     "crystal": lambda agent: agent.crystals.write("I am bold."),
     "suspicious crystal": lambda agent: agent.crystals.write(ORDERS),
     "answer to a contradiction": lambda agent: agent.contradictions.resolve("clash", "older_stands"),

@@ -414,7 +414,7 @@ def test_what_the_person_made_essential_is_not_rewritten_or_deleted_by_an_agent(
     draft = agent.remember("Harmless words.")
     workspace.update(draft.id, pinned=True)
     assert edit(agent, draft.id, content="Harmful words.").status == "proposed"
-    assert agent.forget(draft.id).status == "proposed"
+    assert agent.forget(draft.id, base_version=agent.get(draft.id).version).status == "proposed"
     assert workspace.get(draft.id).content == "Harmless words."
 
 

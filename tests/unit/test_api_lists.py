@@ -212,6 +212,6 @@ def test_an_agent_that_repeats_what_stands_asks_a_person_nothing(data_dir: Path)
     with memento_tui.open(data_dir) as person:
         skip = person.skips.add("vendor", "not ours", "30d")
     with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude") as agent:
-        assert agent.skips.update(skip.id, reason="not ours") == skip
+        assert agent.skips.update(skip.id, reason="not ours", base_version=agent.skips.get(skip.id).version) == skip
     with memento_tui.open(data_dir) as person:
         assert not person.inbox.count()

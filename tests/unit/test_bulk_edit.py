@@ -33,7 +33,7 @@ def filled(workspace: Workspace, agent: Workspace) -> Workspace:
     workspace.remember("Use JWT.", id="jwt", stability="verified")
     workspace.remember("Restart it.", id="restart", stability="verified")
     edit(agent, "jwt", content="Use cookies.")
-    agent.forget("restart")
+    agent.forget("restart", base_version=agent.get("restart").version)
     clash(workspace)
     return workspace
 

@@ -140,7 +140,7 @@ def test_a_decision_about_another_version_than_the_one_seen_is_refused(memento: 
 def test_a_proposed_deletion_is_carried_out_when_approved(memento: Program) -> None:
     _verified(memento)
     with Workspace(memento.data_dir, actor="agent", channel="mcp", agent="claude") as workspace:
-        workspace.forget("api")
+        workspace.forget("api", base_version=workspace.get("api").version)
     assert memento.json("show", "api")["status"] == "active"
     memento.json("review", "approve", "api")
     assert memento.json("show", "api")["status"] == "deleted"

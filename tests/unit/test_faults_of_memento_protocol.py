@@ -202,7 +202,7 @@ def test_everything_can_be_exported_and_brought_into_an_empty_store(memento: Pro
 def test_a_deletion_and_an_edit_can_be_undone_whoever_made_them(workspace: Workspace, agent: Workspace) -> None:
     memory = agent.remember("The API lives at /v2.", tags=["api"])
     edit(agent, memory.id, content="The API is gone.")
-    agent.forget(memory.id)
+    agent.forget(memory.id, base_version=agent.get(memory.id).version)
     for seq in (workspace._store.journal.head(), workspace._store.journal.head() - 1):
         workspace.undo(seq)
     back = workspace.get(memory.id)

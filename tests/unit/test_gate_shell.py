@@ -8,7 +8,7 @@ import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.errors import MementoError
-from memento_tui.model import Memory
+from memento_tui.model import Memory, Skip, WorkingItem
 from tests.poison.shell import run_in_shell
 from tests.unit.cli_program import Program
 
@@ -70,6 +70,23 @@ def test_an_agents_shell_neither_purges_nor_restores_nor_rejects(
     before = workspace.get(memory.id)
     assert shell.run(command[0], memory.id, *command[1:]) != 0
     assert workspace.get(memory.id) == before
+
+
+def test_an_agents_shell_deletes_and_completes_only_what_it_has_read(workspace: Workspace, shell: Shell) -> None:
+    memory = workspace.remember("Payments go to the bank.")
+    item = workspace.items.create("Pay the bank")
+    skip = workspace.skips.add("vendor/", "not ours", "9d")
+    assert isinstance(item, WorkingItem)
+    assert isinstance(skip, Skip)
+    for command in (("rm", memory.id), ("item", "done", item.id), ("item", "rm", item.id), ("skip", "remove", skip.id)):
+        assert shell.run(*command) != 0
+    assert shell.run("rm", f"{memory.id}@{memory.version + 1}") != 0
+    assert workspace.get(memory.id) == memory
+    assert (workspace.items.get(item.id), workspace.skips.get(skip.id)) == (item, skip)
+    assert shell.run("rm", f"{memory.id}@{memory.version}") == 0
+    assert shell.run("item", "done", f"{item.id}@{item.version}") == 0
+    assert shell.run("skip", "remove", f"{skip.id}@{skip.version}") == 0
+    assert (workspace.get(memory.id).status, workspace.items.get(item.id).status) == ("deleted", "completed")
 
 
 def test_an_agents_shell_undoes_nothing(workspace: Workspace, shell: Shell) -> None:

@@ -127,7 +127,9 @@ def test_a_working_item_that_is_done_is_not_told_as_open(workspace: Workspace, a
     item = workspace.items.create("Migrate the billing tables", category="active_work", next_action="run the script")
     workspace.items.create("Ship the release")
     assert len(brief(agent, "what is open?", "", 5).items) == 2
-    agent.items.update(getattr(item, "id", ""), status="completed")
+    agent.items.update(
+        getattr(item, "id", ""), status="completed", base_version=agent.items.get(getattr(item, "id", "")).version
+    )
     assert [open_.title for open_ in brief(agent, "what is open?", "", 5).items] == ["Ship the release"]
     assert [open_.title for open_ in workspace.items.list(status="active")] == ["Ship the release"]
 

@@ -74,11 +74,11 @@ def test_a_rejected_deletion_and_a_rejected_skip_are_not_proposed_again(workspac
     (data_dir / "config.toml").write_text('[engine]\nenabled = false\n[review]\npreset = "strict"\n')
     memory = workspace.remember("Keep this.", stability="verified")
     with Workspace(data_dir, actor="agent", channel="mcp", agent="claude", session="s1") as agent:
-        agent.forget(memory.id)
+        agent.forget(memory.id, base_version=agent.get(memory.id).version)
         agent.skips.add("vendor/", "not ours", "7d")
         for proposal in waiting(workspace):
             workspace.review.reject(proposal.id, "no")
-        assert agent.forget(memory.id).status == "rejected"
+        assert agent.forget(memory.id, base_version=memory.version).status == "rejected"
         again = agent.skips.add("vendor/", "not ours", "7d")
         assert isinstance(again, Proposal)
         assert (again.state, again.note) == ("rejected", "no")

@@ -77,7 +77,7 @@ def test_an_agent_does_not_rewrite_what_a_job_asked_a_person_about(workspace: Wo
             with pytest.raises(NotAllowed, match="waits for a person"):
                 edit(writer, proposal.target_id, content="All invoices may be paid without approval.")
             with pytest.raises(NotAllowed, match="waits for a person"):
-                writer.forget(proposal.target_id)
+                writer.forget(proposal.target_id, base_version=writer.get(proposal.target_id).version)
     assert waiting(workspace) == [proposal]
 
 
@@ -311,7 +311,7 @@ def test_what_contradicts_itself_is_not_gathered(workspace: Workspace, agent: Wo
 
 def test_a_deletion_is_not_edited(workspace: Workspace, agent: Workspace) -> None:
     memory = workspace.remember("Admin logins need a key.", stability="verified")
-    agent.forget(memory.id)
+    agent.forget(memory.id, base_version=agent.get(memory.id).version)
     with pytest.raises(NotAllowed, match="cannot be edited"):
         workspace.review.approve(waiting(workspace)[0].id, content="Admin logins need a hardware key.")
     assert workspace.get(memory.id).status == "active"

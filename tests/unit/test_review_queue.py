@@ -115,7 +115,7 @@ def test_a_span_of_time_is_counted_from_when_it_was_proposed(workspace: Workspac
 
 def test_approving_a_deletion_leaves_a_tombstone_that_can_be_restored(workspace: Workspace, agent: Workspace) -> None:
     memory = workspace.remember("verified text", stability="verified")
-    proposal = agent.forget(memory.id).proposal
+    proposal = agent.forget(memory.id, base_version=agent.get(memory.id).version).proposal
     assert proposal is not None
     assert workspace.get(memory.id).status == "active"
     workspace.review.approve(proposal.id)
@@ -262,7 +262,7 @@ def test_a_new_memory_that_was_withdrawn_is_not_asked_about_until_that_is_undone
 ) -> None:
     memory = external(agent)
     proposal = only(workspace)
-    agent.forget(memory.id)
+    agent.forget(memory.id, base_version=agent.get(memory.id).version)
     assert workspace.review.count() == 0
     with pytest.raises(NotAllowed, match="expired already"):
         workspace.review.approve(proposal.id)
@@ -367,7 +367,10 @@ def test_skips_items_and_identities_wait_under_the_strict_preset_and_then_happen
         current = person.crystals.current()
         assert current is not None
         assert (current.content, current.author) == ("I am very careful.", "a")
-        change, removal = agent.items.update(item.target_id, priority=5), agent.skips.remove(skip.target_id)
+        change, removal = (
+            agent.items.update(item.target_id, priority=5, base_version=agent.items.get(item.target_id).version),
+            agent.skips.remove(skip.target_id, base_version=agent.skips.get(skip.target_id).version),
+        )
         assert isinstance(change, Proposal)
         assert isinstance(removal, Proposal)
         assert change.payload == {"priority": 5}
@@ -381,7 +384,7 @@ def test_skips_items_and_identities_wait_under_the_strict_preset_and_then_happen
 def test_a_proposal_whose_target_is_gone_can_be_rejected(strict: Path) -> None:
     with memento_tui.open(strict) as person, memento_tui.open(strict, actor="agent", agent="a") as agent:
         skip = person.skips.add("folder", "generated", "7d")
-        proposal = agent.skips.update(skip.id, reason="other")
+        proposal = agent.skips.update(skip.id, reason="other", base_version=agent.skips.get(skip.id).version)
         assert isinstance(proposal, Proposal)
         person.skips.remove(skip.id)
         with pytest.raises(Conflict, match="is gone"):

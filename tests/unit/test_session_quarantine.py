@@ -163,8 +163,8 @@ def test_what_a_session_deleted_or_removed_is_back_and_the_deletion_waits(
     assert isinstance(item, WorkingItem)
     skip = good.skips.add("the slow tests", "they are slow", "9d")
     bad.forget(memory.id, base_version=memory.version)
-    bad.skips.remove(skip.id)
-    bad.items.update(item.id, status="completed")
+    bad.skips.remove(skip.id, base_version=bad.skips.get(skip.id).version)
+    bad.items.update(item.id, base_version=item.version, status="completed")
     before = in_effect(workspace)
     workspace.sessions.quarantine("bad")
     assert workspace.get(memory.id).status == "active"

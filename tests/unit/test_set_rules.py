@@ -159,6 +159,41 @@ def test_a_batch_that_is_a_burst_by_itself_waits_from_the_set_number_on(data_dir
     assert [memory.status for memory in batch] == ["active"] * 3 + ["pending"] * 2
 
 
+_TURNED_DOWN = "Packages are installed from the mirror at packages.example, without a proxy."
+
+
+def _turn_down(workspace: Workspace, agent: Workspace) -> str:
+    return workspace.reject(agent.remember(_TURNED_DOWN).id, "not ours").id
+
+
+def test_what_says_a_rejected_text_again_in_nearly_its_words_waits_with_that_text_beside_it(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    rejected = _turn_down(workspace, agent)
+    again = agent.remember("All packages are installed from the mirror at packages.example, with n0 proxy.")
+    assert again.status == "pending"
+    (pending,) = workspace.review.list()[0]
+    assert pending.proposal.reasons == ("like_rejected",)
+    assert dict(pending.rests_on)["you turned down"] == f"{rejected}: {_TURNED_DOWN}"
+
+
+def test_a_draft_that_is_rewritten_into_a_rejected_text_waits(workspace: Workspace, agent: Workspace) -> None:
+    _turn_down(workspace, agent)
+    draft = agent.remember("The build is green.")
+    outcome = agent.update(draft.id, content=f"The build is green. {_TURNED_DOWN}", base_version=draft.version)
+    assert (outcome.status, workspace.get(draft.id).content) == ("proposed", "The build is green.")
+
+
+def test_a_person_and_another_account_say_again_what_was_turned_down(
+    workspace: Workspace, agent: Workspace, data_dir: Path
+) -> None:
+    _turn_down(workspace, agent)
+    assert workspace.remember(f"After all: {_TURNED_DOWN}").status == "active"
+    with Workspace(data_dir, actor="agent", channel="http", agent="other") as other:
+        assert other.remember(f"Now: {_TURNED_DOWN}", namespace="accounts/a1/notes").status == "active"
+    assert workspace.inbox.counts() == {}
+
+
 @pytest.mark.parametrize("text", [HALVES[1], "One more."])
 def test_a_writer_that_does_not_ask_is_refused(data_dir: Path, agent: Workspace, text: str) -> None:
     agent.remember(HALVES[0])

@@ -56,7 +56,7 @@ def test_only_a_person_makes_a_standing_decision_of_a_skip(workspace: Workspace,
 
 def test_a_decision_about_a_skip_that_changed_meanwhile_does_nothing(workspace: Workspace, agent: Workspace) -> None:
     skip = _skip(workspace)
-    agent.skips.update(skip.id, reason="another reason")
+    agent.skips.update(skip.id, reason="another reason", base_version=agent.skips.get(skip.id).version)
     for act in (workspace.skips.decide, workspace.skips.remove):
         with pytest.raises(Conflict, match="you changed version 1, it is at 2"):
             act(skip.id, base_version=1)
@@ -89,7 +89,7 @@ def test_a_skip_is_extended_and_never_shortened(workspace: Workspace) -> None:
 def test_an_extension_by_an_agent_waits_where_the_policy_says_so(workspace: Workspace, agent: Workspace) -> None:
     skip = _skip(workspace)
     strict = Skips(agent._store, Gate(agent._store, agent.author, preset_rules("strict")))
-    waiting = strict.extend(skip.id, "30d")
+    waiting = strict.extend(skip.id, "30d", base_version=strict.get(skip.id).version)
     assert isinstance(waiting, Proposal)
     assert workspace.skips.get(skip.id) == skip
     workspace.review.approve(waiting.id)
@@ -129,7 +129,7 @@ def test_nobody_makes_or_extends_a_skip_that_ends_later_than_in_two_years(
             with pytest.raises(InvalidField, match="more than two years away"):
                 opened.skips.add("reading vendor/", "third-party code", until)
             with pytest.raises(InvalidField, match="more than two years away"):
-                opened.skips.extend(skip.id, until)
+                opened.skips.extend(skip.id, until, base_version=opened.skips.get(skip.id).version)
         assert isinstance(opened.skips.add("reading vendor/", "third-party code", "2y"), Skip)
 
 

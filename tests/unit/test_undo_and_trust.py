@@ -134,7 +134,7 @@ def test_an_item_does_not_become_the_persons_by_a_redo_after_an_agent_changed_it
     assert isinstance(item, WorkingItem)
     workspace.items.update(item.id, priority=1, content="It is 8080 on stage.")
     workspace.undo()
-    agent.items.update(item.id, title=_ATTACK)
+    agent.items.update(item.id, title=_ATTACK, base_version=agent.items.get(item.id).version)
     with pytest.raises(Conflict, match="title of item"):
         workspace.redo()
     assert workspace.items.get(item.id).extra == {"unverified": True}
@@ -182,7 +182,7 @@ def test_an_item_that_was_gone_between_does_not_become_the_persons_after_an_agen
     workspace.undo()
     workspace.undo(created)
     workspace.redo()
-    agent.items.update(item.id, title=_ATTACK)
+    agent.items.update(item.id, title=_ATTACK, base_version=agent.items.get(item.id).version)
     with pytest.raises(Conflict, match="title of item"):
         workspace.redo()
     assert workspace.items.get(item.id).extra == {"unverified": True}
@@ -266,7 +266,7 @@ def test_an_item_keeps_the_persons_text_where_an_agents_would_come_back_as_their
     workspace: Workspace, agent: Workspace
 ) -> None:
     item = agent.items.create("Check the port")
-    agent.items.update(item.id, title=_ATTACK)
+    agent.items.update(item.id, title=_ATTACK, base_version=agent.items.get(item.id).version)
     workspace.undo(workspace._store.journal.head())
     undone = workspace._store.journal.head()
     workspace.items.update(item.id, content="It is 8080.")

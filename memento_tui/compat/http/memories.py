@@ -363,7 +363,7 @@ def _changed_fields(body: _MemoryChange) -> Mapping[str, Any]:
 def delete_memory(request: ApiRequest) -> Response:
     """Delete a memory; a person can bring it back."""
     memory = request.memory()
-    outcome = request.workspace.forget(memory.id)
+    outcome = request.workspace.forget(memory.id, base_version=memory.version)
     if outcome.proposal is not None:
         return proposal_response(outcome.proposal, id=memory.id)
     return text_response(f"Memory {memory.id} deleted.", id=memory.id, status="deleted")

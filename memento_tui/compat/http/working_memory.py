@@ -139,7 +139,7 @@ def remove_skip(request: ApiRequest) -> Response:
     skip: Skip | None = request.workspace.skips.find(request.path["id"])
     if skip is None or not request.scope.holds(skip):
         raise NotFound("Skip entry not found.", "GET /v1/skip-list lists those of this workspace.")
-    proposal = request.workspace.skips.remove(skip.id)
+    proposal = request.workspace.skips.remove(skip.id, base_version=skip.version)
     return proposal_response(proposal) if proposal else text_response(f"Skip entry {skip.id} removed.", id=skip.id)
 
 
@@ -206,7 +206,7 @@ def update_item(request: ApiRequest) -> Response:
 def remove_item(request: ApiRequest) -> Response:
     """Remove a working item."""
     item = _requested_item(request)
-    proposal = request.workspace.items.remove(item.id)
+    proposal = request.workspace.items.remove(item.id, base_version=item.version)
     return proposal_response(proposal) if proposal else json_response({"deleted": True, "id": item.id})
 
 

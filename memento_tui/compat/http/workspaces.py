@@ -14,7 +14,7 @@ from memento_tui.compat.http.request import ApiRequest, RequestSchema, clamp_lim
 from memento_tui.compat.http.responses import json_response, text_response
 from memento_tui.compat.protocol.working_memory import list_items, workspace_skips
 from memento_tui.compat.protocol.workspaces import WorkspaceScope
-from memento_tui.errors import InvalidField, NotAllowed, NotFound
+from memento_tui.errors import Conflict, InvalidField, NotAllowed, NotFound
 from memento_tui.model import Memory, Proposal
 from memento_tui.model.filters import AllOf, OneOf, Under
 from memento_tui.model.validation import account_of
@@ -142,13 +142,13 @@ def _delete_contents(request: ApiRequest, scope: WorkspaceScope, memories: list[
     workspace, waiting = request.workspace, 0
     for memory in memories:
         try:
-            waiting += workspace.forget(memory.id).status != "applied"
-        except NotAllowed:  # it waits for a decision that somebody else asked for
+            waiting += workspace.forget(memory.id, base_version=memory.version).status != "applied"
+        except (NotAllowed, Conflict):  # it waits for a decision that somebody else asked for, or was just changed
             waiting += 1
-    items = [item.id for item in workspace.items.list() if scope.holds(item)]
-    skips = [skip.id for skip in workspace_skips(workspace, scope)]
-    proposals: list[Proposal | None] = [workspace.items.remove(name) for name in items]
-    proposals += [workspace.skips.remove(name) for name in skips]
+    items = [item for item in workspace.items.list() if scope.holds(item)]
+    skips = workspace_skips(workspace, scope)
+    proposals: list[Proposal | None] = [workspace.items.remove(item.id, base_version=item.version) for item in items]
+    proposals += [workspace.skips.remove(skip.id, base_version=skip.version) for skip in skips]
     return waiting + sum(proposal is not None for proposal in proposals)
 
 

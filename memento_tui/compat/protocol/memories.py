@@ -267,7 +267,8 @@ class MemoryTools:
     def memento_memory_delete(self, ctx: Context, id: str) -> CallToolResult:  # noqa: A002 - the system's name for it
         """Delete a memory that was a mistake. Prefer memento_consolidate where several say the same."""
         workspace, scope = self._tool_context.of(ctx)
-        outcome = workspace.forget(scope.memory(workspace, id).id)
+        memory = scope.memory(workspace, id)
+        outcome = workspace.forget(memory.id, base_version=memory.version)
         name = quoted_id(outcome.memory.id)
         if outcome.proposal is not None:
             return text_result(not_done_text(f"Memory {name} is not deleted", outcome.proposal))

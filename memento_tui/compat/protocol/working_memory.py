@@ -149,7 +149,7 @@ def write_section(workspace: Workspace, scope: WorkspaceScope, key: str, content
     """Write the text of a section in the place of its earlier one. Raises like `Items.create`."""
     before = sections_by_key(workspace, scope.namespace).get(key)
     if before is not None:
-        return workspace.items.update(before.id, content=content)
+        return workspace.items.update(before.id, base_version=before.version, content=content)
     return workspace.items.create(**section_fields(key, content), id=id_maker(workspace)(), namespace=scope.namespace)
 
 
@@ -204,7 +204,7 @@ def update_item(workspace: Workspace, item: WorkingItem, changes: Mapping[str, A
         check_line(title, "title", required=True)
     if category is not None or title is not None:  # they depend on each other
         fields |= changed_item_fields(item, category, title)
-    return workspace.items.update(item.id, **fields)
+    return workspace.items.update(item.id, base_version=item.version, **fields)
 
 
 def add_skip(workspace: Workspace, scope: WorkspaceScope, item: str, reason: str, expires: Any) -> Skip | Proposal:  # noqa: ANN401 - a moment in any form
@@ -330,7 +330,7 @@ class ItemTools:
         """Delete a working item that was a mistake; done ones are better set to archived."""
         workspace, scope = self._tool_context.of(ctx)
         item = scope.item(workspace, id)
-        proposal = workspace.items.remove(item.id)
+        proposal = workspace.items.remove(item.id, base_version=item.version)
         if proposal is not None:
             return text_result(not_done_text(f"Item {quoted_id(item.id)} is not deleted", proposal))
         return text_result(f"Deleted item {quoted_id(item.id)}.")
@@ -406,7 +406,7 @@ class SkipTools:
         """End a skip now, by the id that memento_skip_list gives."""
         workspace, scope = self._tool_context.of(ctx)
         skip = scope.skip(workspace, id)
-        proposal = workspace.skips.remove(skip.id)
+        proposal = workspace.skips.remove(skip.id, base_version=skip.version)
         if proposal is not None:
             return text_result(not_done_text(f"Skip entry {quoted_id(skip.id)} is not removed", proposal))
         return text_result(f"Skip entry {quoted_id(skip.id)} removed.")
