@@ -6,6 +6,7 @@ import re
 import stat
 import threading
 from collections import deque
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,14 @@ from memento_tui.model import Memory
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.policy.secrets import redact_text
 
-__all__ = ["SimilarMemory", "TranscriptExcerpt", "Utterance", "similar_memories", "transcript_excerpt"]
+__all__ = [
+    "SimilarMemory",
+    "TranscriptExcerpt",
+    "Utterance",
+    "memories_like",
+    "similar_memories",
+    "transcript_excerpt",
+]
 
 if TYPE_CHECKING:
     from memento_tui.api.workspace import Workspace
@@ -77,16 +85,22 @@ def similar_memories(
     The keyword index is asked as it stands; without one there are none.
     """
     text, about = _text_and_ids(item)
-    if not text:
-        return []
-    nearby = workspace.search_engine.keyword.similar(text[:_MAX_COMPARED_CHARACTERS], limit + len(about) + 5)
+    return memories_like(workspace, text, about, limit) if text else []
+
+
+def memories_like(workspace: Workspace, text: str, without: Collection[str], limit: int = 5) -> list[SimilarMemory]:
+    """Return recalled memories that share words with a text, the most alike first, but for those with some ids.
+
+    The keyword index is asked as it stands; without one there are none.
+    """
+    nearby = workspace.search_engine.keyword.similar(text[:_MAX_COMPARED_CHARACTERS], limit + len(without) + 5)
     if nearby is None:
         return []
     others = workspace._store.memories.get_many([*nearby.ids, *nearby.unindexed]).values()
     found = [
         SimilarMemory(other, likeness(text, f"{other.title}\n{other.content}"))
         for other in others
-        if other.id not in about and other.status in RECALLED_STATUSES
+        if other.id not in without and other.status in RECALLED_STATUSES
     ]
     near = [one for one in found if one.likeness >= _MIN_SIMILARITY]
     return sorted(near, key=lambda one: (-one.likeness, one.memory.id))[:limit]

@@ -44,6 +44,10 @@ class Width:
         return max(self.fewest, min(self.most, int(row * self.part)))
 
 
+_SIGNS_BELOW, _ONE_SIGN = 46, Width(1, 1)
+"""Cells of a row, as on a phone, that is too narrow for a word where a sign says the same; and those of the sign."""
+
+
 def muted(_row: object, _now: datetime) -> str:
     """Return the style of what stands beside the main column."""
     return "muted"
@@ -65,6 +69,20 @@ class Column(Generic[RowT]):
     """The orders of the list that a click on the header takes, one after the other."""
     least: int = 0
     """Cells of a row from which on it is shown."""
+    sign: Callable[[RowT], str] | None = None
+    """One cell that stands for its text in a row of less than `_SIGNS_BELOW` cells."""
+
+    def in_cells(self, row: RowT, now: datetime, width: int) -> str:
+        """Return what it shows of a record in so many cells."""
+        return self.sign(row) if self.sign is not None and width == 1 else _in_cells(self, self.text(row, now), width)
+
+    def header(self, width: int) -> str:
+        """Return its name in so many cells; a sign has none."""
+        return " " if self.sign is not None and width == 1 else _in_cells(self, self.label, width)
+
+    def width_in(self, row: int) -> Width:
+        """Return its width in a row of so many cells."""
+        return _ONE_SIGN if self.sign is not None and row < _SIGNS_BELOW else self.width
 
 
 @dataclass(frozen=True)
@@ -102,7 +120,7 @@ class Columns(Generic[RowT]):
             column = self.all[name]
             if pieces:
                 pieces.append((" ", ""))
-            pieces.append((_in_cells(column, column.text(row, now), cells_of), column.style(row, now)))
+            pieces.append((column.in_cells(row, now, cells_of), column.style(row, now)))
         return pieces
 
     def header(self, names: Sequence[str], width: int) -> Iterator[tuple[str, str]]:
@@ -112,7 +130,7 @@ class Columns(Generic[RowT]):
         for place, (name, cells_of) in enumerate(self._laid_out(names, width)):
             if place or self.marks:
                 yield "", " "
-            yield name, _in_cells(self.all[name], self.all[name].label, cells_of)
+            yield name, self.all[name].header(cells_of)
 
     def place_of_main(self, names: Sequence[str], width: int) -> int:
         """Return the cells in front of the main column in a row of so many cells."""
@@ -132,13 +150,15 @@ class Columns(Generic[RowT]):
     def _laid_out(self, names: Sequence[str], width: int) -> list[tuple[str, int]]:
         """Return the columns that a row has room for, in their order, each with its cells."""
         shown = {
-            name: self.all[name].width.fewest for name in names if name != self.main and width >= self.all[name].least
+            name: self.all[name].width_in(width).fewest
+            for name in names
+            if name != self.main and width >= self.all[name].least
         }
         left = width - self.marks - (0 if self.marks else -1) - sum(cells_of + 1 for cells_of in shown.values())
         for name in reversed(names):
             if left < self.least_main and name in shown and name != self.staying:
                 left += shown.pop(name) + 1
-        wanted = {name: self.all[name].width.wished(width) - cells_of for name, cells_of in shown.items()}
+        wanted = {name: self.all[name].width_in(width).wished(width) - cells_of for name, cells_of in shown.items()}
         asked, given = sum(wanted.values()), max(left - self.least_main, 0)
         for name, more in wanted.items():
             grown = more if asked <= given else more * given // asked

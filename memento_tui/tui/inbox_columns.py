@@ -99,6 +99,7 @@ WAITING_COLUMNS = Columns[InboxItem](
             lambda row, _: label_of(row)[0],
             lambda row, _: label_of(row)[1],
             orders=("risk",),
+            sign=lambda row: label_of(row)[0][0],
         ),
         "what": Column(
             "what waits", "what it is about; always shown", fixed(0), lambda row, _: row.headline, lambda *_: ""

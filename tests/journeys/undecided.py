@@ -67,7 +67,7 @@ def _memories(person: Workspace, agent: Workspace) -> None:
     edited = person.remember("The staging host is called otter.", stability="verified")
     edit(agent, edited.id, content="The staging host is called lynx.")
     deleted = person.remember("The audit happens every spring.", stability="stable", pinned=True)
-    agent.forget(deleted.id)
+    agent.forget(deleted.id, base_version=agent.get(deleted.id).version)
     agent.remember("The nightly export of invoices runs on the old reporting server before dawn.")
     agent.remember("The nightly export of the invoices runs on the old reporting server, before dawn.")
     used = agent.remember("Use the staging proxy for every test of the payment flow.")

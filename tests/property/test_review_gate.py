@@ -208,7 +208,7 @@ class AnAgentAlone(RuleBasedStateMachine):
         kept = {name: value for name, value in fields.items() if name not in ("id", "base_version")}
         self.attempt(lambda agent: edit(agent, "persons", **kept))
         self.attempt(lambda agent: edit(agent, "persons", content=text))
-        self.attempt(lambda agent: agent.forget("persons"))
+        self.attempt(lambda agent: agent.forget("persons", base_version=agent.get("persons").version))
 
     @rule(place=PICK, base=st.none() | st.integers(1, 3))
     def forget(self, place: int, base: int | None) -> None:
@@ -226,11 +226,27 @@ class AnAgentAlone(RuleBasedStateMachine):
     @rule(text=TEXT, place=PICK)
     def lists(self, text: str, place: int) -> None:
         self.attempt(lambda agent: agent.skips.add(text, "because", "7d", id=self.memory(place)))
-        self.attempt(lambda agent: agent.skips.update(self.memory(place), reason=text))
-        self.attempt(lambda agent: agent.skips.remove(self.memory(place)))
+        self.attempt(
+            lambda agent: agent.skips.update(
+                self.memory(place), reason=text, base_version=agent.skips.get(self.memory(place)).version
+            )
+        )
+        self.attempt(
+            lambda agent: agent.skips.remove(
+                self.memory(place), base_version=agent.skips.get(self.memory(place)).version
+            )
+        )
         self.attempt(lambda agent: agent.items.create(text, id=self.memory(place)))
-        self.attempt(lambda agent: agent.items.update(self.memory(place), status="completed"))
-        self.attempt(lambda agent: agent.items.remove(self.memory(place)))
+        self.attempt(
+            lambda agent: agent.items.update(
+                self.memory(place), status="completed", base_version=agent.items.get(self.memory(place)).version
+            )
+        )
+        self.attempt(
+            lambda agent: agent.items.remove(
+                self.memory(place), base_version=agent.items.get(self.memory(place)).version
+            )
+        )
 
     @rule(resolution=st.sampled_from(RESOLUTIONS), text=TEXT)
     def answer_a_contradiction(self, resolution: str, text: str) -> None:

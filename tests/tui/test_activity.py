@@ -183,7 +183,8 @@ async def test_what_came_since_the_last_look_is_marked_and_then_seen(data_dir: P
     with as_agent(data_dir) as agent:
         agent.remember("seen")
         agent._store.settings.set("app.looked", "1")
-        agent.forget(agent.remember("unseen").id)
+        unseen = agent.remember("unseen")
+        agent.forget(unseen.id, base_version=unseen.version)
         async with opened(data_dir, start="activity") as driver:
             marked = [line.text for y in range(3) if "A*" in (line := section(driver).rows.render_line(y)).text]
             assert len(marked) == 2
@@ -195,7 +196,7 @@ async def test_what_came_since_the_last_look_is_marked_and_then_seen(data_dir: P
 async def test_enter_goes_to_the_record(data_dir: Path) -> None:
     with as_agent(data_dir) as agent:
         memory = agent.remember("The port is 8080.", make_id=always("port-note"))
-        agent.forget(memory.id)
+        agent.forget(memory.id, base_version=agent.get(memory.id).version)
     async with opened(data_dir, start="activity") as driver:
         await driver.press("enter")
         await driver.until(lambda: driver.app.section.SCOPE == "memories", "the memories are shown")

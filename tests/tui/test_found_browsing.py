@@ -200,7 +200,7 @@ async def test_the_key_bar_of_the_review_dims_the_answers_of_another_kind(notes:
         workspace.verify("first")
     with memento_tui.open(notes, actor="agent", channel="mcp", agent="claude", session="s") as agent:
         agent.remember("From a page.", source_type="external", make_id=always("page"))
-        agent.forget("first")
+        agent.forget("first", base_version=agent.get("first").version)
     answers = ("newer", "older", "both", "merge")
 
     def able(driver: Driver) -> set[str]:

@@ -129,7 +129,7 @@ def test_of_memories_that_belong_to_an_item_the_deleted_and_rejected_are_left_ou
 async def test_what_an_agent_proposes_to_do_with_an_item_is_told_beside_it(data: Path) -> None:
     (data / "config.toml").write_text('[engine]\nenabled = false\n[review]\npreset = "strict"\n')
     with memento_tui.open(data, actor="agent", channel="mcp", agent="claude", session="s1") as agent:
-        agent.items.update("migrate", next_action="drop the table")
+        agent.items.update("migrate", next_action="drop the table", base_version=agent.items.get("migrate").version)
     async with opened(data, TALL, start="working") as driver:
         waiting = (await _told(driver, ItemStory)).split("\n\n")[0].split("\n")
         assert waiting[0] == "Waits for you in Review (3)"

@@ -95,7 +95,7 @@ async def test_a_memory_that_came_under_the_cursor_by_itself_is_not_deleted(data
         await driver.press("j")
         await driver.until(lambda: not driver.app.typed.key_was_pressed_since(0), "the person rests")
         with memento_tui.open(data_dir) as other:
-            other.forget(unused.id)
+            other.forget(unused.id, base_version=other.get(unused.id).version)
         await driver.until(lambda: view.rows.total == 2, "it left the list")
         head = driver.app.workspace.activity.head()
         await driver.press("d")

@@ -73,7 +73,7 @@ def _fill(folder: Path) -> None:
             person.review.approve(waiting.proposal.id)
         agent.crystals.write("I am careful, and I answer in the language I am asked in.\nI run the tests first.")
         edit(agent, "deploy", content=DEPLOY_AFTER, tags=["release", "speed"])
-        agent.forget("old-port")
+        agent.forget("old-port", base_version=agent.get("old-port").version)
         agent.remember(
             "The flaky test is a race in the cache.\n\nIt waits for a file that is not there yet.",
             make_id=always("flaky"),

@@ -157,7 +157,7 @@ async def test_a_marked_skip_that_changed_since_is_left_alone(
     async with opened(data, start="skips") as app:
         await read(app)
         await app.press("space", "space")
-        agent.skips.update("issue", reason="it is mended")
+        agent.skips.update("issue", reason="it is mended", base_version=agent.skips.get("issue").version)
         await app.press("x")
         await app.until(lambda: isinstance(app.app.screen, Confirm), "the question comes")
         await app.press("y")
@@ -243,7 +243,7 @@ async def test_what_another_writer_changed_is_told_as_a_person_says_it(
         await read(app)
         await app.press("e")
         await app.until(lambda: isinstance(app.app.screen, FormScreen), "the form opens")
-        agent.skips.update(skip.id, expires_at="2028-05-06T07:08Z")
+        agent.skips.update(skip.id, expires_at="2028-05-06T07:08Z", base_version=agent.skips.get(skip.id).version)
         app.app.screen.query_one("#field-reason", Input).value = "another reason"
         await app.press("ctrl+s")
         await app.until(lambda: "meanwhile" in app.text("#form-problem"), "the conflict is told")

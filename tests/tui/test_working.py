@@ -114,7 +114,7 @@ async def test_a_next_action_that_another_writer_changed_meanwhile_is_told_and_n
         await opened_on(app, "legal")
         await app.press("w")
         await app.until(lambda: isinstance(app.app.screen, AskLine), "the question comes")
-        agent.items.update("legal", next_action="wait for Bob")
+        agent.items.update("legal", next_action="wait for Bob", base_version=agent.items.get("legal").version)
         app.app.screen.query_one(Input).value = "call Ana"
         await app.press("enter")
         await app.until(lambda: "claude changed it meanwhile" in app.text(".dialog-hint"), "the conflict is told")
@@ -143,7 +143,7 @@ async def test_an_item_that_changed_under_the_cursor_is_not_changed_from_what_wa
     async with opened(data, start="working") as app:
         await opened_on(app, "migrate")
         await app.press("p")
-        agent.items.update("migrate", priority=1)
+        agent.items.update("migrate", priority=1, base_version=agent.items.get("migrate").version)
         await app.press("plus")
         await app.until(lambda: "changed meanwhile" in app.told, "the conflict is told")
     assert workspace.items.get("migrate").priority == 1
@@ -204,7 +204,9 @@ async def test_marked_items_are_deleted_after_a_question_and_each_failure_is_tol
     async with opened(data, start="working") as app:
         await opened_on(app, "migrate")
         await app.press("space", "space", "space")
-        agent.items.update("flaky", title="Find out why the upload is flaky")
+        agent.items.update(
+            "flaky", title="Find out why the upload is flaky", base_version=agent.items.get("flaky").version
+        )
         await app.press("d")
         await app.until(lambda: isinstance(app.app.screen, Confirm), "the question comes")
         assert "Delete 3 marked?" in app.text(".dialog-title")
@@ -252,7 +254,9 @@ async def test_a_form_saves_only_what_was_changed_in_it_and_tells_of_another_wri
         await opened_on(app, "migrate")
         await app.press("e")
         await app.until(lambda: isinstance(app.app.screen, FormScreen), "the form opens")
-        agent.items.update("migrate", title="Move everything", priority=8)
+        agent.items.update(
+            "migrate", title="Move everything", priority=8, base_version=agent.items.get("migrate").version
+        )
         app.app.screen.query_one("#field-title", Input).value = "Move the users"
         await app.press("ctrl+s")
         await app.until(lambda: "claude changed it meanwhile" in app.text("#form-problem"), "the conflict is told")
@@ -441,7 +445,7 @@ async def test_on_the_board_a_key_is_ignored_where_the_item_of_a_column_just_rea
         await app.press("right")
         await app.until(lambda: under_cursor(app) == "note", "the next column")
         await app.until(lambda: not app.app.typed.key_was_pressed_since(0), "the person rests")
-        agent.items.update("note", title="Another note")
+        agent.items.update("note", title="Another note", base_version=agent.items.get("note").version)
         await app.until(lambda: section(app).guard.is_blocking, "the change is noticed")
         await app.pilot.press("x")
         await app.until(lambda: "just come up" in app.told, "why the key was ignored is told")

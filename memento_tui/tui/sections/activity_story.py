@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
 from memento_tui.api import Workspace
 from memento_tui.api.activity import ActivityQuery
 from memento_tui.api.types import ActivityRow, ChangedRecord, ExposureRow
 from memento_tui.model import Memory
-from memento_tui.model.journal_actions import done_words, note_in_words
 from memento_tui.tui.sections.activity_rows import ActivityListRow
-from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart, memory_line, memory_parts
+from memento_tui.tui.views.record_story import (
+    RecordStory,
+    StoryLine,
+    StoryPart,
+    entry_line,
+    memory_line,
+    memory_parts,
+)
 
 __all__ = ["ActivityStory"]
 
@@ -69,20 +74,12 @@ def _written_beside(workspace: Workspace, row: ActivityRow) -> Iterator[StoryPar
         )
         batch = [one for one in near if one.entry.batch == entry.batch and one.id != row.id]
         together = {one.entry.seq for one in batch}
-        yield StoryPart("Written together with it", [_entry_line(one) for one in batch[:_MOST_BESIDE]])
+        yield StoryPart("Written together with it", [entry_line(one) for one in batch[:_MOST_BESIDE]])
     if entry.session:
         of_session = log.page(ActivityQuery(session=(entry.session,)), limit=2 * _MOST_BESIDE)
         others = [one for one in of_session if one.entry.session == entry.session and one.id != row.id]
         beside = [one for one in others if one.entry.seq not in together][:_MOST_BESIDE]
-        yield StoryPart("The same session", [_entry_line(one) for one in beside])
-
-
-def _entry_line(row: ActivityRow) -> StoryLine:
-    entry = row.entry
-    words = row.headline or note_in_words(entry.note) or f"{row.record} {row.record_id}".strip()
-    undone = "" if row.undone_by is None else "(taken back)  "
-    done = done_words(entry.action, proposes=row.proposes)
-    return StoryLine(datetime.fromisoformat(entry.at), done, "", f"{undone}{words}")
+        yield StoryPart("The same session", [entry_line(one) for one in beside])
 
 
 def _shown_beside(workspace: Workspace, row: ExposureRow) -> StoryPart:

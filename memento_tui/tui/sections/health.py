@@ -9,6 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
@@ -25,6 +26,7 @@ from memento_tui.tui.long_task import LongTaskRunner, progress_reporter
 from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.screens.dialogs import Confirm
 from memento_tui.tui.section import in_thread
+from memento_tui.tui.sections.health_story import HealthStory
 from memento_tui.tui.sections.health_text import (
     CARE,
     OPTIONAL_CHECKS,
@@ -38,6 +40,7 @@ from memento_tui.tui.sections.health_text import (
     with_group_headings,
 )
 from memento_tui.tui.sections.list_section import ListSection
+from memento_tui.tui.views.record_story import StoryScroll
 from memento_tui.tui.widgets.record_list import Line
 
 if TYPE_CHECKING:
@@ -80,6 +83,13 @@ class HealthSection(ListSection[HealthRow]):
         self._stop_examining = threading.Event()
         self._shown_id: str | None = None
         self._tasks = LongTaskRunner(self, self._show_known)
+        self._told = StoryScroll(self.side_text, HealthStory())
+        """The explanation of a row, and below it what the workspace holds."""
+        self.side_scroll = self._told
+
+    def compose_side(self) -> ComposeResult:
+        """Make the content of the side pane."""
+        yield self._told
 
     # The list
 
@@ -122,9 +132,11 @@ class HealthSection(ListSection[HealthRow]):
         self._shown_id = None if row is None else row.id
         if row is None:
             self.set_side_text(Content(""))
+            self._told.tell(None)
             return
         examples = self._examples.get(row.id)
         self.set_side_text(health_details(row, examples, self.side_scroll.size.width - 1), same=same)
+        self._told.tell(row)
         if row.kind is not None and row.kind.place == "memories" and row.state in ("bad", "tidy") and examples is None:
             self._find_examples(row)
 

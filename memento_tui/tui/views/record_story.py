@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -17,7 +17,7 @@ from memento_tui.api import Workspace
 from memento_tui.api.activity import ActivityQuery
 from memento_tui.api.queries import links_of
 from memento_tui.api.types import ActivityRow, ExposureRow
-from memento_tui.errors import MementoError
+from memento_tui.errors import MementoError, NotFound
 from memento_tui.model import Memory
 from memento_tui.model.journal_actions import done_words, note_in_words
 from memento_tui.text.labels import caution_labels
@@ -34,8 +34,10 @@ __all__ = [
     "StoryLine",
     "StoryPart",
     "StoryScroll",
+    "entry_line",
     "memory_line",
     "memory_parts",
+    "session_part",
 ]
 
 TALL_LINES = 42
@@ -97,6 +99,8 @@ class StoryPart(NamedTuple):
 
     title: str
     lines: Sequence[StoryLine | str]
+    first_width: int = _FIRST_WIDTH
+    """Cells of the first word of each line, at least."""
 
     def draw(self, width: int, now: datetime) -> Iterator[Content]:
         """Yield its lines, and a blank one; nothing where it has none."""
@@ -104,7 +108,7 @@ class StoryPart(NamedTuple):
             return
         yield literal(self.title, "bold")
         widest = max((cell_len(shown(line.first)) for line in self.lines if isinstance(line, StoryLine)), default=0)
-        first_width = max(_FIRST_WIDTH, min(widest, _WIDEST_FIRST, width // 3))
+        first_width = max(self.first_width, min(widest, _WIDEST_FIRST, width // 3))
         second_width = _SECOND_WIDTH if any(isinstance(line, StoryLine) and line.second for line in self.lines) else 0
         for line in self.lines:
             if isinstance(line, str):
@@ -212,18 +216,54 @@ def _wrapped(text: str, width: int, most: int) -> Iterator[str]:
 _MOST_OF_EACH = 6
 """Lines of one kind that are shown of a memory."""
 
+_MOST_BESIDE = 8
+"""Lines about what else was written with a record."""
+
 _TEXT_CHARACTERS = 400
 """Characters of a memory's text from which the lines below its title are made."""
 
 
 class MemoryStory(RecordStory[Memory]):
-    """The changes of a memory, its links, and to whom it was told."""
-
-    MOST_LINES = 24
+    """The changes of a memory, its links, to whom it was told, what says something alike, and what came with it."""
 
     def read(self, workspace: Workspace, record: Memory) -> Sequence[StoryPart]:
-        """Return the changes of a memory, its links and its exposures, the newest first."""
-        return memory_parts(workspace, record.id)
+        """Return what is known of a memory, in each part the newest or the most alike first."""
+        from memento_tui.api.review_context import memories_like  # noqa: PLC0415 - only where there is room for it
+
+        like = memories_like(workspace, f"{record.title}\n{record.content}", {record.id}, _MOST_OF_EACH)
+        alike = [
+            StoryLine(one.memory.updated_at, one.memory.kind, f"{one.likeness:.0%} alike", one.memory.headline)
+            for one in like
+        ]
+        beside = session_part(workspace, record.source.session, without={record.id})
+        return [
+            *memory_parts(workspace, record.id),
+            StoryPart("Says something alike", alike),
+            beside if beside.lines else _around(workspace, record),
+        ]
+
+
+def session_part(workspace: Workspace, session: str, *, without: Collection[str] = ()) -> StoryPart:
+    """Return what else a session wrote, newest first, but for the entries about records with some ids."""
+    if not session:
+        return StoryPart("", [])
+    found = workspace.activity.page(ActivityQuery(session=(session,)), limit=2 * _MOST_BESIDE)
+    others = [one for one in found if one.entry.session == session and one.record_id not in without]
+    return StoryPart("The same session", [entry_line(one) for one in others[:_MOST_BESIDE]])
+
+
+def _around(workspace: Workspace, memory: Memory) -> StoryPart:
+    """Return what was remembered just before and after a memory, the latest first."""
+    try:
+        entries = workspace.timeline(memory.id, later=_MOST_BESIDE // 2, earlier=_MOST_BESIDE // 2)
+    except NotFound:  # it was purged a moment ago
+        return StoryPart("", [])
+    lines = [
+        StoryLine(one.created_at, one.summary.kind, "", one.summary.headline)
+        for one in entries
+        if one.summary.id != memory.id
+    ]
+    return StoryPart("Around the same time", lines)
 
 
 def memory_parts(workspace: Workspace, memory_id: str) -> Sequence[StoryPart]:
@@ -244,6 +284,15 @@ def memory_line(memory: Memory) -> StoryLine:
     text = " ".join(memory.content[:_TEXT_CHARACTERS].split())
     standing = ", ".join(caution_labels(memory, clock.now()))
     return StoryLine(memory.updated_at, memory.kind.replace("_", " "), "", memory.headline, text, standing)
+
+
+def entry_line(row: ActivityRow) -> StoryLine:
+    """Return an entry of the journal with its age, what was done, and what it was done to."""
+    entry = row.entry
+    words = row.headline or note_in_words(entry.note) or f"{row.record} {row.record_id}".strip()
+    undone = "" if row.undone_by is None else "(taken back)  "
+    done = done_words(entry.action, proposes=row.proposes)
+    return StoryLine(datetime.fromisoformat(entry.at), done, "", f"{undone}{words}")
 
 
 def _change(row: ActivityRow) -> StoryLine:

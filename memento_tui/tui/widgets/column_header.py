@@ -47,8 +47,7 @@ class ColumnHeader(Widget):
     def render(self) -> Content:
         """Return the names of the columns that the rows have room for; the one that they are sorted by stands out."""
         return Content("").join(
-            Content.styled(words, "bold underline" if name and self._is_sorted(name) else "")
-            for name, words in self._drawn()
+            _emphasised(words) if name and self._is_sorted(name) else Content(words) for name, words in self._drawn()
         )
 
     def on_click(self, event: events.Click) -> None:
@@ -59,3 +58,10 @@ class ColumnHeader(Widget):
             if 0 <= left < cell_len(words) and name:
                 self._sort(name)
             left -= cell_len(words)
+
+
+def _emphasised(words: str) -> Content:
+    """Return the name of a column that stands out, and not the room around it."""
+    name = words.strip()
+    before, _, after = words.partition(name) if name else (words, "", "")
+    return Content.assemble(before, (name, "bold underline"), after)

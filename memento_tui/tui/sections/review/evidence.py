@@ -47,6 +47,11 @@ class FocusedItem(msgspec.Struct, frozen=True):
         return self.item.proposal.id
 
     @property
+    def id(self) -> str:
+        """The name again, by which a story knows its record."""
+        return self.name
+
+    @property
     def record_kind(self) -> str:
         """``proposal`` or ``contradiction``."""
         return "contradiction" if isinstance(self.item, ContradictionWithSides) else "proposal"

@@ -13,6 +13,7 @@ from textual.widgets import Static
 from memento_tui.errors import MementoError
 from memento_tui.tui.section import ErrorBoundary, app_of, in_thread
 from memento_tui.tui.sections.review.evidence import FocusedItem, evidence, heading, size_of
+from memento_tui.tui.sections.review.item_story import ItemStory
 from memento_tui.tui.text_diff import MIN_SPLIT_WIDTH
 from memento_tui.tui.widgets.frames import ScrollFrame
 
@@ -41,6 +42,7 @@ class EvidencePane(ErrorBoundary, ScrollFrame, can_focus=False):
         self._heading = Static(id="review-heading")
         self._body = Static(id="review-body")
         self._around = Static(id="review-around")
+        self._story = ItemStory()
         self.focused: FocusedItem | None = None
         """The item that is shown."""
         self._split: bool | None = None
@@ -51,16 +53,19 @@ class EvidencePane(ErrorBoundary, ScrollFrame, can_focus=False):
         self._stop_context = threading.Event()
 
     def compose(self) -> ComposeResult:
-        """Make the three texts: the heading, the evidence, and the context."""
+        """Make the texts: the heading, the evidence, the context, and what else is known where there is room."""
         yield self._heading
         yield self._body
         yield self._around
+        yield self._story
 
     def show(self, focused: FocusedItem | None) -> None:
         """Show an item, or nothing; the scroll position is kept while it stays the same item."""
         same = focused is not None and self.focused is not None and self.focused.name == focused.name
         self.focused = focused
         self._around.update("")
+        if not same:
+            self._story.show(None, width=0, height=0)
         self._look_up_context_soon()
         if focused is None:
             self._heading.update("")
@@ -148,3 +153,11 @@ class EvidencePane(ErrorBoundary, ScrollFrame, can_focus=False):
             return
         if self.focused is focused:
             self._around.update(text)
+            self._around.display = bool(text)
+            self.call_after_refresh(self._tell_more)
+
+    def _tell_more(self) -> None:
+        """Tell what else is known of the item where there is room: below the context, and so after it."""
+        parts = (self._heading, self._body, self._around)
+        taken = sum(part.virtual_region_with_margin.height for part in parts) + 1
+        self._story.show(self.focused, width=self.text_width, height=self.size.height - taken)
