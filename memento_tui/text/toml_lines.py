@@ -83,12 +83,22 @@ def _place(lines: Sequence[str], section: str, key: str) -> int | None:
 
 
 def _section_end(lines: Sequence[str], section: str) -> int | None:
-    """Return the place behind the last line that says something in a section; ``None`` where there is none."""
-    end = None
-    inside = False
-    for index, line in enumerate(lines):
-        if header := _HEADER.match(line):
-            inside = header[1] == section
-        if inside and line.strip():
-            end = index + 1
+    """Return the place behind the last line that says something in a section; ``None`` where there is none.
+
+    Comments right above a header are of the section that begins there.
+    """
+    headers = [index for index, line in enumerate(lines) if _HEADER.match(line)]
+    start = max((index for index in headers if _named(lines[index], section)), default=None)
+    if start is None:
+        return None
+    end = next((index for index in headers if index > start), len(lines))
+    while end < len(lines) and lines[end - 1].lstrip().startswith("#"):
+        end -= 1
+    while not lines[end - 1].strip():
+        end -= 1
     return end
+
+
+def _named(line: str, section: str) -> bool:
+    header = _HEADER.match(line)
+    return header is not None and header[1] == section

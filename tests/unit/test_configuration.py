@@ -76,6 +76,18 @@ def test_a_value_is_added_to_its_section_or_to_a_new_one(file: SettingsFile) -> 
     assert load_config(file.path).app.theme == "nord # light"
 
 
+def test_a_new_value_does_not_come_between_a_section_and_the_comment_above_it(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("[app]\ncounts = true\n# until here\n\n# How much is asked.\n[review]\npreset = 'strict'\n# end\n")
+    file = SettingsFile(DataPaths(tmp_path))
+    file.set("app.keymap", "emacs")
+    file.set("review.burst", "9")
+    assert path.read_text() == (
+        '[app]\ncounts = true\n# until here\nkeymap = "emacs"\n\n'
+        "# How much is asked.\n[review]\npreset = 'strict'\n# end\nburst = 9\n"
+    )
+
+
 def test_a_value_goes_back_to_its_default_and_the_comment_above_it_stays(file: SettingsFile) -> None:
     state = file.reset("hooks.prompt_tokens")
     assert (state.value, state.source) == ("300", "default")
