@@ -11,7 +11,7 @@ from textual.content import Content
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.model import make_contradiction
-from memento_tui.tui.screens.dialogs import Confirm, DialogButton, DialogButtons
+from memento_tui.tui.screens.dialogs import ChoiceScreen, Confirm, DialogButton, DialogButtons, DialogChoice
 from tests.made import unguarded
 from tests.tui.app_driver import Driver, assert_all_buttons_fit, opened
 
@@ -128,3 +128,18 @@ async def test_a_question_with_more_text_than_fits_shows_its_answers_and_scrolls
         await driver.press(*["j"] * 20)
         told = driver.app.screen.query_one(".dialog-text")
         await driver.until(lambda: told.region.bottom <= dialog.content_region.bottom, "the last line is shown")
+
+
+@pytest.mark.parametrize(
+    ("keys", "chosen"), [(("down", "down", "enter"), "three"), (("k", "k", "enter"), "one"), (("enter", "b"), "two")]
+)
+async def test_arrows_go_to_a_choice_and_enter_takes_it_but_none_before_an_arrow(
+    data_dir: Path, keys: tuple[str, ...], chosen: str
+) -> None:
+    choices = [DialogChoice(name, letter, name) for name, letter in (("one", "a"), ("two", "b"), ("three", "c"))]
+    async with opened(data_dir) as driver:
+        answers: list[str | None] = []
+        driver.app.push_screen(ChoiceScreen(Content("Which?"), choices, "two"), answers.append)
+        await driver.until(lambda: isinstance(driver.app.screen, ChoiceScreen), "it is asked for")
+        await driver.press(*keys)
+        await driver.until(lambda: answers == [chosen], "it is taken")

@@ -221,38 +221,75 @@ class DialogChoice:
 
 
 class _ChoiceLine(Static):
-    """A choice as a line that can be clicked."""
+    """A choice as a line that can be clicked, and be gone to."""
 
     def __init__(self, choice: DialogChoice, text: Content) -> None:
-        super().__init__(text)
-        self._choice = choice
+        super().__init__()
+        self._text = text
+        self.choice = choice
+        self.point(is_here=False)
+
+    def point(self, *, is_here: bool) -> None:
+        """Show whether Enter would take it."""
+        self.set_class(is_here, "-here")
+        self.update(Content("> " if is_here else "  ") + self._text)
 
     def on_click(self) -> None:
+        """Take it."""
         if isinstance(self.screen, ChoiceScreen):
-            self.screen.dismiss(self._choice.value)
+            self.screen.dismiss(self.choice.value)
 
 
 class ChoiceScreen(Dialog[str | None]):
-    """A dialog that asks for one of a few choices, by number or letter; Escape returns ``None``, Enter is ignored."""
+    """A dialog that asks for one of a few choices, by number or letter; Escape returns ``None``.
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Leave")]
+    The arrows go to a choice, and Enter takes that; before an arrow was pressed it is ignored.
+    """
+
+    DEFAULT_CSS = "_ChoiceLine.-here { background: $block-cursor-blurred-background; text-style: bold; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "Leave"),
+        Binding("down,j", "go(1)", show=False),
+        Binding("up,k", "go(-1)", show=False),
+        Binding("enter", "take", show=False),
+    ]
 
     def __init__(self, question: Content, choices: Sequence[DialogChoice], present: str = "") -> None:
         super().__init__()
         self._question = question
         self._choices = choices
         self._present = present
+        self._lines = [self._line(number, choice) for number, choice in enumerate(choices, 1)]
+        self._here: int | None = None
+
+    def _line(self, number: int, choice: DialogChoice) -> _ChoiceLine:
+        text = Content.styled(f"{number} {choice.letter}  ", "bold $text-accent") + literal(choice.label)
+        return _ChoiceLine(choice, text + (Content.styled("  (now)", "dim") if choice.value == self._present else ""))
 
     def compose(self) -> ComposeResult:
         """Show the question, and a line for each choice."""
         with Vertical(classes="dialog"):
             yield Static(self._question, classes="dialog-title")
-            for number, choice in enumerate(self._choices, 1):
-                line = Content.styled(f"{number} {choice.letter}  ", "bold $text-accent") + literal(choice.label)
-                yield _ChoiceLine(
-                    choice, line + (Content.styled("  (now)", "dim") if choice.value == self._present else "")
-                )
-            yield Static(Content("\nA number or letter chooses, Escape leaves"), classes="dialog-hint")
+            yield from self._lines
+            yield Static(
+                Content("\nA number, a letter, or arrows and Enter choose; Escape leaves"), classes="dialog-hint"
+            )
+
+    def action_go(self, step: int) -> None:
+        """Go to the next choice, or the one before; at first to the one that holds now."""
+        if self._here is None:
+            values = [choice.value for choice in self._choices]
+            place = values.index(self._present) if self._present in values else (0 if step > 0 else -1)
+        else:
+            place = self._here + step
+        self._here = place % len(self._lines)
+        for index, line in enumerate(self._lines):
+            line.point(is_here=index == self._here)
+
+    def action_take(self) -> None:
+        """Take the choice that was gone to."""
+        if self._here is not None:
+            self.dismiss(self._lines[self._here].choice.value)
 
     def on_key(self, event: events.Key) -> None:
         """Return the choice whose number or letter was pressed."""
