@@ -376,7 +376,8 @@ class MementoApp(ErrorBoundary, App[None]):
         """Go to the section before or after, or to that of the number that was typed before the key as a count."""
         names, count = [tab.name for tab in SECTIONS], self.section.count_of_key
         place = count - 1 if 0 < count <= len(names) else names.index(self.section.SCOPE) + step
-        await self.action_section(names[place % len(names)])
+        own = next((tab.name for tab in self.own.tabs() if tab.key == str(count)), None)
+        await (self.action_section(names[place % len(names)]) if own is None else self.go_own(own))
 
     async def open_section(self, name: str, query: str = "") -> None:
         """Go to a section and show there the rows of ``query``, in that section's own terms."""

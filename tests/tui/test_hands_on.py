@@ -203,8 +203,10 @@ async def test_digits_are_counts_where_the_person_set_it_so(data_dir: Path, work
         await app.press("4")
         assert "4 x ..." in app.text("#memories-head")
         assert "4] goes to section 4" in app.text("#memories-head")
-        await app.press("space", "j")
-        assert rows.cursor == 2, "a count is for one key"
+        await app.press("space")
+        assert (rows.cursor, len(rows.marks)) == (4, 4), "as many are marked, and the cursor is behind them"
+        await app.press("j")
+        assert rows.cursor == 5, "a count is for one key"
         await app.press("left_square_bracket")
         assert app.app.section.SCOPE == "home"
         await app.press("2", "6", "right_square_bracket")

@@ -56,6 +56,15 @@ def bar(driver: Driver) -> str:
     return str(driver.app.query_one(TopBar).render())
 
 
+async def test_a_count_before_the_key_of_the_next_section_leads_to_an_own_section_too(data: Path) -> None:
+    with (data / "config.toml").open("a", encoding="utf-8") as config:
+        config.write("[app]\ncounts = true\n")
+    async with opened(data, start="memories") as driver:
+        await driver.until(lambda: driver.memories.rows.total == 2, "the list is read")
+        await driver.press("9", "right_square_bracket")
+        await driver.until(lambda: driver.memories.filter == "kind:instruction", "the section is shown")
+
+
 async def test_an_own_section_has_a_tab_with_its_count_and_a_key(data: Path) -> None:
     async with opened(data, size=(160, 32), start="home") as driver:
         await driver.until(lambda: "9 Rules 1" in bar(driver), "it is counted")

@@ -135,7 +135,7 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         self._marks = RowMarks()
         self._due_range: tuple[str, str] | None = None
         self.takes_counts = False
-        """Whether digits before a key that moves say how often, as in ``5j`` and ``12G``."""
+        """Whether digits before a key that moves or marks say how often, as in ``5j``, ``12G`` and ``3 Space``."""
         self._typed_count = ""
         self._count = 0
         """The count typed before the key that is being carried out; 0 for none."""
@@ -290,9 +290,15 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
         self.cursor = (self._count or self._total) - 1
 
     def action_mark(self) -> None:
-        """Mark or unmark the cursor's row and go on to the next; mark the range if one was begun."""
+        """Mark or unmark the cursor's row, or mark as many rows as the count says, and go on; end an open range."""
         if self._marks.begun is not None:
             self.action_range()
+        elif self._current is not None and self._count > 1:
+            self._marks.begun = (self._current.id, self.cursor)
+            self.cursor += self._count - 1
+            self.action_range()
+            if not self.is_ranging:
+                self.cursor += 1
         elif self._current is not None:
             self._marks.toggle(self._current.id)
             self._marks_changed()
