@@ -107,10 +107,12 @@ def test_a_row_that_is_asked_for_is_shown(change: Change, data: st.DataObject) -
     assert (reading.cursor + 1) * row_height <= reading.top_line + change.place.height
 
 
-def test_a_row_that_comes_back_among_the_visible_ones_hides_none_of_those_above_it() -> None:
-    place = ReadingPosition(cursor=1, cursor_id="c", top_line=0, top_id="a", height=3, row_height=1)
-    reading = read_rows_at_position(FakeSource("abcdefg"), place, "b")
-    assert (reading.cursor, reading.top_line, reading.moved) == (1, 0, 0)
+@given(st.integers(1, 5))
+def test_a_row_that_comes_back_among_the_visible_ones_hides_none_of_those_above_it(index: int) -> None:
+    rows = "abcdefgh"
+    place = ReadingPosition(index, rows[index + 1], top_line=0, top_id="a", height=6, row_height=1)
+    reading = read_rows_at_position(FakeSource(rows), place, rows[index])
+    assert (reading.cursor, reading.top_line, reading.moved) == (index, 0, 0)
 
 
 @given(changes(), st.data())

@@ -203,8 +203,9 @@ def read_rows_at_position(
     cursor = min(position.cursor if cursor is None else cursor, last)
     selected = None if select is None else source.locate(select)
     if selected is not None:
+        arrived = selected != cursor and position.line_showing(selected) == position.top_line
         cursor = selected
-        if selected * position.row_height <= top_line:
+        if arrived or selected * position.row_height <= top_line:
             # It arrived in the visible part itself, so that this need not move for it.
             top_line, moved = position.top_line, 0
         top_line = replace(position, top_line=top_line).line_showing(selected)
