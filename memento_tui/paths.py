@@ -13,12 +13,17 @@ from memento_tui.locations import data_location, database_location, socket_locat
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.private_files import links_below, make_private_directory
 
-__all__ = ["DataPaths", "data_directory"]
+__all__ = ["DataPaths", "data_directory", "typed_path"]
 
 
 def data_directory(given: str | Path | None = None) -> Path:
     """Return the data directory: the one given, else ``MEMENTO_HOME``, else the platform's place for user data."""
     return Path(data_location(os.fspath(given or "")))
+
+
+def typed_path(text: str) -> Path:
+    """Return the path that a person wrote, ``~`` for their home; that of a user who does not exist stays as it is."""
+    return Path(os.path.expanduser(text))  # noqa: PTH111 - pathlib's raises for a user who does not exist
 
 
 _OF_THE_ENGINE = ("semantic", "semantic-former")

@@ -17,7 +17,7 @@ from memento_tui.api.hub_session import HUB_SETTING, alone_with_hub, end_sharing
 from memento_tui.api.key_files import key_file_name
 from memento_tui.encryption import is_in_clear, key_id_of, read_key
 from memento_tui.errors import DataDirectoryError, LockedWorkspace, NotAllowed
-from memento_tui.paths import DataPaths
+from memento_tui.paths import DataPaths, typed_path
 from memento_tui.private_files import make_private_directory
 from memento_tui.storage import backup
 from memento_tui.storage.backup import LOG_ENDS, Progress
@@ -351,7 +351,7 @@ def list_backups(paths: DataPaths) -> list[Backup]:
 
 def _find_file(folder: BackupFolder, name: str) -> Path:
     """Return the file of a backup in the folder, or of one whose path is given. Raises `NotFound`, `AmbiguousId`."""
-    given = Path(name).expanduser()
+    given = typed_path(name)
     if given.name != name and given.is_file():
         return given
     return folder.path(folder.find(name).name)

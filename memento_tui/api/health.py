@@ -7,7 +7,6 @@ import platform
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from memento_tui.agreements import refusals
@@ -19,7 +18,7 @@ from memento_tui.api.workspace import Workspace
 from memento_tui.config import Config
 from memento_tui.errors import DataDirectoryError, EngineUnavailable, MementoError
 from memento_tui.meaning import check_installed
-from memento_tui.paths import DataPaths
+from memento_tui.paths import DataPaths, typed_path
 from memento_tui.private_files import OTHERS, close_data_directory, foreign_names
 from memento_tui.regular_files import bytes_of, status_of
 from memento_tui.storage.backup import Progress
@@ -242,7 +241,7 @@ def _model_problem(config: Config) -> tuple[str, str]:
     """Return the fault in the folders of models and what to do about it; two empty texts if there is none."""
     listed = {"engine.model": config.engine.model, "engine.entailment_model": config.engine.entailment_model}
     for setting, folder in listed.items():
-        path = Path(folder).expanduser()
+        path = typed_path(folder)
         if folder and not path.is_dir():
             return f"{setting}: the folder {path} does not exist", f"Mend {setting} in config.toml, or leave it out."
         if folder and not any((path / file).is_file() for file in ("config.json", "modules.json")):

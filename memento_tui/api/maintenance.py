@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection
-from pathlib import Path
 
 import msgspec
 
@@ -15,6 +14,7 @@ from memento_tui.maintenance.contradictions.finder import EntailmentScorer
 from memento_tui.maintenance.run import MaintenanceReport, run_maintenance
 from memento_tui.maintenance.schedule import Runner
 from memento_tui.meaning import check_installed
+from memento_tui.paths import typed_path
 
 __all__ = ["maintain_workspace"]
 
@@ -88,6 +88,6 @@ def _load_entailment(workspace: Workspace) -> tuple[EntailmentScorer | None, str
         check_installed()
         from memento_tui.embedding.models import EntailmentModel as Model  # noqa: PLC0415 - torch; most do without
 
-        return Model(Path(setting).expanduser()).contradiction, ""
+        return Model(typed_path(setting)).contradiction, ""
     except (InvalidInput, EngineUnavailable) as error:
         return None, f"No model weighed contradictions: {error}"

@@ -16,7 +16,7 @@ from memento_tui.cli.output import colour_diff, count_of, emit, format_fields, f
 from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.hosts.registry import HOSTS, Host, HostPaths
 from memento_tui.mcp.profiles import PROFILES
-from memento_tui.paths import data_directory
+from memento_tui.paths import data_directory, typed_path
 
 __all__ = ["commands"]
 
@@ -88,7 +88,7 @@ def install(
     if plugin is not None:
         if host != "claude-code" or project or dry_run:
             raise click.UsageError("--plugin is for claude-code, without --project and --dry-run.")
-        _write_plugin(Path(plugin).expanduser().absolute(), chosen_host, paths, programs, yes=yes)
+        _write_plugin(typed_path(plugin).absolute(), chosen_host, paths, programs, yes=yes)
         return
     _check_not_installed_twice(chosen_host, paths)
     for obstacle in find_other_servers(chosen_host, paths, Path.cwd()):

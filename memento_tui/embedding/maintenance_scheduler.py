@@ -6,7 +6,6 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from memento_tui.config import Config, load_config
 from memento_tui.embedding.engine_state import EngineState
@@ -21,7 +20,7 @@ from memento_tui.maintenance.contradictions.finder import (
 )
 from memento_tui.maintenance.run import run_maintenance
 from memento_tui.maintenance.schedule import is_due
-from memento_tui.paths import DataPaths
+from memento_tui.paths import DataPaths, typed_path
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import rules_in_force
 from memento_tui.search.keyword_index import KeywordIndex
@@ -162,7 +161,7 @@ class _EntailmentLoader:
         from memento_tui.embedding.models import EntailmentModel  # noqa: PLC0415 - most do without
 
         try:
-            return EntailmentModel(Path(self._setting).expanduser()).contradiction
+            return EntailmentModel(typed_path(self._setting)).contradiction
         except MementoError as error:
             _log.warning("contradictions are weighed without a model: %s", error)
             return None

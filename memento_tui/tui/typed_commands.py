@@ -18,6 +18,7 @@ from memento_tui.api.query_completion import QueryHelper, Suggestions
 from memento_tui.app_sections import SECTION_NAMES
 from memento_tui.errors import InvalidInput, MementoError, ReadOnlyMode
 from memento_tui.known_workspaces import KnownWorkspaces
+from memento_tui.paths import typed_path
 from memento_tui.text.counting import count_of
 from memento_tui.text.near_names import nearest_name
 from memento_tui.tui.command_words import APP_COMMANDS, CommandWords, TypedLine
@@ -282,7 +283,9 @@ def _workspace_names() -> list[str]:
 
 def _local_path(text: str) -> tuple[Path, bool]:
     """Return a path that a person typed, and whether something lies there."""
-    path = Path(text).expanduser()
+    path = typed_path(text)
+    if path.parts[:1] and path.parts[0].startswith("~"):
+        raise InvalidInput(f"There is no home folder {path.parts[0]!r:.40}.", "~/ is your own.")
     return path, path.exists()
 
 

@@ -168,6 +168,12 @@ async def test_an_export_is_written_to_the_path_and_asks_before_it_writes_over_o
         assert out.read_text() == "mine"
 
 
+async def test_the_home_of_a_user_who_does_not_exist_is_said_and_the_app_goes_on(notes: Path) -> None:
+    async with opened(notes) as driver:
+        await run(driver, "export ~no-such-user/out.jsonl")
+        await driver.until(lambda: "There is no home folder '~no-such-user'" in driver.told, "it is said")
+
+
 async def test_marked_memories_are_related_to_another_and_one_undo_takes_it_back(
     notes: Path, workspace: Workspace
 ) -> None:
