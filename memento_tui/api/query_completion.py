@@ -56,8 +56,8 @@ class Suggestions(NamedTuple):
     def applied_to(self, line: str, option: Suggestion) -> tuple[str, int]:
         """Return the line with a suggestion in the part's place, and the place of the cursor behind it."""
         rest = line[self.end :]
-        # What ends in a colon goes on with a value; anything else is complete.
-        text = option.text if option.text.endswith(":") or rest.startswith(" ") else f"{option.text} "
+        # What ends in a colon goes on with a value, and a folder with what lies in it; anything else is complete.
+        text = option.text if option.text.endswith((":", "/")) or rest.startswith(" ") else f"{option.text} "
         return line[: self.start] + text + rest, self.start + len(text)
 
 

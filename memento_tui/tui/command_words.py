@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from memento_tui.api.query_completion import QueryHelper, Suggestions, suggest
+from memento_tui.api.query_completion import MAX_SUGGESTIONS, QueryHelper, Suggestion, Suggestions, suggest
 from memento_tui.app_sections import SECTION_NAMES, SECTIONS
 from memento_tui.errors import InvalidInput
 from memento_tui.model.memory import RELATION_TYPES
 from memento_tui.model.memory_fields import FIELDS_BY_NAME
+from memento_tui.paths import typed_path
 from memento_tui.text.near_names import nearest_name
 from memento_tui.tui.commands import COMMANDS, Command, KeyScope
 from memento_tui.tui.sections.memory_commands import CHANGES, ROW_COMMANDS
@@ -25,7 +28,9 @@ APP_COMMANDS = {
     "saved": ("NAME", "Go to a saved search"),
     "save": ("NAME", "Keep this search under a name"),
     "workspace": ("NAME", "Go to another workspace"),
+    "import": ("PATH", "Show what a file or folder holds, and import it"),
     "export": ("PATH FORMAT", "Write every record to a file or folder"),
+    "at": ("MOMENT", "See the memory as it was: 3 days ago, a date"),
     "theme": ("NAME", "Choose another theme"),
 }
 """The commands that take an argument and change no field: what each takes, and what it does."""
@@ -133,6 +138,8 @@ class CommandWords:
         if not space:
             known = [(word, about) for word, about in self.known.items() if word.startswith(name.lower())]
             return suggest(start, name, known) if name else Suggestions()
+        if name in ("import", "export"):
+            return _complete_path(argument, cursor - len(argument))
         begin = cursor - len(argument.rpartition(" ")[2])
         return self._complete_argument(TypedLine.parse(name).name, argument, begin)
 
@@ -163,3 +170,16 @@ class CommandWords:
             return [(value, "") for value in self._names[name]()]
         field = FIELDS_BY_NAME.get(name.replace("-", "_"))
         return _VALUES.get(name) or [(choice, "") for choice in (field.choices if field else ())]
+
+
+def _complete_path(typed: str, begin: int) -> Suggestions:
+    """Return the files and folders that the path ``typed``, which begins at a place of the line, may go on with."""
+    folder, slash, name = typed.rpartition("/")
+    try:
+        with os.scandir(typed_path(f"{folder}{slash}") if slash else Path()) as entries:
+            begun = [entry for entry in entries if entry.name.startswith(name) and (name or entry.name[0] != ".")]
+            names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in begun)
+    except (OSError, ValueError):
+        return Suggestions()
+    options = tuple(Suggestion(one) for one in names[:MAX_SUGGESTIONS] if one != name)
+    return Suggestions(begin + len(folder) + len(slash), begin + len(typed), options)

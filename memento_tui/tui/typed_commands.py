@@ -136,7 +136,7 @@ class CommandLineScreen(Dialog[str | None]):
         self.dismiss(None)
 
 
-_GOING = ("open", "search", "saved", "workspace")
+_GOING = ("open", "search", "saved", "workspace", "at")
 """The commands that lead somewhere."""
 
 
@@ -176,8 +176,9 @@ class TypedCommands:
     def _acts_on_rows(self, name: str) -> bool:
         return name in CHANGES or name in ROW_COMMANDS or name in self._words.keyed or name in self._app.own.commands
 
-    def _is_writing_key(self, name: str) -> bool:
-        return name in self._words.keyed and self._words.keyed[name].writes
+    def _writes(self, name: str) -> bool:
+        keyed = self._words.keyed.get(name)
+        return name in (*CHANGES, *ROW_COMMANDS, "import", "save") or (keyed is not None and keyed.writes)
 
     def _targets(self, typed: TypedLine) -> Targets:
         if self._changes is None:
@@ -194,7 +195,7 @@ class TypedCommands:
         is_change = typed.name in CHANGES or typed.name in ROW_COMMANDS
         if typed.whole and not is_change:
             raise InvalidInput(f"% is for changes, and :{typed.name} is none.", "Leave it out.")
-        if self._app.workspace.is_read_only and (is_change or typed.name == "save" or self._is_writing_key(typed.name)):
+        if self._app.workspace.is_read_only and self._writes(typed.name):
             raise ReadOnlyMode
         if is_change and self._changes is not None:
             self._changes.check(typed.name, typed.argument, self._targets(typed))
@@ -222,6 +223,8 @@ class TypedCommands:
             app.theme = argument
         elif name == "export":
             await self._export(argument)
+        elif name == "import":
+            self._import(argument)
         elif name in app.own.help():
             await app.go_own(name)
         elif name in (*SECTION_NAMES, *_GOING):
@@ -242,6 +245,10 @@ class TypedCommands:
             await app.open_section("memories", app.workspace.saved_searches.get(argument.strip('"')).query)
         elif name == "workspace":
             await go_to_workspace(app, KnownWorkspaces().find(argument))
+        elif name == "at":
+            from memento_tui.tui.screens.past import PastScreen  # noqa: PLC0415 - seldom needed
+
+            app.push_screen(PastScreen(argument))
 
     async def _open(self, name: str, query: str) -> None:
         if query:
@@ -253,6 +260,11 @@ class TypedCommands:
         app, query = self._app, self._memories.filter if self._memories is not None else ""
         saved = app.workspace.saved_searches.save(name, query)
         app.show_status(f"Saved as {saved.name}. :saved {saved.name} goes there.")
+
+    def _import(self, argument: str) -> None:
+        from memento_tui.tui.screens.import_offer import offer_import_of  # noqa: PLC0415 - seldom needed
+
+        offer_import_of(self._app, _local_path(argument)[0])
 
     async def _export(self, argument: str) -> None:
         from memento_tui.formats.import_export import run_export  # noqa: PLC0415 - seldom needed

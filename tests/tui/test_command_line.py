@@ -13,6 +13,7 @@ import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.model import Memory
 from memento_tui.tui.screens.dialogs import AskLine, Confirm
+from memento_tui.tui.screens.past import PastScreen
 from memento_tui.tui.typed_commands import CommandLineScreen
 from tests.tui.app_driver import Driver, opened
 
@@ -166,6 +167,30 @@ async def test_an_export_is_written_to_the_path_and_asks_before_it_writes_over_o
         assert isinstance(driver.app.screen, Confirm)
         await driver.press("n")
         assert out.read_text() == "mine"
+
+
+async def test_a_folder_is_imported_by_its_path_which_tab_completes(notes: Path, tmp_path: Path) -> None:
+    (tmp_path / "my notes" / ".obsidian").mkdir(parents=True)
+    (tmp_path / "my notes" / "one.md").write_text("Turbines turn.\n")
+    async with opened(notes) as driver:
+        await driver.press("colon")
+        await driver.type(f"import {tmp_path}/my")
+        await driver.until(lambda: line(driver).line.suggestions.display, "the folder is suggested")
+        await driver.press("tab")
+        assert line(driver).line.value == f"import {tmp_path}/my notes/"
+        await driver.press("enter")
+        await driver.until(lambda: "1 record" in driver.text("_Choices"), "it is shown with what it holds")
+        await driver.press("i")
+        await driver.until(lambda: "1 imported" in driver.text("#first-run-told"), "it is imported")
+        await driver.press("escape")
+        await run(driver, f"import {tmp_path}/none")
+        await driver.until(lambda: "nothing" in driver.told, "it is said")
+
+
+async def test_a_moment_is_gone_to_by_its_words(notes: Path) -> None:
+    async with opened(notes) as driver:
+        await run(driver, "at 3 days ago")
+        await driver.until(lambda: isinstance(driver.app.screen, PastScreen), "the past is shown")
 
 
 async def test_the_home_of_a_user_who_does_not_exist_is_said_and_the_app_goes_on(notes: Path) -> None:

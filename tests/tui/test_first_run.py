@@ -16,6 +16,7 @@ from memento_tui.api import Workspace
 from memento_tui.formats import import_export
 from memento_tui.formats.base import ImportRecord, Refused
 from memento_tui.tui.app import MementoApp
+from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.screens.import_offer import FirstRunScreen, find_and_offer_imports, offer_first_import
 from tests.made import without_engine
 from tests.tui.app_driver import Driver, opened
@@ -143,6 +144,21 @@ async def test_the_offer_is_made_once_and_again_when_it_is_asked_for(empty: Path
         await app.until(lambda: isinstance(app.app.screen, FirstRunScreen), "it is shown again")
 
 
+async def test_another_path_than_those_found_is_imported_and_only_that(empty: Path, home: Path) -> None:
+    (home / "elsewhere").mkdir()
+    (home / "elsewhere" / "note.md").write_text("Turbines turn.\n")
+    async with opened(empty) as app:
+        await _offered(app)
+        await app.press("p")
+        await app.until(lambda: isinstance(app.app.screen, AskLine), "it is asked for")
+        await app.type("~/elsewhere")
+        await app.press("enter")
+        await app.until(lambda: "~/elsewhere" in app.text("_Choices"), "it is shown, and ticked")
+        await app.press("i")
+        await app.until(lambda: "1 imported" in _told(app), "it is imported")
+        assert app.app.workspace.count_all() == 1
+
+
 async def test_nothing_is_offered_where_there_are_memories_or_nothing_was_found(
     empty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,8 +168,8 @@ async def test_nothing_is_offered_where_there_are_memories_or_nothing_was_found(
         offer_first_import(app.app)
         await _settled(app)
         find_and_offer_imports(app.app)
-        await app.until(lambda: "Nothing was found to import" in app.told, "it is told")
-        assert len(app.app.screen_stack) == 1
+        await app.until(lambda: isinstance(app.app.screen, AskLine), "a path is asked for")
+        assert "Nothing was found to import" in app.told
     monkeypatch.setenv("HOME", str(tmp_path))
     with memento_tui.open(empty) as workspace:
         workspace.remember("text")

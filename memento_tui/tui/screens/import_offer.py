@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,11 +20,12 @@ from textual.worker import get_current_worker
 
 from memento_tui import clock
 from memento_tui.errors import MementoError
+from memento_tui.paths import typed_path
 from memento_tui.tui.display import cells, literal, short_path, time_ago
-from memento_tui.tui.screens.dialogs import Dialog
-from memento_tui.tui.section import app_of
+from memento_tui.tui.screens.dialogs import AskLine, Dialog
+from memento_tui.tui.section import app_of, in_worker
 
-__all__ = ["FirstRunScreen", "find_and_offer_imports", "offer_first_import"]
+__all__ = ["FirstRunScreen", "find_and_offer_imports", "offer_first_import", "offer_import_of"]
 
 if TYPE_CHECKING:
     from memento_tui.formats.discovery import DiscoveryReport, ImportSource
@@ -55,7 +57,7 @@ def offer_first_import(app: MementoApp) -> None:
     def ask(findings: DiscoveryReport) -> None:
         if len(app.screen_stack) == 1:  # if another dialog has opened meanwhile, ask the next time
             app.workspace.settings.set(_OFFERED_SETTING, "yes")
-            app.push_screen(FirstRunScreen(findings))
+            _show(app, findings)
 
     _in_thread(app, search)
 
@@ -69,14 +71,59 @@ def find_and_offer_imports(app: MementoApp) -> None:
 
     def show(findings: DiscoveryReport) -> None:
         if findings.candidates:
-            app.push_screen(FirstRunScreen(findings))
+            _show(app, findings)
         else:
-            app.show_status(
-                "Nothing was found to import. `memento import --help` lists what can be imported.", problem=True
-            )
+            app.show_status("Nothing was found to import. `memento import --help` lists what can be imported.")
+            _ask_for_path(app)
 
     app.show_status("Looking around in your home ...")
     _in_thread(app, search)
+
+
+def _show(app: MementoApp, findings: DiscoveryReport, *, ticked: bool = False) -> None:
+    def left(wants_another: bool | None) -> None:  # noqa: FBT001 - a dialog's answer
+        if wants_another:
+            _ask_for_path(app)
+
+    app.push_screen(FirstRunScreen(findings, ticked=ticked), left)
+
+
+def _ask_for_path(app: MementoApp) -> None:
+    async def ask() -> None:
+        path = await app.push_screen_wait(AskLine("Import which file or folder?", hint="Such as ~/notes"))
+        if path is not None and path.strip():
+            offer_import_of(app, typed_path(path.strip()))
+
+    in_worker(app, ask, "import path", exclusive=True)
+
+
+def offer_import_of(app: MementoApp, path: Path) -> None:
+    """Find out what a file or folder holds, and show it as the one source to import. Return at once."""
+
+    def read() -> None:
+        source = _source_at(app, path)
+        app.call_from_thread(_show, app, _only(source), ticked=True)
+
+    app.show_status(f"Reading {short_path(path)} ...")
+    _in_thread(app, read)
+
+
+def _source_at(app: MementoApp, path: Path) -> ImportSource:
+    """Return what lies at a path, with the number of records that it holds. Raises `MementoError`."""
+    from memento_tui.formats.discovery import ImportSource  # noqa: PLC0415 - the readers take a while to load
+    from memento_tui.formats.import_export import run_import  # noqa: PLC0415 - as above
+    from memento_tui.formats.registry import detect_format  # noqa: PLC0415 - as above
+
+    name = detect_format(path)
+    report = run_import(app.workspace, name, path, dry_run=True)
+    count = report.imported + report.updated + report.unchanged
+    return ImportSource(format=name, path=path.absolute(), count=count, unit="record", about=False, changed=None)
+
+
+def _only(source: ImportSource) -> DiscoveryReport:
+    from memento_tui.formats.discovery import DiscoveryReport  # noqa: PLC0415 - loaded already
+
+    return DiscoveryReport(candidates=(source,), unreadable=0, complete=True)
 
 
 def _find_candidates(app: MementoApp) -> DiscoveryReport:
@@ -114,11 +161,11 @@ class _Choices(Static, can_focus=True):
         Binding("a", "tick_all", show=False),
     ]
 
-    def __init__(self, candidates: Sequence[ImportSource]) -> None:
+    def __init__(self, candidates: Sequence[ImportSource], *, ticked: bool) -> None:
         super().__init__()
         self._candidates = candidates
         self._cursor = 0
-        self._ticked: set[int] = set()
+        self._ticked = set(range(len(candidates))) if ticked else set()
         self._title_cells = min(max((cell_len(_title(one)) for one in candidates), default=0), _MOST_TITLE_CELLS)
         self._amount_cells = max((len(one.amount) for one in candidates), default=0)
 
@@ -170,8 +217,12 @@ class _Stopped(Exception):
     """The person stopped an import."""
 
 
-class FirstRunScreen(Dialog[None]):
-    """A dialog that shows the sources found, imports those ticked, and shows the outcome."""
+class FirstRunScreen(Dialog[bool]):
+    """A dialog that shows the sources found, imports those ticked, and shows the outcome.
+
+    With ``ticked`` it begins with all of them ticked: the person named them. It returns whether the person wants to
+    name another path.
+    """
 
     DEFAULT_CSS = """
     FirstRunScreen .dialog { width: 74; }
@@ -181,18 +232,19 @@ class FirstRunScreen(Dialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("i", "import(False)", "Import"),
         Binding("r", "import(True)", "Import for review"),
+        Binding("p", "path", "Another path"),
         Binding("down,j", "scroll(1)", show=False),
         Binding("up,k", "scroll(-1)", show=False),
         Binding("escape", "leave", "Leave"),
     ]
 
-    def __init__(self, findings: DiscoveryReport) -> None:
+    def __init__(self, findings: DiscoveryReport, *, ticked: bool = False) -> None:
         super().__init__()
         self._findings = findings
         self._title = Static(Content("Memories found on this machine"), id="first-run-title", classes="dialog-title")
         self._told = Static(Content(self._introduction()), id="first-run-told", classes="dialog-text")
         self._told_scroll = VerticalScroll(classes="first-run-told", can_focus=False)
-        self._choices = _Choices(findings.candidates)
+        self._choices = _Choices(findings.candidates, ticked=ticked)
         self._list_scroll = VerticalScroll(classes="first-run-list", can_focus=False)
         self._keys = Static(id="first-run-keys", classes="dialog-hint")
         self._stop = Event()
@@ -211,7 +263,7 @@ class FirstRunScreen(Dialog[None]):
     def on_mount(self) -> None:
         """Take the focus."""
         self.focus_part(self._choices)
-        self._show_keys("Space tick   a all   i import   r import for review   Esc leave")
+        self._show_keys("Space tick   a all   i import   r import for review   p path   Esc leave")
 
     def _introduction(self) -> str:
         first = "Tick the sources to import. The files stay as they are, and z undoes an import."
@@ -234,12 +286,17 @@ class FirstRunScreen(Dialog[None]):
     def action_leave(self) -> None:
         """Leave; stop a running import first."""
         if self._state != "importing":
-            self.dismiss()
+            self.dismiss(False)  # noqa: FBT003 - as in `action_path`
             if self._state == "choosing":
                 app_of(self).show_status("Nothing was imported; `memento import --find` shows it again.")
             return
         self._stop.set()
         self._show_keys("Stopping ...")
+
+    def action_path(self) -> None:
+        """Ask for a file or folder that is not in the list."""
+        if self._state == "choosing":
+            self.dismiss(True)  # noqa: FBT003 - whether another path is wanted
 
     def action_import(self, hold: bool) -> None:  # noqa: FBT001 - Textual's parameters
         """Import the ticked sources; with ``hold`` every memory waits for review."""
