@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 _OFFERED_SETTING = "first_run.offered"
 """The setting that records that the person was asked."""
+
+_COUNTING_SECONDS = 2.0
+"""How long the records of a place that the person named are counted."""
 
 _ROW_LINES = 2
 _MOST_REFUSALS_SHOWN = 3
@@ -101,23 +105,29 @@ def offer_import_of(app: MementoApp, path: Path) -> None:
     """Find out what a file or folder holds, and show it as the one source to import. Return at once."""
 
     def read() -> None:
-        source = _source_at(app, path)
+        source = _source_at(path)
         app.call_from_thread(_show, app, _only(source), ticked=True)
 
     app.show_status(f"Reading {short_path(path)} ...")
     _in_thread(app, read)
 
 
-def _source_at(app: MementoApp, path: Path) -> ImportSource:
-    """Return what lies at a path, with the number of records that it holds. Raises `MementoError`."""
-    from memento_tui.formats.discovery import ImportSource  # noqa: PLC0415 - the readers take a while to load
-    from memento_tui.formats.import_export import run_import  # noqa: PLC0415 - as above
-    from memento_tui.formats.registry import detect_format  # noqa: PLC0415 - as above
+def _source_at(path: Path) -> ImportSource:
+    """Return what lies at a path, with the number of records that it holds or that were counted in time.
 
-    name = detect_format(path)
-    report = run_import(app.workspace, name, path, dry_run=True)
-    count = report.imported + report.updated + report.unchanged
-    return ImportSource(format=name, path=path.absolute(), count=count, unit="record", about=False, changed=None)
+    Raises `MementoError`.
+    """
+    from memento_tui.formats.base import Refused  # noqa: PLC0415 - the readers take a while to load
+    from memento_tui.formats.discovery import ImportSource  # noqa: PLC0415 - as above
+    from memento_tui.formats.registry import FORMATS, detect_format  # noqa: PLC0415 - as above
+
+    worker, ends = get_current_worker(), monotonic() + _COUNTING_SECONDS
+    name, count, is_late = detect_format(path), 0, False
+    for record in FORMATS[name].read(path):
+        count += not isinstance(record, Refused)
+        if is_late := worker.is_cancelled or monotonic() > ends:
+            break
+    return ImportSource(format=name, path=path.absolute(), count=count, unit="record", about=is_late, changed=None)
 
 
 def _only(source: ImportSource) -> DiscoveryReport:
