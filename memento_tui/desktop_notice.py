@@ -26,7 +26,7 @@ def show_notice(last_shown: Path, count: int) -> None:
     The file ``last_shown`` holds when the last notice was shown, in seconds since 1970, whichever process did it.
     """
     what = "Something risky waits" if count == 1 else f"{count:,} risky things wait"
-    command = _command("memento", f"{what} for your decision. It can do nothing until then.")
+    command = _command("memento", f"{what} for your decision, and can do nothing until then.")
     if command is None or not _is_due(last_shown):
         return
     forget_ended()
