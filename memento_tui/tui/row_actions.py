@@ -18,7 +18,7 @@ from memento_tui.tui.screens.dialogs import Confirm
 if TYPE_CHECKING:
     from memento_tui.tui.sections.list_section import ListSection
 
-__all__ = ["MAX_ROWS_NAMED", "RowActions"]
+__all__ = ["MAX_ROWS_NAMED", "UNCHANGED", "RowActions"]
 
 _ACTIONS_PER_PROGRESS = 50
 """Actions between two reports of progress: often enough to be seen, seldom enough to cost nothing."""
@@ -26,11 +26,15 @@ _ACTIONS_PER_PROGRESS = 50
 MAX_ROWS_NAMED = 5
 """Rows that a question about them names."""
 
+UNCHANGED = object()
+"""What an action returns for a row that was so already: nothing was written, and there is nothing to undo."""
+
 
 class _Outcome(NamedTuple):
-    """The result of an action on some rows: how many it worked for, each id and error, whether it was stopped."""
+    """The result of an action on some rows: how many it changed, how many were so already, each id and error."""
 
     done: int
+    unchanged: int
     failures: Sequence[tuple[str, str]]
     was_stopped: bool
 
@@ -125,8 +129,8 @@ class RowActions:
     async def run_on_chosen(self, doing: str, done: str, act: Callable[[str, int | None], object]) -> None:
         """Do something to every selected row, each on its own, and report how many it worked for.
 
-        ``act`` is given an id and the version that the person saw, ``None`` where that is not known. ``doing`` and
-        ``done`` name the action, such as "Delete" and "Deleted". Must run in a worker.
+        ``act`` is given an id and the version that the person saw, ``None`` where that is not known, and may return
+        `UNCHANGED`. ``doing`` and ``done`` name the action, such as "Delete" and "Deleted". Must run in a worker.
         """
         if chosen := self.choose():
             await self.run_on(chosen, doing, done, act)
@@ -157,13 +161,14 @@ class RowActions:
         self, chosen: Mapping[str, int | None], doing: str, done: str, act: Callable[[str, int | None], object]
     ) -> None:
         """Act on each row, and report; all that several of them lead to is undone together."""
-        section, worked, failures = self._section, 0, []
+        section, worked, unchanged, failures = self._section, 0, 0, []
         with section.memento.workspace.one_undo() if len(chosen) > 1 else nullcontext():
             for number, (row_id, seen) in enumerate(chosen.items(), start=1):
                 try:
                     with section.around_action():
-                        act(row_id, seen)
-                    worked += 1
+                        is_so_already = act(row_id, seen) is UNCHANGED
+                    unchanged += is_so_already
+                    worked += not is_so_already
                 except MementoError as error:
                     failures.append((row_id, str(error)))
                 if number % _ACTIONS_PER_PROGRESS == 0:
@@ -171,7 +176,7 @@ class RowActions:
                     await asyncio.sleep(0)
                 if self._is_stopping:
                     break
-        self._report(_Outcome(worked, failures, self._is_stopping), done, len(chosen))
+        self._report(_Outcome(worked, unchanged, failures, self._is_stopping), done, len(chosen))
 
     # Reporting
 
@@ -180,9 +185,13 @@ class RowActions:
         failures = self._describe_failures(outcome.failures) if total > 1 else ()
         section.rows.clear_marks()
         text = f"{done} {outcome.done:,}." if total > 1 else f"{done}."
+        if outcome.unchanged:
+            verb = "was" if outcome.unchanged == 1 else "were"
+            rest = f"{outcome.unchanged:,} {verb} so already" if total > 1 else "it is so already"
+            text = f"{text} {rest}." if outcome.done else f"Nothing changed: {rest}."
         text = f"Stopped. {text}" if outcome.was_stopped else text
         if not outcome.failures:
-            section.memento.show_status(f"{text} z undoes.")
+            section.memento.show_status(f"{text} z undoes." if outcome.done else text)
         else:
             problem = outcome.failures[0][1]
             if failures:

@@ -127,6 +127,7 @@ class CommandLineScreen(Dialog[str | None]):
         try:
             self._check(self.line.value)
         except MementoError as error:
+            self.line.suggestions.close()  # they would cover it
             self._problem.update(literal(str(error), "$text-warning"))
             self._problem.display = True
         else:

@@ -81,6 +81,32 @@ async def test_marked_memories_are_changed_together_after_a_question_and_undone_
         )
 
 
+async def test_what_is_so_already_is_not_called_changed_for_z_would_take_back_something_else(notes: Path) -> None:
+    async with opened(notes, start="memories") as driver:
+        await driver.until(lambda: driver.memories.rows.total == 6, "the list is read")
+        await run(driver, "kind decision")
+        await driver.until(lambda: "Nothing changed: it is so already." in driver.told, "it is said")
+        assert "z undoes" not in driver.told
+        await run(driver, "%kind decision")
+        await driver.press("y")
+        await driver.until(lambda: "Changed 5. 1 was so already. z undoes." in driver.told, "both are said")
+        await run(driver, "%tag +rules")
+        await driver.press("y")
+        await driver.until(lambda: "Changed 1. 5 were so already." in driver.told, "it is said of tags, too")
+        await driver.press("t", "enter")
+        await driver.until(lambda: "Its tags are so already." in driver.told, "it is said of one, too")
+
+
+async def test_no_suggestion_covers_what_is_wrong_with_a_line(notes: Path) -> None:
+    async with opened(notes, start="memories") as driver:
+        await driver.press("colon")
+        await driver.type("confidence 9")
+        await driver.until(lambda: line(driver).line.suggestions.display, "something is suggested")
+        await driver.press("enter")
+        assert "confidence: must be a number" in driver.text(".command-problem")
+        assert not line(driver).line.suggestions.display
+
+
 async def test_a_percent_sign_means_all_that_the_search_finds(notes: Path) -> None:
     async with opened(notes) as driver:
         await driver.press("slash")

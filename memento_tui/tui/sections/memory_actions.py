@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memento_tui.errors import Conflict
 from memento_tui.model.validation import fold_tag
+from memento_tui.tui.row_actions import UNCHANGED
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.screens.risk import accepted_risk
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from memento_tui.model import Memory
     from memento_tui.tui.sections.list_section import ListSection
 
-__all__ = ["MemoryActions", "TagChanges", "parse_tag_changes"]
+__all__ = ["MemoryActions", "TagChanges", "parse_tag_changes", "update"]
 
 
 _EACH_ALONE = "a on each alone shows what speaks against it."
@@ -128,7 +129,7 @@ class MemoryActions:
         pin = not all(row.pinned for row in workspace.summaries(self._section.selection.ids()))
         doing, done = ("Pin", "Pinned") if pin else ("Unpin", "Unpinned")
         await self._section.actions.run_on_chosen(
-            doing, done, lambda memory_id, seen: workspace.update(memory_id, base_version=seen, pinned=pin)
+            doing, done, lambda memory_id, seen: update(workspace, workspace.get(memory_id), seen, pinned=pin)
         )
 
     async def retag(self) -> None:
@@ -148,6 +149,9 @@ class MemoryActions:
             return
         tags = parse_tag_changes(answer).applied_to(row.tags, listed=True)
         workspace = self._workspace
+        if tags == list(row.tags):
+            self._section.memento.show_status("Its tags are so already.")
+            return
         self._section.run_write(
             lambda: _tags_sentence(workspace.update(row.id, base_version=row.version, tags=tags).memory)
         )
@@ -162,12 +166,17 @@ class MemoryActions:
             self._section.memento.show_status("No tag was named: api adds one, -old removes one.", problem=True)
             return
 
-        def retag(memory_id: str, _seen: int | None) -> None:
+        def retag(memory_id: str, _seen: int | None) -> object:
             memory = workspace.get(memory_id)
-            tags = changes.applied_to(memory.tags, listed=False)
-            workspace.update(memory_id, base_version=memory.version, tags=tags)
+            return update(workspace, memory, memory.version, tags=changes.applied_to(memory.tags, listed=False))
 
         await self._section.actions.run_on(chosen, "Change the tags of", "Changed the tags of", retag)
+
+
+def update(workspace: Workspace, memory: Memory, seen: int | None, **changes: object) -> object:
+    """Change fields of a memory of which a version was ``seen``; return `UNCHANGED` where they are so already."""
+    outcome = workspace.update(memory.id, base_version=seen, **changes)
+    return UNCHANGED if outcome.memory.version == memory.version else outcome
 
 
 def _tags_sentence(memory: Memory) -> str:

@@ -13,7 +13,7 @@ from memento_tui.model.memory_fields import FIELDS
 from memento_tui.policy.resolution import with_changes
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.section import in_thread
-from memento_tui.tui.sections.memory_actions import parse_tag_changes
+from memento_tui.tui.sections.memory_actions import parse_tag_changes, update
 
 if TYPE_CHECKING:
     from memento_tui.tui.sections.memories import MemoriesSection
@@ -181,9 +181,9 @@ class MemoryCommands:
         """Change a field of each memory; one undo takes all of it back."""
         workspace = self._section.memento.workspace
 
-        def change(memory_id: str, seen: int | None) -> None:
+        def change(memory_id: str, seen: int | None) -> object:
             memory = workspace.get(memory_id)
-            workspace.update(memory_id, base_version=seen, **changes_of(name, argument, memory))
+            return update(workspace, memory, seen, **changes_of(name, argument, memory))
 
         chosen = self._section.actions.seen_versions(targets.ids)
         await self._section.actions.run_on(chosen, f"{name} {argument} for", "Changed", change, among=targets.among)
