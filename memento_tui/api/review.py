@@ -53,6 +53,8 @@ class PendingProposal(msgspec.Struct, frozen=True):
     """The relations of a new memory, which begin to count with it."""
     sides: tuple[tuple[str, Memory], ...] = ()
     """Both memories of a contradiction that the proposal would resolve, ``older`` and ``newer``."""
+    present_identity: str = ""
+    """The text of the identity that one which is proposed would replace."""
 
     @property
     def why(self) -> list[str]:
@@ -82,7 +84,13 @@ class ProposalQueue:
         rests_on = (*evidence_lines(proposal), *suggestion_lines(proposal, self._store), *_other_evidence(proposal))
         is_new_memory = proposal.target == "memory" and proposal.action == "create"
         relations = relations_of(self._store, proposal.target_id, "both") if is_new_memory else ()
-        return PendingProposal(proposal, target, moved, rests_on, tuple(relations), self._sides(target))
+        sides, present = self._sides(target), self._present_identity(proposal)
+        return PendingProposal(proposal, target, moved, rests_on, tuple(relations), sides, present)
+
+    def _present_identity(self, proposal: Proposal) -> str:
+        is_waiting = proposal.target == "crystal" and proposal.state in OPEN_PROPOSAL_STATES
+        current = self._store.lists.current_crystal() if is_waiting else None
+        return "" if current is None else current.content
 
     def _sides(self, target: Any) -> tuple[tuple[str, Memory], ...]:  # noqa: ANN401 - any record
         if not isinstance(target, Contradiction):

@@ -120,7 +120,9 @@ def _proposed_change_text(pending: PendingProposal) -> str:
 def _content_text(pending: PendingProposal) -> str:
     proposal = pending.proposal
     present, proposed = getattr(pending.target, "content", ""), proposal.payload.get("content")
-    if proposed is None or not isinstance(pending.target, Memory | WorkingItem):
+    if pending.present_identity:
+        present, proposed = pending.present_identity, proposed or present
+    elif proposed is None or not isinstance(pending.target, Memory | WorkingItem):
         return quoted(str(proposed or present))
     lines = difflib.unified_diff(present.splitlines(), str(proposed).splitlines(), lineterm="", n=2)
     return "\n".join([f"{bold('content')}:", *(quoted(safe(line)) for line in list(lines)[2:])])

@@ -146,6 +146,15 @@ def test_a_proposed_deletion_is_carried_out_when_approved(memento: Program) -> N
     assert memento.json("show", "api")["status"] == "deleted"
 
 
+def test_a_proposed_identity_is_shown_by_what_it_changes(memento: Program) -> None:
+    memento.json("crystal", "write", "I am careful.\n\nI help.")
+    with Workspace(memento.data_dir, actor="agent") as workspace:
+        crystal = workspace.crystals.write("I am fast.\n\nI help.")
+    shown = memento.run("review", "show", crystal.id).out
+    assert "| -I am careful." in shown
+    assert "| +I am fast." in shown
+
+
 def test_a_proposed_identity_may_be_edited_and_approved(memento: Program) -> None:
     memento.json("crystal", "write", "I am careful.")
     with Workspace(memento.data_dir, actor="agent", channel="mcp", agent="claude") as workspace:
