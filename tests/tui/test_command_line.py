@@ -206,6 +206,7 @@ async def test_a_folder_is_imported_by_its_path_which_tab_completes(notes: Path,
         assert line(driver).line.value == f"import {tmp_path}/my notes/"
         await driver.press("enter")
         await driver.until(lambda: "1 record" in driver.text("_Choices"), "it is shown with what it holds")
+        assert "Reading" not in driver.told
         await driver.press("i")
         await driver.until(lambda: "1 imported" in driver.text("#first-run-told"), "it is imported")
         await driver.press("escape")

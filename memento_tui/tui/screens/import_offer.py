@@ -89,6 +89,7 @@ def _show(app: MementoApp, findings: DiscoveryReport, *, ticked: bool = False) -
         if wants_another:
             _ask_for_path(app)
 
+    app.show_status("")
     app.push_screen(FirstRunScreen(findings, ticked=ticked), left)
 
 
