@@ -96,6 +96,8 @@ class MementoApp(ErrorBoundary, App[None]):
         """The data directory that the person leaves for; ``None`` where they quit."""
         self.next_section = "home"
         """The section in which it opens there."""
+        self.greeting = ""
+        """What the status line says at the start."""
         self.own = own_entries(workspace.config, workspace.paths.config, self.keys)
         """The person's own sections and commands."""
         self._start = start
@@ -158,11 +160,13 @@ class MementoApp(ErrorBoundary, App[None]):
         self.set_timer(_WARM_UP_DELAY_SECONDS, self._after_first_frame)
 
     def _report_settings(self) -> None:
-        """Show the first entry of the settings that cannot be used."""
+        """Show the first entry of the settings that cannot be used, else the greeting."""
         problems = [*(f"config.toml: {problem}" for problem in self.keys.problems), *self.own.problems]
         if problems:
             more = f" {len(problems) - 1} more: memento keys lists them." if len(problems) > 1 else ""
             self.show_status(f"{problems[0]}{more}", problem=True)
+        elif self.greeting:
+            self.show_status(self.greeting)
 
     def _enable_collection(self) -> None:
         if garbage.enable_collection():
@@ -585,7 +589,7 @@ def run(data_dir: Path | None, start: str = "home", *, read_only: bool = False, 
     With ``read_only`` nothing is written in any of them. ``unlock`` asks at the terminal for the passphrase of one that
     is locked, before each is opened.
     """
-    next_directory, section = data_dir, start
+    next_directory, section, left = data_dir, start, None
     while True:
         garbage.disable_collection()
         unlock(DataPaths(data_directory(next_directory)), read_only)
@@ -595,9 +599,11 @@ def run(data_dir: Path | None, start: str = "home", *, read_only: bool = False, 
             if not read_only:
                 note_opened(workspace.paths.root)
             app = MementoApp(workspace, section)
+            if left not in (None, workspace.paths.root):
+                app.greeting = f"This is the workspace in {short_path(workspace.paths.root)}."
             app.run()
             if app.return_code == 0:
                 mark_seen(workspace)
         if app.next_workspace is None:
             return app.return_code or 0
-        next_directory, section = app.next_workspace, app.next_section
+        next_directory, section, left = app.next_workspace, app.next_section, workspace.paths.root

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.widgets import Static
 
 import memento_tui
+from memento_tui.api import Workspace
 from memento_tui.known_workspaces import KnownWorkspaces
 from memento_tui.tui import app as app_module
 from memento_tui.tui.app import MementoApp
@@ -64,6 +66,15 @@ async def test_the_list_leads_to_another_workspace(one: Path, two: Path) -> None
             await driver.press("j")
         await driver.press("enter")
         await driver.until(lambda: driver.app.next_workspace == two, "it leaves for it")
+
+
+async def test_the_app_says_where_it_is_when_the_person_comes_from_elsewhere(one: Path) -> None:
+    with Workspace(one, channel="tui", session="greeted") as workspace:
+        app = MementoApp(workspace)
+        app.greeting = "This is the workspace in one."
+        async with app.run_test(size=(80, 24)) as pilot:
+            await pilot.pause()
+            assert "This is the workspace in one." in str(app.query_one("#status", Static).render())
 
 
 async def test_every_button_of_the_list_can_be_read_on_a_small_screen(one: Path) -> None:
@@ -135,16 +146,18 @@ async def test_what_was_being_typed_is_offered_on_coming_back(one: Path, two: Pa
 def test_the_program_goes_on_in_the_workspace_that_was_chosen(
     one: Path, two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen = []
+    seen, greetings = [], []
 
     def run(app: MementoApp) -> None:
         seen.append(app.workspace.paths.root)
+        greetings.append(app.greeting)
         app._return_code = 0
         app.next_workspace = two if len(seen) == 1 else None
 
     monkeypatch.setattr(MementoApp, "run", run)
     assert app_module.run(one, "memories") == 0
     assert seen == [one, two]
+    assert greetings == ["", f"This is the workspace in {two}."], "on a small terminal nothing else says it"
     assert [known.path for known in KnownWorkspaces().list()][:2] == [str(two), str(one)]
 
 
