@@ -172,7 +172,7 @@ COMMANDS: tuple[Command, ...] = (
         "memories.why", "memories", "w", "view('why')", "Why it ranks where it does, and how its weight decays", "Why"
     ),
     Command("memories.tree", "memories", "f", "view('tree')", "The tree of namespaces, kinds, tags and trust", "Tree"),
-    Command("memories.cited", "memories", "F", "cited", "Open a file that it cites in $EDITOR"),
+    Command("memories.cited", "memories", "F", "cited", "Open a file that it cites, or the page that it is from"),
     Command("memories.searches", "memories", "s", "searches", "Go to a saved search"),
     Command("memories.save_search", "memories", "S", "save_search", "Save this search under a name", writes=True),
     Command("history.restore", "history", "r", "restore_version", "Restore this version", "Restore", writes=True),

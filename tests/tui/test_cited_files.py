@@ -74,3 +74,19 @@ async def test_the_one_file_is_opened_at_once_and_of_several_one_is_chosen(
         ["true", str(repository / "src" / "port.py")],
         ["true", str(repository / "src" / "server.py")],
     ]
+
+
+@pytest.mark.usefixtures("repository")
+async def test_the_page_that_it_is_from_is_opened_once_its_address_was_seen(
+    data_dir: Path, workspace: Workspace, opened_files: Sequence[Sequence[str]]
+) -> None:
+    workspace.remember("The port is 80.", id="web", source={"url": "https://docs.example.org/ports"})
+    async with opened(data_dir) as app:
+        await app.until(lambda: app.memories.rows.total == 1, "it is listed")
+        await app.press("F")
+        await app.until(lambda: isinstance(app.app.screen, ChoiceScreen), "it is asked")
+        assert not opened_files
+        assert "https://docs.example.org/ports" in app.text("_ChoiceLine")
+        await app.press("a")
+        await app.until(lambda: len(opened_files) == 1, "it is opened")
+    assert list(opened_files[0][1:]) == ["-m", "webbrowser", "https://docs.example.org/ports"]

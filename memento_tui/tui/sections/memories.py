@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -58,6 +59,9 @@ if TYPE_CHECKING:
 
 
 _FILE_LETTERS = "abcdefghi"
+
+_BROWSER = (sys.executable, "-m", "webbrowser")
+"""The command that opens an address in the person's browser, also in one that runs in the terminal."""
 """The letters that choose one of the files that a memory cites."""
 
 _AGES_SECONDS = 30.0
@@ -449,7 +453,10 @@ class MemoriesSection(ListSection[MemorySummary]):
 
     @work(exclusive=True, group="change")
     async def action_cited(self) -> None:
-        """Open a file that the memory cites in the person's editor; which one, where it cites several."""
+        """Open a file that the memory cites, or the page that it is from; which one, where there are several.
+
+        Whoever wrote the memory chose the address, so a page is always asked about.
+        """
         memory = self.memory_of(self.rows.current)
         if memory is None:
             return
@@ -457,18 +464,20 @@ class MemoriesSection(ListSection[MemorySummary]):
 
         root = repository_of(Path.cwd())
         files = await in_thread(self, cited_files, self.memento.workspace, memory, root)
-        if not files:
-            self.memento.show_status(f"It cites no file that is in {root}.", problem=True)
+        places = {str(file): shown(str(file.relative_to(root))) for file in files}
+        if memory.source.url.startswith(("https://", "http://")):
+            places[memory.source.url] = shown(memory.source.url)
+        if not places:
+            self.memento.show_status(f"It cites no file that is in {root}, and is from no page.", problem=True)
             return
-        choices = [
-            DialogChoice(str(file), letter, shown(str(file.relative_to(root))))
-            for file, letter in zip(files, _FILE_LETTERS, strict=False)
-        ]
+        letters = zip(places.items(), _FILE_LETTERS, strict=False)
+        choices = [DialogChoice(place, letter, words) for (place, words), letter in letters]
         chosen: str | None = choices[0].value
-        if len(choices) > 1:
-            chosen = await self.app.push_screen_wait(ChoiceScreen(Content("Open which file?"), choices))
+        if len(choices) > 1 or not files:
+            chosen = await self.app.push_screen_wait(ChoiceScreen(Content("Open which one?"), choices))
         if chosen is not None:
-            run_in_terminal(self.app, [*editor_command(), chosen])
+            opener = _BROWSER if chosen == memory.source.url else editor_command()
+            run_in_terminal(self.app, [*opener, chosen])
 
     # Actions on the selected memories
 
