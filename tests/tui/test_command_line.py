@@ -105,6 +105,10 @@ async def test_no_suggestion_covers_what_is_wrong_with_a_line(notes: Path) -> No
         await driver.press("enter")
         assert "confidence: must be a number" in driver.text(".command-problem")
         assert not line(driver).line.suggestions.display
+        await driver.press("ctrl+u")
+        await driver.type("expires 5")
+        await driver.press("enter")
+        assert "expires: must be a date" in driver.text(".command-problem"), "by the name that was typed"
 
 
 async def test_a_percent_sign_means_all_that_the_search_finds(notes: Path) -> None:

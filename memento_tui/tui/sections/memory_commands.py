@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memento_tui import clock
-from memento_tui.errors import InvalidInput, NotAllowed
+from memento_tui.errors import InvalidField, InvalidInput, NotAllowed
 from memento_tui.model import Memory
 from memento_tui.model.memory import KINDS, RELATION_TYPES, parse_kind
 from memento_tui.model.memory_fields import FIELDS
@@ -91,7 +91,10 @@ def changes_of(name: str, argument: str, memory: Memory) -> dict[str, Any]:
             changes = {"kind": parse_kind(argument)[0]}
         elif name == "kind" and argument not in KINDS:
             raise InvalidInput(f"There is no kind {argument!r:.40}.", f"Kinds are {', '.join(KINDS)}.")
-    with_changes(memory, changes, clock.now())  # says what is wrong before anything is asked or written
+    try:
+        with_changes(memory, changes, clock.now())  # says what is wrong before anything is asked or written
+    except InvalidField as error:
+        raise InvalidField(name, error.reason, error.hint) from None  # as the person calls it
     return changes
 
 
