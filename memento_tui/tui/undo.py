@@ -24,6 +24,9 @@ _PROGRESS_AFTER_SECONDS = 0.3
 _MAX_TITLE_CELLS = 40
 """Cells of the title of what was undone, in the status line."""
 
+_MAX_NAMED_CELLS = 57
+"""Cells of what was undone and its title together: with what follows they fit on a terminal of 80."""
+
 
 class UndoRunner:
     """Undoes and redoes, each press of a key in its turn; its methods must run in workers of the app."""
@@ -71,7 +74,8 @@ class UndoRunner:
         if row is None or not row.headline:
             return f"{what}{parts}."
         go = next(command for command in COMMANDS if command.id == "app.undone")
-        title = cells(row.headline, _MAX_TITLE_CELLS).rstrip(" .")
+        room = _MAX_NAMED_CELLS - len(what) - len(parts)
+        title = cells(row.headline, min(room, _MAX_TITLE_CELLS)).rstrip(" .")
         end = "" if title.endswith("\N{HORIZONTAL ELLIPSIS}") else "."
         return f"{what}{parts}: {title}{end} {key_names(app.keys.of(go))} goes there."
 

@@ -111,6 +111,20 @@ async def test_no_suggestion_covers_what_is_wrong_with_a_line(notes: Path) -> No
         assert "expires: must be a date" in driver.text(".command-problem"), "by the name that was typed"
 
 
+async def test_the_line_after_an_undo_of_many_says_how_to_go_there_on_80_columns(data_dir: Path) -> None:
+    with memento_tui.open(data_dir) as workspace:
+        workspace.remember_many(
+            [{"content": f"{number} is a number with a long title that goes on."} for number in range(12)]
+        )
+    async with opened(data_dir, (80, 24), start="memories") as driver:
+        await driver.until(lambda: driver.memories.rows.total == 12, "the list is read")
+        await run(driver, "%certainty 5")
+        await driver.press("y")
+        await driver.until(lambda: "Changed 12." in driver.told, "it is done")
+        await driver.press("z")
+        await driver.until(lambda: "U goes there." in driver.text("#status"), "it is said in full")
+
+
 async def test_a_percent_sign_means_all_that_the_search_finds(notes: Path) -> None:
     async with opened(notes) as driver:
         await driver.press("slash")
