@@ -24,6 +24,7 @@ __all__ = [
     "Command",
     "CommandFunction",
     "Group",
+    "PathArgument",
     "command",
     "current_session",
     "group",
@@ -33,6 +34,19 @@ __all__ = [
 
 if TYPE_CHECKING:
     from memento_tui.api import Workspace
+
+
+class PathArgument(click.Path):
+    """The type of an argument that names a file or folder; an empty one is refused.
+
+    It comes from a script whose variable is unset: the current directory, which it would name, was not meant.
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click declares it
+        """Return the path."""
+        if value == "":
+            self.fail("it is empty; name a file or folder.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class CliSession:
@@ -129,10 +143,7 @@ def _set_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # n
     session.as_json = session.as_json or value
 
 
-def _set_data_dir(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    if value == "":
-        # A script's variable is unset; it did not mean the current directory.
-        raise click.BadParameter("it is empty; name a directory.", ctx, parameter)
+def _set_data_dir(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
     session = ctx.ensure_object(CliSession)
     session.data_dir = Path(value) if value else session.data_dir
 
@@ -147,7 +158,7 @@ def shared_options() -> list[click.Parameter]:
     return [
         click.Option(
             ["--data-dir"],
-            type=click.Path(),
+            type=PathArgument(),
             metavar="DIR",
             expose_value=False,
             callback=_set_data_dir,

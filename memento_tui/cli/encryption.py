@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from memento_tui.cli.command import command, current_session
+from memento_tui.cli.command import PathArgument, command, current_session
 from memento_tui.cli.interaction import confirm, staged_progress
 from memento_tui.cli.output import count_of, emit, note
 from memento_tui.cli.passphrase import ask_keyring, read_passphrase
@@ -171,7 +171,7 @@ def _about_left(names: tuple[str, ...], said: str) -> str:
 )
 @_passphrase_file
 @click.option("--keyring", is_flag=True, help="Ask for the passphrase, and keep the key in the system's keyring.")
-@click.option("--key-file", type=click.Path(path_type=Path), metavar="FILE", help="A key file that lies elsewhere.")
+@click.option("--key-file", type=PathArgument(path_type=Path), metavar="FILE", help="A key file that lies elsewhere.")
 def unlock(*, passphrase_file: str | None, keyring: bool, key_file: Path | None) -> None:
     """Give all your programs the key of a workspace: the app, agents, hooks and the engine.
 

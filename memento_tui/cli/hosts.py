@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memento_tui.cli.command import CommandFunction, command, current_session, open_workspace
+from memento_tui.cli.command import CommandFunction, PathArgument, command, current_session, open_workspace
 from memento_tui.cli.interaction import confirm
 from memento_tui.cli.output import colour_diff, count_of, emit, format_fields, format_time, safe, table
 from memento_tui.errors import InvalidInput, MementoError
@@ -60,7 +60,7 @@ def _host_options(function: CommandFunction) -> CommandFunction:
     help="The tools that the server offers: memento's own, or those of a system that it replaces.",
 )
 @click.option(
-    "--plugin", type=click.Path(), metavar="DIR", help="Write Claude Code's plugin into DIR instead of the settings."
+    "--plugin", type=PathArgument(), metavar="DIR", help="Write Claude Code's plugin into DIR instead of the settings."
 )
 @click.option(
     "--allow-tools",

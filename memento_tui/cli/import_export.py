@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memento_tui.cli.command import command, current_session, in_clear_option, open_workspace
+from memento_tui.cli.command import PathArgument, command, current_session, in_clear_option, open_workspace
 from memento_tui.cli.interaction import staged_progress
 from memento_tui.cli.memories import open_past
 from memento_tui.cli.options import past_moment
@@ -41,7 +41,7 @@ _MAX_REFUSALS_LISTED = 20
 _ADDRESS_BEGINNINGS = ("http://", "https://")
 
 
-class _PathOrAddress(click.Path):
+class _PathOrAddress(PathArgument):
     """The type of an argument that is a path, or the address of a server, which stays text."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click declares it
@@ -55,6 +55,8 @@ class _ImportFormat(click.Choice[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click declares it
         if isinstance(value, str) and value not in self.choices:
+            if value == "":
+                return PathArgument().convert(value, param, ctx)
             if value.startswith(_ADDRESS_BEGINNINGS) or Path(value).exists():
                 return value
             if value.startswith((".", "~")) or "/" in value:

@@ -16,7 +16,7 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.cli.code_audit import list_code_findings
-from memento_tui.cli.command import command, current_session, group, open_workspace
+from memento_tui.cli.command import PathArgument, command, current_session, group, open_workspace
 from memento_tui.cli.interaction import confirm, progress_bar, staged_progress, stop_on_signals
 from memento_tui.cli.memories import memory_rows
 from memento_tui.cli.options import paging
@@ -189,7 +189,7 @@ def _report_text(report: MaintenanceReport) -> str:
     memento distill rollout.jsonl --limit 5 --json
     """,
 )
-@click.argument("transcript", type=click.Path(path_type=Path))
+@click.argument("transcript", type=PathArgument(path_type=Path))
 @click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="Propose this many at most.")
 @click.option("--dry-run", is_flag=True, help="Show what would be proposed, and change nothing.")
 def distill(transcript: Path, limit: int, *, dry_run: bool) -> None:

@@ -15,7 +15,7 @@ import click
 import msgspec
 
 from memento_tui import clock
-from memento_tui.cli.command import command, current_session, in_clear_option, open_workspace
+from memento_tui.cli.command import PathArgument, command, current_session, in_clear_option, open_workspace
 from memento_tui.cli.interaction import staged_progress, stop_on_signals
 from memento_tui.cli.output import EXIT_INTERRUPTED, bold, emit, note, safe, write
 
@@ -55,7 +55,7 @@ class _StoppedError(Exception):
     memento mirror ~/notes/memory --once --json
     """,
 )
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("folder", type=PathArgument(path_type=Path), metavar="DIR")
 @click.option("--once", is_flag=True, help="Synchronize once, and end.")
 @click.option("--query", default="", metavar="Q", help="Write only memories that these filters select.")
 @click.option("--namespace", default="", metavar="NS", help="Write only memories in this namespace or below it.")

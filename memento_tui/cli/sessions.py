@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from memento_tui.cli.command import group, open_workspace
+from memento_tui.cli.command import PathArgument, group, open_workspace
 from memento_tui.cli.output import count_of, emit, format_time, safe, table
 from memento_tui.projects import find_project
 
@@ -142,7 +142,7 @@ def _released_text(outcome: QuarantineOutcome) -> str:
     memento session check session.jsonl --session 7c1e2b9a --dry-run
     """,
 )
-@click.argument("transcript", type=click.Path(path_type=Path))
+@click.argument("transcript", type=PathArgument(path_type=Path))
 @click.option("--session", "name", default="", metavar="ID", help="The session; by default the transcript's own.")
 @click.option("--project", default="", metavar="DIR", help="The project's folder; by default where the session began.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be held.")

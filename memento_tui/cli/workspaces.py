@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from memento_tui.cli.command import current_session, group
+from memento_tui.cli.command import PathArgument, current_session, group
 from memento_tui.cli.output import emit, format_time, safe, table
 
 __all__ = ["commands"]
@@ -110,7 +110,7 @@ def _workspace_table(listed: Sequence[dict[str, Any]]) -> str:
     memento workspace add ~/work/memory --name work
     """,
 )
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=PathArgument(path_type=Path))
 @click.option("--name", default="", metavar="NAME", help="By default the directory's own name.")
 def add(path: Path, name: str) -> None:
     """Put a data directory on the list; one that is there already gets the new name."""

@@ -299,3 +299,29 @@ def test_a_wrong_value_is_told_with_the_option_that_was_typed(
 @pytest.mark.parametrize("word", ["rm", "delete", "forget"])
 def test_each_word_for_taking_away_leads_to_that_of_the_group(memento: Program, word: str) -> None:
     assert f"There is no command {word!r}. Did you mean remove?" in memento.run("searches", word, "x").err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["import", ""],
+        ["import", "vault", ""],
+        ["export", ""],
+        ["mirror", "", "--once"],
+        ["workspace", "add", ""],
+        ["distill", ""],
+        ["session", "check", ""],
+        ["install", "claude-code", "--plugin", ""],
+    ],
+)
+def test_an_empty_path_is_refused_and_is_not_the_current_directory(
+    memento: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    current = tmp_path / "current"
+    current.mkdir()
+    (current / "note.md").write_text("The hall has 40 seats.\n")
+    monkeypatch.chdir(current)
+    ended = memento.run(*arguments, "--json")
+    _check(ended, 2, "usage")
+    assert "it is empty; name a file or folder" in ended.error["message"]
+    assert [path.name for path in current.iterdir()] == ["note.md"]
