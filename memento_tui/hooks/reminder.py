@@ -10,6 +10,7 @@ import re
 from memento_tui.hooks.host_events import HookCall
 from memento_tui.hooks.moments import EVERY_TURN_EVENTS, NOTICE_HOSTS
 from memento_tui.hooks.settings import HookSettings
+from memento_tui.regular_files import read_regular
 from memento_tui.storage.hook_store import HookStore
 
 __all__ = ["reminder_after_turn"]
@@ -60,9 +61,8 @@ def reminder_after_turn(call: HookCall, store: HookStore, settings: HookSettings
 def _unremembered_changes(path: str) -> int:
     """Return how many times a session changed files, 0 where it remembered anything or that cannot be known."""
     try:
-        with open(path, "rb") as stream:  # noqa: PTH123 - pathlib's takes longer
-            said = stream.read(_MOST_BYTES_READ + 1)
-    except OSError:
+        said = read_regular(path, _MOST_BYTES_READ + 1)
+    except (OSError, ValueError):  # no file, a pipe that nobody writes into, or no name that a file can have
         return 0
     if len(said) > _MOST_BYTES_READ:
         return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.hooks.fallback import answer_by_words
+from memento_tui.hooks.host_events import parse_call
 from memento_tui.hooks.main import Arguments
 from memento_tui.hooks.reminder import reminder_after_turn
 from memento_tui.hooks.settings import read_settings
+from memento_tui.storage.hook_store import HookStore
 from tests.unit.made_transcripts import BILLING, ClaudeSession, write
 
 
@@ -106,6 +109,19 @@ def test_a_transcript_that_is_not_there_is_no_reminder(turns: Turns, tmp_path: P
     assert answer_by_words(arguments, json.dumps(sent).encode()) == ""
     arguments = Arguments(["Stop", "--data-dir", str(turns.workspace.paths.root)])
     assert answer_by_words(arguments, json.dumps(sent).encode()) == ""
+
+
+def test_a_pipe_in_the_place_of_a_transcript_is_not_waited_for(turns: Turns, tmp_path: Path) -> None:
+    pipe = tmp_path / "session.jsonl"
+    os.mkfifo(pipe)
+    sent = {"session_id": "s", "transcript_path": str(pipe), "cwd": str(tmp_path)}
+    call = parse_call("claude-code", "Stop", json.dumps(sent).encode())
+    assert call is not None
+    store = HookStore(turns.workspace.paths.database)
+    try:
+        assert reminder_after_turn(call, store, read_settings(turns.workspace.paths.config)) == ""
+    finally:
+        store.close()
 
 
 def test_nothing_is_said_of_a_transcript_that_is_too_long_to_be_read_whole(
