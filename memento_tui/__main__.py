@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ __all__ = ["main"]
 
 def main() -> int:
     """Run the program and return its exit code."""
+    _open_closed_streams()
     use_private_umask()
     given = sys.argv[1:]
     plain = [word for word in given if word != "--read-only"]
@@ -27,6 +29,22 @@ def main() -> int:
         from memento_tui.cli.main import main as run_command  # noqa: PLC0415 - the app does without the commands
 
     return run_command(given)
+
+
+def _open_closed_streams() -> None:
+    """Open the null device for each standard stream that the caller closed, as ``2>&-`` does.
+
+    Python has none then, which fails where a command prints, and the next file to be opened would get its number.
+    """
+    for descriptor, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is not None:
+            continue
+        null = os.open(os.devnull, os.O_RDWR)
+        if null != descriptor:
+            os.dup2(null, descriptor)
+            os.close(null)
+        os.set_inheritable(descriptor, True)  # noqa: FBT003 - it has no keyword
+        setattr(sys, name, open(descriptor, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - a number, and open until the end
 
 
 @contextmanager

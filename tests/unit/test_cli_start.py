@@ -6,8 +6,11 @@ import json
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from tests.unit.cli_program import Program, without_engine
 
 _LIGHT = """
 import sys
@@ -94,3 +97,15 @@ def test_an_interrupt_at_any_moment_of_the_start_prints_no_trace(module: str, co
         [sys.executable, "-c", _INTERRUPTED.format(module=module)], capture_output=True, text=True, check=False
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", told)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_command_whose_caller_closed_a_standard_stream_does_its_work_and_ends_well(
+    tmp_path: Path, closed: str
+) -> None:
+    program = f'exec "$0" -m memento_tui --data-dir "$1" "$2" "$3" {closed}'
+    shell = ["sh", "-c", program, sys.executable, str(without_engine(tmp_path / "data"))]
+    assert subprocess.run([*shell, "add", "The hall has 40 seats."], check=False).returncode == 0  # noqa: S603 - this test's own program
+    assert subprocess.run([*shell, "show", "nothing"], check=False, capture_output=True).returncode == 3  # noqa: S603 - as above
+    kept = Program(tmp_path / "data").json("list")["items"]
+    assert [memory["content"] for memory in kept] == ["The hall has 40 seats."]
