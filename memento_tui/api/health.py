@@ -12,7 +12,14 @@ from urllib.parse import urlsplit
 from memento_tui.agreements import refusals
 from memento_tui.api.configuration import workspace_destinations
 from memento_tui.api.encryption_status import examine_encryption
-from memento_tui.api.integrity import begin_semantic_anew, check_keyword_index, check_rows, check_vectors, stop_engine
+from memento_tui.api.integrity import (
+    SILENT_ENGINE_HINT,
+    begin_semantic_anew,
+    check_keyword_index,
+    check_rows,
+    check_vectors,
+    stop_engine,
+)
 from memento_tui.api.overview import HealthFinding, examine_meaning, hub_signs
 from memento_tui.api.workspace import Workspace
 from memento_tui.config import Config
@@ -26,6 +33,7 @@ from memento_tui.storage.connection import SQLITE_VERSION
 from memento_tui.text.counting import count_of, format_bytes
 
 __all__ = [
+    "SILENT_ENGINE_HINT",
     "HealthFinding",
     "check_pages_and_journal",
     "examine",
@@ -316,10 +324,10 @@ def _semantic(workspace: Workspace) -> HealthFinding:
     if not workspace.config.engine.enabled:
         return HealthFinding(name, ok=True, detail="switched off, in config.toml")
     status = workspace.search_engine.semantic.status()
-    if status is None and (lack := examine_meaning(name)):
-        return lack
     if status is None:
-        return HealthFinding(name, ok=True, detail="not running; a search starts it")
+        is_silent = workspace.search_engine.semantic.is_silent()
+        absent = "its engine runs and does not answer now" if is_silent else "not running; a search starts it"
+        return examine_meaning(name) or HealthFinding(name, ok=True, detail=absent)
     if status.state == "failed" or status.problem:
         return HealthFinding(name, ok=False, detail=f"the engine cannot work: {status.problem}", hint=hint)
     if status.state == "loading":

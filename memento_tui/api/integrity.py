@@ -13,7 +13,15 @@ from memento_tui.search.engine_client import SemanticClient
 from memento_tui.storage.backup import Progress
 from memento_tui.text.counting import count_of
 
-__all__ = ["begin_semantic_anew", "check_keyword_index", "check_rows", "check_vectors", "repair", "stop_engine"]
+__all__ = [
+    "SILENT_ENGINE_HINT",
+    "begin_semantic_anew",
+    "check_keyword_index",
+    "check_rows",
+    "check_vectors",
+    "repair",
+    "stop_engine",
+]
 
 _MOST_NAMED = 5
 """Records that a finding names."""
@@ -98,9 +106,15 @@ def check_vectors(workspace: Workspace) -> HealthFinding:
     return HealthFinding(name, ok=True, detail=detail)
 
 
+SILENT_ENGINE_HINT = "End its process: `python -m memento_tui.engine --data-dir` and this directory."
+"""What to do about an engine that does not answer."""
+
+
 def stop_engine(client: SemanticClient) -> bool:
     """Stop the engine and wait until it is gone; return whether one ran. Raises `EngineUnavailable` if it stays."""
     stopped = client.stop()
+    if not stopped and client.is_silent():
+        raise EngineUnavailable("The engine runs and does not answer, so it could not be stopped.", SILENT_ENGINE_HINT)
     if not stopped and client.status() is not None:
         raise EngineUnavailable("The engine was told to stop and still runs.", "`memento engine logs` may say why.")
     return stopped

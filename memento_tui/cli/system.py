@@ -251,7 +251,13 @@ def engine(ctx: click.Context) -> None:
 )
 def engine_status() -> None:
     """Show whether the engine runs, and how far its index is. This does not start it."""
-    found = _engine_client().status()
+    from memento_tui.api.health import SILENT_ENGINE_HINT  # noqa: PLC0415 - a command's help is shown without it
+
+    client = _engine_client()
+    found = client.status()
+    if found is None and client.is_silent():
+        emit({"state": "silent"}, lambda: f"The engine runs and does not answer. {SILENT_ENGINE_HINT}")
+        return
     if found is None:
         emit({"state": "stopped"}, _why_none_runs)
         return

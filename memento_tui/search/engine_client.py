@@ -219,6 +219,16 @@ class SemanticClient:
         except OSError:
             return None
 
+    def is_silent(self) -> bool:
+        """Tell whether an engine runs that does not answer, as one that was suspended; waits five seconds for it."""
+        try:
+            send_request(self._paths, {"op": "status"}, seconds=_ANSWER_SECONDS)
+        except TimeoutError:
+            return True
+        except OSError:
+            pass
+        return False
+
     def ensure(self) -> None:
         """Start the engine unless one runs; does not wait for it. An engine of another version is replaced."""
         if self._may_start():

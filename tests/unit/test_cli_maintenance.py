@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import apsw
 import pytest
 
 from memento_tui.paths import DataPaths
+from memento_tui.search import engine_client
 from memento_tui.storage.connection import SQLITE_VERSION
 from tests.unit.cli_program import Program, without_engine
 
@@ -163,6 +165,19 @@ def test_an_engine_that_is_switched_off_is_said(memento: Program) -> None:
     assert (ended.code, ended.error["code"]) == (7, "engine_unavailable")
     assert "config.toml" in ended.error["hint"]
     assert memento.json("engine", "stop") == {"stopped": False}
+
+
+def test_an_engine_that_does_not_answer_is_not_said_to_be_gone(
+    memento: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_client, "_ANSWER_SECONDS", 0.01)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as silent:
+        silent.bind(str(DataPaths(memento.data_dir).engine_socket))
+        silent.listen()
+        assert memento.json("engine") == {"state": "silent"}
+        assert memento.run("engine").out.startswith("The engine runs and does not answer. End its process")
+        ended = memento.run("engine", "stop", "--json")
+        assert (ended.code, ended.error["code"]) == (7, "engine_unavailable")
 
 
 def test_the_log_of_the_engine_is_safe_to_show(memento: Program) -> None:
