@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Literal, NamedTuple
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.branches import branch_of
 from memento_tui.maintenance.contradictions.alignment import (
     Difference,
@@ -350,7 +352,8 @@ class ContradictionFinder:
         ids = {*neighbours, *(name for near in neighbours.values() for name, _ in near)}
         current = self._store.memories.get_many(sorted(ids))
         # Asked once a memory and not once a pair: it reads the beginning of the text.
-        memories = {name: m for name, m in current.items() if m.status in _COMPARED and not is_event(m)}
+        now = clock.now()
+        memories = {name: m for name, m in current.items() if _is_recalled(m, now) and not is_event(m)}
         found = [
             FoundContradiction(older, newer, contradiction, similarity)
             for older, newer, similarity in _pairs(neighbours, memories)
@@ -377,6 +380,8 @@ class ContradictionFinder:
         for known in self._store.contradictions.between(older.id, newer.id):
             if known.status != "resolved" or known.resolution == "not_a_contradiction":
                 return False
+            if known.resolution == "both_valid" and known.why == found.contradiction.why:
+                return False  # of these very words the person said that each holds; a new tag changes none
             if known.resolved_at is not None and known.resolved_at >= max(older.updated_at, newer.updated_at):
                 return False
         most = 1 if _are_versions(found) else _MOST_CONTRADICTIONS_PER_MEMORY
@@ -393,9 +398,9 @@ class ContradictionFinder:
         # The entry's note stays for good, so it quotes nothing that a purge would have to take out.
         with self._gate.transaction("contradiction", batch=self._batch) as tx:
             current = {side.id: tx.get(Memory, side.id) for side in (found.older, found.newer)}
-            sides = [side for side in current.values() if side is not None]
+            sides = [side for side in current.values() if side is not None and _is_recalled(side, tx.now)]
             if [side.content for side in sides] != [found.older.content, found.newer.content]:
-                return None  # one was changed or purged while they were compared
+                return None  # one was changed, deleted or purged while they were compared
             if not self._is_new(found):
                 return None  # another process was faster
             contradiction = found.contradiction
@@ -409,6 +414,11 @@ class ContradictionFinder:
                 "score": contradiction.score,
             }
             return tx.put(make_contradiction(fields, now=tx.now), base=0)
+
+
+def _is_recalled(memory: Memory, now: datetime) -> bool:
+    """Tell whether a memory is told to anybody: not one that was deleted, or whose time is over."""
+    return memory.status in _COMPARED and (memory.expires_at is None or memory.expires_at > now)
 
 
 def _pairs(neighbours: Neighbours, memories: Mapping[str, Memory]) -> Iterator[tuple[Memory, Memory, float]]:

@@ -1,0 +1,61 @@
+"""What is no contradiction any more, or was decided, is not raised."""
+
+from __future__ import annotations
+
+import pytest
+
+from memento_tui.api import Workspace
+from memento_tui.maintenance.contradictions.finder import ContradictionFinder, FoundContradiction
+from memento_tui.model import Contradiction
+
+
+class Ports:
+    """Two memories that name two ports, and what looks for contradictions between them."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.older = workspace.remember("The API server listens on port 8080.")
+        self.newer = workspace.remember("The API server listens on port 9090.")
+        self.finder = ContradictionFinder(workspace._store, workspace.gate)
+
+    def found(self) -> list[FoundContradiction]:
+        """Return the contradictions that would be raised."""
+        return self.finder.find({self.older.id: [(self.newer.id, 0.95)]})
+
+    def both_hold(self) -> Contradiction:
+        """Raise the contradiction, and decide that each memory holds under a condition."""
+        (raised,) = self.finder.write(self.found())
+        answer = {"older_context": "before 2.0", "newer_context": "2.0 and later"}
+        self.workspace.contradictions.resolve(raised.id, "both_valid", **answer)
+        return raised
+
+
+@pytest.fixture
+def ports(workspace: Workspace) -> Ports:
+    return Ports(workspace)
+
+
+def test_a_memory_that_was_deleted_meanwhile_is_in_no_contradiction(ports: Ports) -> None:
+    found = ports.found()
+    assert len(found) == 1
+    ports.workspace.forget(ports.older.id)
+    assert ports.finder.write(found) == []
+
+
+def test_a_memory_that_has_expired_contradicts_nothing(ports: Ports) -> None:
+    found = ports.found()
+    ports.workspace.update(ports.older.id, expires_at="2020-01-01")
+    assert ports.found() == []
+    assert ports.finder.write(found) == []
+
+
+def test_two_memories_that_both_hold_are_not_asked_about_again_because_of_a_tag(ports: Ports) -> None:
+    ports.both_hold()
+    ports.workspace.update(ports.newer.id, tags=["network"])
+    assert ports.found() == []
+
+
+def test_two_memories_that_both_hold_are_asked_about_again_where_one_says_something_else(ports: Ports) -> None:
+    ports.both_hold()
+    ports.workspace.update(ports.newer.id, content="The API server listens on port 7070.")
+    assert len(ports.found()) == 1
