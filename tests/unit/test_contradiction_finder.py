@@ -25,8 +25,9 @@ class Ports:
     def both_hold(self) -> Contradiction:
         """Raise the contradiction, and decide that each memory holds under a condition."""
         (raised,) = self.finder.write(self.found())
-        answer = {"older_context": "before 2.0", "newer_context": "2.0 and later"}
-        self.workspace.contradictions.resolve(raised.id, "both_valid", **answer)
+        self.workspace.contradictions.resolve(
+            raised.id, "both_valid", older_context="before 2.0", newer_context="2.0 and later"
+        )
         return raised
 
 
