@@ -83,7 +83,7 @@ class AmbiguousId(NotFound):
 
     def __init__(self, prefix: str, candidates: list[str], *, what: str = "id", waiting: bool = False) -> None:
         """Say which records are meant; ``waiting`` where they are proposals about the one record that was named."""
-        shown = ", ".join(candidates[:5]) + (", ..." if len(candidates) > 5 else "")  # noqa: PLR2004 - a line's worth
+        shown = ", ".join(candidates[:5]) + (" and others" if len(candidates) > 5 else "")  # noqa: PLR2004 - a line's worth
         if waiting:
             super().__init__(f"Several proposals wait about {prefix!r}: {shown}.", "Name the one that you mean.")
         else:

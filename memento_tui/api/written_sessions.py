@@ -72,7 +72,7 @@ class WrittenSessions:
         if not fitting:
             raise NotFound(f"No session {name} wrote anything.", "memento session list shows those that did.")
         if len(fitting) > 1:
-            raise AmbiguousId(name, fitting)
+            raise AmbiguousId(name, fitting, what="session")
         return self._store.writes.sessions(1, fitting[0])[0]
 
     def _described(self, writes: SessionWrites) -> WrittenSession:

@@ -207,7 +207,7 @@ class BackupFolder:
         if not found:
             raise NotFound(f"There is no backup {name!r:.80}.", "`memento backup list` names them.")
         if len(found) > 1:
-            raise AmbiguousId(name, [one.name for one in found])
+            raise AmbiguousId(name, [one.name for one in found], what="name")
         return found[0]
 
     def is_behind(self, journal: JournalQueries) -> bool:

@@ -166,5 +166,5 @@ def test_an_error_is_an_object_with_code_message_and_hint() -> None:
     }
     assert Conflict("Changed.", current={"a": 1}).as_dict()["current"] == {"a": 1}
     many = AmbiguousId("a", [f"a{number}" for number in range(6)])
-    assert many.message == "Several ids begin with 'a': a0, a1, a2, a3, a4, ...."
+    assert many.message == "Several ids begin with 'a': a0, a1, a2, a3, a4 and others."
     assert many.as_dict()["candidates"] == [f"a{number}" for number in range(6)]
