@@ -191,7 +191,13 @@ class _Holder:
         if memory.stability != "draft" or memory.pinned:
             return True
         last = memory.version - 1 if record is None else record.last_version
-        return bool(self._store.writes.versions_by_person("memory", memory.id, last))
+        if self._store.writes.versions_by_person("memory", memory.id, last):
+            return True
+        written = (self._store.journal.image(Memory, memory.id, v) for v in self._versions_by_person(memory))
+        return any(one is not None and _has_words_of(memory, one) for one in written)
+
+    def _versions_by_person(self, memory: Memory) -> list[int]:
+        return self._store.writes.versions_by_person("memory", memory.id, 0)
 
     def _hold(
         self, tx: Transaction, memory: Memory, record: SessionRecord | None, evidence: dict[str, Any]
@@ -269,6 +275,11 @@ def _with_evidence(proposal: Proposal, memory: Memory, evidence: dict[str, Any])
     return msgspec.structs.replace(
         proposal, reasons=reasons, evidence={**proposal.evidence, **evidence}, base_version=memory.version
     )
+
+
+def _has_words_of(memory: Memory, written: Memory) -> bool:
+    """Tell whether a memory says what a person wrote: whoever quotes that, and changes a tag, does not bring it in."""
+    return (memory.title, memory.content) == (written.title, written.content)
 
 
 def _tier_of_external(memory: Memory) -> str:

@@ -101,8 +101,8 @@ def resolve_contradiction(
     moved: Conflict | None = None
     with _resolution_transaction(gate, f"{answer.resolution} {contradiction_id}") as tx:
         found = _require_unresolved(tx, contradiction_id, seen)
-        if seen is not None:
-            moved = side_conflict(store, tx, found, found)
+        # Also where no version is named: the person may have looked at the sides before.
+        moved = side_conflict(store, tx, found, found)
         if moved is not None:
             resolved = tx.put(found, base=found.version)
         else:

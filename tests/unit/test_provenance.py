@@ -99,6 +99,21 @@ def test_what_a_person_verified_pinned_or_edited_is_not_touched(
     assert workspace._store.journal.head() == head
 
 
+def test_a_persons_own_words_are_told_on_though_an_agent_changed_a_tag_and_a_tool_returns_them(
+    workspace: Workspace, tmp_path: Path, data_dir: Path
+) -> None:
+    own = workspace.remember(TEXT)
+    with Workspace(data_dir, actor="agent", channel="mcp", agent="claude-code", session="another") as other:
+        other.update(own.id, base_version=own.version, tags=["billing"])
+    session = ClaudeSession().user("go on").tool("WebFetch", {"url": ADDRESS}, TEXT)
+    session.tool("mcp__memento__search", {"query": "billing"}, f"1. {own.id} fact")
+    transcript = write(tmp_path / "session.jsonl", session.lines)
+    for known_as in ("another", BILLING):
+        check_provenance(workspace, transcript, known_as)
+        now = workspace.get(own.id)
+        assert (now.status, now.source_type, now.tags) == ("active", "user", ("billing",))
+
+
 def test_a_rewrite_from_a_page_is_undone_into_a_proposal(
     workspace: Workspace, agent: Workspace, transcript: Path, data_dir: Path
 ) -> None:
