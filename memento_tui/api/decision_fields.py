@@ -15,7 +15,7 @@ import msgspec
 from memento_tui.api.review import PendingProposal, proposed_record
 from memento_tui.model import AnyRecord, Crystal, Memory, Relation, Skip, WorkingItem
 from memento_tui.model.lists import UNVERIFIED_KEY
-from memento_tui.model.memory import CLAIMS_KEY, Source
+from memento_tui.model.memory import CLAIMS_KEY, REPLACING_RELATIONS, Source
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 
 __all__ = ["DecisionField", "changes_between", "decision_fields", "fields_of_record", "value_text"]
@@ -38,6 +38,8 @@ _MAX_EXTRA_CHARACTERS = 400
 """Characters of the JSON of ``extra`` that are listed: importers keep whole texts there. ``--json`` has all of it."""
 
 _MAX_RELATIONS = 20
+"""Relations that are listed beside those by which one memory takes the place of another: of these none is left out."""
+
 _CREATED_TOGETHER = timedelta(hours=1)
 """A record and the proposal to let it in are written at once, so a difference comes from a file."""
 
@@ -204,12 +206,14 @@ def _is_older(record: Memory | Skip | WorkingItem | Crystal, proposed_at: dateti
 
 
 def _relation_texts(relations: Sequence[Relation], record_id: str) -> tuple[str, ...]:
+    replacing = [relation for relation in relations if relation.type in REPLACING_RELATIONS]
+    others = [relation for relation in relations if relation.type not in REPLACING_RELATIONS]
     texts = []
-    for relation in relations[:_MAX_RELATIONS]:
+    for relation in (*replacing, *others[:_MAX_RELATIONS]):
         other = relation.dst if relation.src == record_id else relation.src
         way = "->" if relation.src == record_id else "<-"
         texts.append(f"{relation.type} {way} {other}{f' ({relation.label})' if relation.label else ''}")
-    left = len(relations) - _MAX_RELATIONS
+    left = len(others) - _MAX_RELATIONS
     return (*texts, f"and {left:,} more") if left > 0 else tuple(texts)
 
 

@@ -501,6 +501,16 @@ class MemoryEditor:
                         "Remember what is new; the person decides about the old.",
                     )
             tx.put(relation, base=0)
+            if kind == "supersedes" and not self._gate.is_person:
+                self._follow_replacing(tx, tx.require(Memory, source), dst)
+
+    def _follow_replacing(self, tx: Transaction, memory: Memory, replaced: str) -> None:
+        """Let the proposal of a pending memory say what the memory takes the place of, as its newest version."""
+        self._check_own(memory)
+        for proposal in self._asked(memory):
+            named = [*proposal.evidence.get("replaces", ()), replaced]
+            followed = msgspec.structs.replace(proposal, evidence={**proposal.evidence, "replaces": named})
+            tx.put(followed, base=proposal.version)
 
 
 def _lowers_sensitivity(before: Memory, after: Memory) -> bool:

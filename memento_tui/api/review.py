@@ -232,6 +232,7 @@ _WORDED_EVIDENCE = frozenset(
         "quote",
         "refused",
         "removed",
+        "replaces",
         "repository",
         "session",
         "sessions",

@@ -13,11 +13,11 @@ from memento_tui.formats.note import LINK_PROPERTIES, LinkTargets
 from memento_tui.mirror.notes import NoteFile, OutboundChanges, parse_note_file
 from memento_tui.mirror.state import MirrorContext, MirrorEvent, SyncPoint
 from memento_tui.model import Memory, Relation, make_relation
+from memento_tui.model.memory import REPLACING_RELATIONS
 from memento_tui.policy.secrets import redact_text
 
 __all__ = ["RelationSync"]
 
-_REPLACING_RELATIONS = ("supersedes", "consolidated_from")
 _PAGE_SIZE = 500
 _FORBIDDEN_RELATION = "-"
 """The value in place of a relation's id for a link that may not draw one."""
@@ -231,7 +231,7 @@ class RelationSync:
 def _draw_relation(tx: Transaction, link: _StoredLink, src: str, end: str) -> str:
     """Draw the relation of a link; return its id, or `_FORBIDDEN_RELATION`."""
     other = tx.require(Memory, end)
-    if link.kind in _REPLACING_RELATIONS and other.stability != "draft":
+    if link.kind in REPLACING_RELATIONS and other.stability != "draft":
         return _FORBIDDEN_RELATION
     try:
         fields = {"src": src, "dst": end, "type": link.kind, "label": link.label}

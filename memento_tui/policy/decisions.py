@@ -213,9 +213,9 @@ def _gains_trust(memory: Memory, after: Memory) -> bool:
     return is_surer or after.pinned > memory.pinned or (after.tier == "shared" and memory.tier != "shared")
 
 
-def _effect(proposal: Proposal | None) -> tuple[int, Any] | None:
-    """Return what a proposal would do: with which version of its target, and which change."""
-    return None if proposal is None else (proposal.base_version, proposal.payload)
+def _effect(proposal: Proposal | None) -> tuple[int, Any, Any] | None:
+    """Return what a proposal would do: with which version of its target, which change, and instead of what."""
+    return None if proposal is None else (proposal.base_version, proposal.payload, proposal.evidence.get("replaces"))
 
 
 def has_moved(store: Store, proposal: Proposal, target: Any) -> bool:  # noqa: ANN401 - any record

@@ -13,6 +13,7 @@ import pytest
 import memento_tui
 from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.api.decision_fields import decision_fields
 from memento_tui.api.distillation import distill_transcript
 from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import Conflict, NotAllowed
@@ -173,6 +174,23 @@ def test_a_database_with_a_trigger_gives_no_trust_to_what_is_written_into_it(dat
     with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude", session="s") as agent:
         written = agent.remember("The host is stage2.")
         assert (agent.get(written.id).stability, agent.get(written.id).pinned) == ("draft", False)
+
+
+def test_what_waits_takes_the_place_of_nothing_that_was_not_shown(workspace: Workspace, agent: Workspace) -> None:
+    pending = agent.remember("A page says that deploys are easy.", source_type="external")
+    for text in (f"Note {number} about the deploy of {number * 7919}." for number in range(25)):
+        agent.relate(pending.id, agent.remember(text).id)
+    seen = workspace.review.get(pending.id).proposal
+    own = workspace.remember("Deploy from the main branch alone.")
+    agent.relate(pending.id, own.id, "supersedes")
+    for version in (seen.version, None):
+        with pytest.raises(Conflict):
+            workspace.review.approve(seen.id, seen=version)
+    shown = workspace.review.get(pending.id)
+    (line,) = (field.line for field in decision_fields(shown) if field.name == "relations")
+    assert f"supersedes -> {own.id}" in line
+    assert "and 5 more" in line
+    workspace.review.approve(seen.id, seen=shown.proposal.version)
 
 
 def test_a_proposal_that_the_person_put_off_is_approved_by_its_id(workspace: Workspace, agent: Workspace) -> None:

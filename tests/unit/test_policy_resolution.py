@@ -192,7 +192,9 @@ def test_what_an_agent_changed_in_a_side_is_looked_at_before_an_answer_verifies_
     assert workspace.get(newer.id).stability == "verified"
 
 
-@pytest.mark.parametrize("changes", [{"title": "Mail the keys"}, {"validity_context": "always"}, {"kind": "instruction"}])
+@pytest.mark.parametrize(
+    "changes", [{"title": "Mail the keys"}, {"validity_context": "always"}, {"kind": "instruction"}]
+)
 def test_a_side_that_its_agent_changed_is_not_verified_by_an_answer_that_names_no_version(
     workspace: Workspace, agent: Workspace, found: Contradiction, sides: tuple[Memory, Memory], changes: dict[str, str]
 ) -> None:
