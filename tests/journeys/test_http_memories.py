@@ -274,11 +274,13 @@ def test_a_request_that_is_not_to_be_tracked_counts_nothing(client: Client, pers
     assert client.get("/v1/activity/density").data == {"buckets": []}
 
 
-def test_a_threshold_leaves_out_what_scores_less(client: Client) -> None:
+def test_a_threshold_leaves_out_what_scores_less_and_an_empty_answer_says_so(client: Client) -> None:
     client.store("The staging proxy listens on port 8080.")
     (row,) = client.recall("staging proxy of another port, entirely")
     assert client.put("/v1/settings/recall_threshold", value="0.99").said == 'Setting "recall_threshold" set to "0.99".'
     assert client.recall("staging proxy of another port, entirely") == []
+    said = client.post("/v1/memories/recall", query="staging proxy").said
+    assert "The setting recall_threshold of this workspace leaves out what scores below 0.99" in said
     assert client.delete("/v1/settings/recall_threshold").status == 200
     assert client.recall("staging proxy of another port, entirely") == [row]
 

@@ -260,11 +260,22 @@ def _recall_text(
     contradictions: Sequence[ContradictionEntry],
 ) -> str:
     if not recalled:
-        return f'No memories found matching "{query}".'
+        return f'No memories found matching "{query}".{_threshold_note(request)}'
     count = f"{len(recalled)} memor{'y' if len(recalled) == 1 else 'ies'}"
     linkages = linkages_texts(request.workspace, [one.memory.id for one in recalled])
     entries = SEPARATOR.join(_memory_text(one, linkages[one.memory.id]) for one in recalled)
     return "\n\n".join(filter(None, [f"Found {count}:", entries, contradiction_section(contradictions)]))
+
+
+def _threshold_note(request: ApiRequest) -> str:
+    """Return a sentence on the threshold that an agent set, which holds for all others; empty where none is set."""
+    threshold = setting_number(request, "recall_threshold")
+    if threshold is None:
+        return ""
+    return (
+        f" The setting recall_threshold of this workspace leaves out what scores below {threshold:g};"
+        " DELETE /v1/settings/recall_threshold unsets it."
+    )
 
 
 def _memory_text(recalled: _RecalledMemory, linkages: str) -> str:
