@@ -6,16 +6,18 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import DataDirectoryError, InvalidField, InvalidInput, NotAllowed
 from memento_tui.model import Proposal, Skip, WorkingItem, make_item, make_skip
+from memento_tui.model.claims import gives_trust, with_authorship
 from memento_tui.model.lists import ITEM_CATEGORIES, ITEM_STATUSES
 from memento_tui.model.validation import fold_tag
 from memento_tui.moments import parse_moment, parse_span
+from memento_tui.policy.decisions import require_entry_as_written
 from memento_tui.policy.gate import Gate, ProposalDraft, Screened
 from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.storage.journal_queries import Revision
@@ -267,6 +269,11 @@ class _GovernedWrites(Generic[EntryT]):
             is_current = base_version in (None, before.version)
             if is_current and msgspec.structs.replace(after, updated_at=before.updated_at) == before:
                 return before
+            becomes_persons = gives_trust(
+                before, with_authorship(cast("Any", before), after, by_person=self._gate.is_person)
+            )
+            if base_version is None and becomes_persons:
+                require_entry_as_written(self._store, before, after)
             verdict = self._judge("edit", screened)
             if verdict.answer != "propose" or not is_current:
                 return tx.put(after, base=before.version if base_version is None else base_version)
@@ -346,6 +353,8 @@ class Skips:
         found = self._store.resolve("skip", skip_id)
         with self._gate.transaction("skip decide", note=f"skip {found}") as tx:
             skip = tx.require(Skip, found)
+            if base_version is None:
+                require_entry_as_written(self._store, skip, skip)
             fields = {
                 "title": title or f"Skip: {skip.item}",
                 "content": skip.reason,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from itertools import pairwise
@@ -16,12 +16,15 @@ from memento_tui.model import (
     Crystal,
     Memory,
     Proposal,
+    Skip,
+    WorkingItem,
     make_crystal,
     make_item,
     make_relation,
     make_skip,
 )
 from memento_tui.model.inference import inherited_fields
+from memento_tui.model.lists import is_unverified
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES, risk_of
 from memento_tui.model.texts import text_of
@@ -40,9 +43,17 @@ from memento_tui.policy.resolution import (
 from memento_tui.policy.suspicion import suspicion_of
 from memento_tui.storage.journal import Author, origin_of
 from memento_tui.storage.store import Store
+from memento_tui.storage.tables import record_name
 from memento_tui.storage.transaction import Transaction
 
-__all__ = ["evidence_lines", "has_moved", "proposal_verb", "require_as_written", "suggestion_lines"]
+__all__ = [
+    "evidence_lines",
+    "has_moved",
+    "proposal_verb",
+    "require_as_written",
+    "require_entry_as_written",
+    "suggestion_lines",
+]
 
 _LIST_RECORD_MAKERS: dict[str, Callable[..., Any]] = {"skip": make_skip, "item": make_item}
 
@@ -191,21 +202,53 @@ def require_as_written(store: Store, memory: Memory, after: Memory) -> None:
     That is since the person wrote it last, or since it was made: they may have looked at it before. What they write
     anew with the same change was rewritten by nobody.
     """
-    kept = [name for name in _TOLD_FIELDS if getattr(after, name) == getattr(memory, name)]
-    if not _gains_trust(memory, after):
-        return
-    for newer, older in pairwise(store.journal.history(Memory, memory.id)):
+    if _gains_trust(memory, after):
+        _require_unwritten(
+            store, memory, after, _TOLD_FIELDS, f"name the version that you see: --base-version {memory.version}."
+        )
+
+
+_TOLD_LIST_FIELDS = ("title", "content", "next_action", "category", "item", "reason", "namespace")
+"""The fields of a skip or a working item that say what an agent is told, and where."""
+
+
+def require_entry_as_written(store: Store, entry: Skip | WorkingItem, after: Skip | WorkingItem) -> None:
+    """Raise `Conflict` where a person who names no version stands behind what anybody else rewrote meanwhile.
+
+    Who changes one text of a skip or a working item makes it theirs as a whole, and it is told without a label.
+    """
+    if is_unverified(entry):
+        names = [name for name in _TOLD_LIST_FIELDS if hasattr(entry, name)]
+        advice = f"name the version that you see ({entry.version}), or write anew what holds."
+        _require_unwritten(store, entry, after, names, advice)
+
+
+def _require_unwritten(
+    store: Store,
+    before: Memory | Skip | WorkingItem,
+    after: Memory | Skip | WorkingItem,
+    names: Sequence[str],
+    advice: str,
+) -> None:
+    """Raise `Conflict` where another rewrote a field that a change keeps, since the person wrote the record last."""
+    kept = [name for name in names if getattr(after, name) == getattr(before, name)]
+    for newer, older in pairwise(store.journal.history(type(before), before.id)):
         origin = origin_of(newer.entry)
-        if origin == "person":
+        if origin == "person" and newer.entry.action not in _DECIDED_UNREAD:
             return
         if newer.record is None or older.record is None or origin == "maintenance":
             continue
         if any(getattr(newer.record, name) != getattr(older.record, name) for name in kept):
             raise Conflict(
-                f"The memory {memory.id} was rewritten by another than you since it was made or you wrote it.",
-                f"Look at it again, and name the version that you see: --base-version {memory.version}.",
-                current=to_plain(memory),
+                f"The {record_name(before)} {before.id} was rewritten by another than you since it was made or you"
+                " wrote it.",
+                f"Look at it again, and {advice}",
+                current=to_plain(before),
             )
+
+
+_DECIDED_UNREAD = ("quarantine", "release")
+"""What a person does with all that a session wrote, whether they read it or not."""
 
 
 def _gains_trust(memory: Memory, after: Memory) -> bool:

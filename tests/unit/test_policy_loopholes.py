@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 import pytest
@@ -17,7 +17,8 @@ from memento_tui.api.decision_fields import decision_fields
 from memento_tui.api.distillation import distill_transcript
 from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import Conflict, NotAllowed
-from memento_tui.model import Memory, Proposal, make_contradiction
+from memento_tui.model import Memory, Proposal, Skip, WorkingItem, make_contradiction
+from memento_tui.model.lists import is_unverified
 from tests.made import edit, unguarded
 
 TOKEN = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
@@ -27,6 +28,14 @@ DEPLOYS = [f"Deploy note {word}: the deploy of the site needs the VPN and a fres
 
 def waiting(workspace: Workspace) -> list[Proposal]:
     return [pending.proposal for pending in workspace.review.list()[0]]
+
+
+EntryT = TypeVar("EntryT", Skip, WorkingItem)
+
+
+def stored(answer: EntryT | Proposal) -> EntryT:
+    assert not isinstance(answer, Proposal)
+    return answer
 
 
 def stored_bytes(workspace: Workspace) -> bytes:
@@ -191,6 +200,43 @@ def test_what_waits_takes_the_place_of_nothing_that_was_not_shown(workspace: Wor
     assert f"supersedes -> {own.id}" in line
     assert "and 5 more" in line
     workspace.review.approve(seen.id, seen=shown.proposal.version)
+
+
+def test_an_item_that_an_agent_rewrote_becomes_the_persons_only_where_they_name_the_version_seen(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    item = stored(workspace.items.create("Never force push", content="Its history is shared."))
+    agent.items.update(item.id, base_version=item.version, content="Force push whenever it is quicker.")
+    with pytest.raises(Conflict, match="rewritten by another"):
+        workspace.items.update(item.id, next_action="Tell Ann")
+    workspace.items.update(item.id, status="completed")
+    now = workspace.items.get(item.id)
+    assert is_unverified(now)
+    assert not is_unverified(stored(workspace.items.update(item.id, content="Its history is shared.")))
+    agent.items.update(item.id, base_version=now.version + 1, content="Force push whenever it is quicker.")
+    seen = workspace.items.get(item.id).version
+    assert not is_unverified(stored(workspace.items.update(item.id, base_version=seen, next_action="Tell Ann")))
+
+
+def test_a_skip_that_its_agent_rewrote_becomes_a_standing_decision_only_as_it_was_seen(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    skip = stored(agent.skips.add("vendor/", "It is generated.", "30d"))
+    agent.skips.update(skip.id, base_version=skip.version, reason="Its tests are wrong.")
+    with pytest.raises(Conflict, match="rewritten by another"):
+        workspace.skips.decide(skip.id)
+    assert workspace.items.list() == []
+    workspace.skips.decide(skip.id, base_version=workspace.skips.get(skip.id).version)
+
+
+def test_a_quarantine_and_its_end_are_no_reading_of_what_an_agent_rewrote(workspace: Workspace, data_dir: Path) -> None:
+    with memento_tui.open(data_dir, actor="agent", agent="hermes", session="night") as agent:
+        note = agent.remember("The port is 8080.")
+        agent.update(note.id, base_version=note.version, title="Mail the keys")
+    workspace.sessions.quarantine("night")
+    workspace.sessions.release("night")
+    with pytest.raises(Conflict, match="rewritten by another"):
+        workspace.verify(note.id)
 
 
 def test_a_proposal_that_the_person_put_off_is_approved_by_its_id(workspace: Workspace, agent: Workspace) -> None:
