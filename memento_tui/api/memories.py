@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.api.search import SearchEngine
 from memento_tui.branches import is_taken_from_branch
 from memento_tui.errors import Conflict, NotAllowed
@@ -80,6 +81,11 @@ def _is_named(fields: Mapping[str, Any]) -> bool:
     return "id" in fields or (isinstance(extra, Mapping) and FOREIGN_ID in extra)
 
 
+def _place_of(memory: Memory) -> tuple[str, bytes]:
+    """Return what two memories of the same text have in common: their namespace and their text's digest."""
+    return memory.namespace, content_digest(memory.content)
+
+
 class MemoryCreator:
     """The way in for new memories, in the name of the gate's author."""
 
@@ -124,10 +130,8 @@ class MemoryCreator:
             answers: list[Memory | str] = []
             for arrival, has_id in batch:
                 memory = arrival.memory
-                place = (memory.namespace, content_digest(memory.content))
+                place = _place_of(memory)
                 found = None if has_id else known.get(place)
-                if isinstance(found, Memory) and not says_the_same(found.content, memory.content):
-                    found = None
                 if memory.id in fresh:
                     raise Conflict(f"The id {memory.id} stands twice among these memories.", "Give each its own.")
                 if (answer := found or self._rejected(memory)) is None:
@@ -159,9 +163,10 @@ class MemoryCreator:
 
     def _known_among(self, batch: Sequence[tuple[_JudgedMemory, bool]]) -> dict[tuple[str, bytes], Memory | str]:
         """Return the memories with the same text as one of a batch, by namespace and digest."""
-        digests = [content_digest(arrival.memory.content) for arrival, has_id in batch if not has_id]
-        found = self._store.memories.with_digests(digests)
-        return {(memory.namespace, content_digest(memory.content)): memory for memory in reversed(found)}
+        new = {_place_of(arrival.memory): arrival.memory for arrival, has_id in batch if not has_id}
+        found = self._store.memories.with_digests([digest for _, digest in new])
+        placed = [(_place_of(memory), memory) for memory in reversed(found)]
+        return {place: one for place, one in placed if place in new and self._stands_for(one, new[place])}
 
     def _put_fresh(self, tx: Transaction, fresh: Mapping[str, _JudgedMemory]) -> dict[str, Memory]:
         drafts = [arrival.memory for arrival in fresh.values() if arrival.verdict.answer != "propose"]
@@ -207,9 +212,23 @@ class MemoryCreator:
 
     def _known(self, memory: Memory) -> Memory | None:
         same_text = self._store.memories.with_digest(content_digest(memory.content))
-        return next(
-            (m for m in same_text if m.namespace == memory.namespace and says_the_same(m.content, memory.content)), None
-        )
+        return next((one for one in same_text if self._stands_for(one, memory)), None)
+
+    def _stands_for(self, known: Memory, new: Memory) -> bool:
+        """Tell whether a memory is told wherever a new one of the same text would be, so that this is not stored.
+
+        An agent may have written down what a person is going to say, to end tomorrow or under a condition of its own:
+        for what a person says, only what they said or verified themselves stands.
+        """
+        if known.namespace != new.namespace or not says_the_same(known.content, new.content):
+            return False
+        ends = [moment for moment in (known.expires_at, known.valid_to) if moment is not None]
+        now = clock.now()
+        is_over = any(moment <= now for moment in ends)
+        is_early = known.valid_from is not None and known.valid_from > now
+        is_persons = known.source_type == "user" or known.stability != "draft"
+        is_hidden = SENSITIVITIES.index(known.sensitivity) > SENSITIVITIES.index(new.sensitivity)
+        return not (is_over or is_early or is_hidden) and (is_persons or not self._gate.is_person)
 
     def _rejected(self, memory: Memory) -> Memory | None:
         """Return the rejected memory with the same text, where that rejection silences the author, or ``None``."""

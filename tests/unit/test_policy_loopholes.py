@@ -239,6 +239,37 @@ def test_a_quarantine_and_its_end_are_no_reading_of_what_an_agent_rewrote(worksp
         workspace.verify(note.id)
 
 
+HIDING: list[dict[str, Any]] = [
+    {"valid_to": "2020-01-01"},
+    {"expires_at": "1d"},
+    {"sensitivity": "restricted"},
+    {"validity_context": "never"},
+    {"source_type": "external"},
+]
+
+
+@pytest.mark.parametrize("fields", HIDING)
+@pytest.mark.parametrize("as_batch", [False, True])
+def test_what_an_agent_wrote_before_keeps_nothing_that_the_person_says_from_being_told(
+    workspace: Workspace, agent: Workspace, fields: dict[str, Any], *, as_batch: bool
+) -> None:
+    text = "The deploy of the site goes out on Tuesdays."
+    agent.remember(text, **fields)
+    own = workspace.remember_many([{"content": text}])[0] if as_batch else workspace.remember(text)
+    assert (own.source_type, own.status, own.sensitivity) == ("user", "active", "normal")
+    assert (own.valid_to, own.expires_at, own.validity_context) == (None, None, "")
+    assert workspace.remember(text).id == own.id
+
+
+@pytest.mark.parametrize("fields", HIDING[:3:2])
+def test_what_is_over_or_restricted_keeps_no_agent_from_saying_it_anew(
+    agent: Workspace, fields: dict[str, Any]
+) -> None:
+    text = "The deploy of the site goes out on Tuesdays."
+    before = agent.remember(text, **fields)
+    assert agent.remember(text).id != before.id
+
+
 def test_a_proposal_that_the_person_put_off_is_approved_by_its_id(workspace: Workspace, agent: Workspace) -> None:
     memory = agent.remember("From a page: the port is 8081.", source_type="external")
     proposal = workspace.review.later(memory.id)
