@@ -514,9 +514,10 @@ class MemoryEditor:
         with self._gate.transaction("relate") as tx:
             if kind == "consolidated_from" and not self._gate.is_person:
                 replaced = tx.require(Memory, dst)
-                if replaced.stability != "draft" or replaced.pinned:
+                if replaced.stability != "draft" or replaced.pinned or replaced.source_type == "user":
                     raise NotAllowed(
-                        f"The memory {dst} is verified or essential; only a person says that another stands for it.",
+                        f"The memory {dst} is a person's, verified or essential; only a person says that another stands"
+                        " for it.",
                         "Remember what is new; the person decides about the old.",
                     )
             tx.put(relation, base=0)

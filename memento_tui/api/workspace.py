@@ -211,7 +211,8 @@ class Workspace:
         """Store a memory and return it. Its ``status`` is ``pending`` if it waits for a person.
 
         A text that is remembered already in the same namespace is not stored again: its memory is returned. That does
-        not hold where the caller names an ``id`` or, in ``extra``, a ``foreign_id``: `find_foreign` leads back from it.
+        not hold where that one is over or more sensitive, nor for what a person says and only an agent wrote, nor where
+        the caller names an ``id`` or, in ``extra``, a ``foreign_id``: `find_foreign` leads back from it.
         ``make_id`` makes a new memory's id where a native one does not do.
 
         Raises:

@@ -157,7 +157,7 @@ def contradicting(workspace: Workspace, ids: Sequence[str]) -> dict[str, list[st
 def add(text: str, memory_id: str | None, **options: Any) -> None:  # noqa: ANN401 - the options of all fields
     """Add a memory with the content TEXT; `-` reads it from standard input.
 
-    A text that the same namespace holds already is not stored again.
+    A text that the same namespace holds already, and that is yours or verified, is not stored again.
     """
     from memento_tui.operations.scope import learned_on_branch  # noqa: PLC0415 - a command's help is shown without it
 

@@ -239,6 +239,14 @@ def test_a_quarantine_and_its_end_are_no_reading_of_what_an_agent_rewrote(worksp
         workspace.verify(note.id)
 
 
+def test_no_agent_says_that_its_memory_stands_for_what_a_person_wrote(workspace: Workspace, agent: Workspace) -> None:
+    own = workspace.remember("The crane of the harbour lifts four tonnes.")
+    made = agent.remember("The crane of the harbour lifts nine tonnes.")
+    with pytest.raises(NotAllowed, match="stands for it"):
+        agent.relate(made.id, own.id, "consolidated_from")
+    agent.relate(made.id, agent.remember("Cranes need a licence.").id, "consolidated_from")
+
+
 HIDING: list[dict[str, Any]] = [
     {"valid_to": "2020-01-01"},
     {"expires_at": "1d"},
