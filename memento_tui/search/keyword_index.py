@@ -24,7 +24,6 @@ from memento_tui.model import Memory
 from memento_tui.model.filters import Filter
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, close_tree, make_private_directory
-from memento_tui.search.keyword_document import SCHEMA_VERSION, make_document
 from memento_tui.search.keyword_fields import (
     STATE_ID,
     IndexState,
@@ -33,7 +32,7 @@ from memento_tui.search.keyword_fields import (
     register_analyzers,
 )
 from memento_tui.search.keyword_files import LOOKED_UP, damaged_files, ids_beside, index_differences
-from memento_tui.search.keyword_query import NUMBERS, QueryCompiler, read_evidence
+from memento_tui.search.keyword_query import NUMBERS, SCHEMA_VERSION, QueryCompiler, make_document, read_evidence
 from memento_tui.search.prompt_index import WeightedPart, WordWeights
 from memento_tui.search.query_language import Query
 from memento_tui.search.ranking import CONTEXT_CHARACTERS

@@ -1,30 +1,44 @@
-"""Compile a parsed query for the keyword index: what it finds, and the evidence by which the found are ranked."""
+"""The keyword index's documents and queries: what it holds of a memory, and how a parsed query is compiled for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
+from typing import Any
 
 import tantivy
 
+from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasStem, HasTag, Not, OneOf, Under
 from memento_tui.model.memory import STATUSES
-from memento_tui.model.memory_fields import filter_fields
+from memento_tui.model.memory_fields import INDEXED_KINDS, declaration_digest, filter_fields, values_getter
 from memento_tui.model.validation import fold_tag
-from memento_tui.search.keyword_fields import STATE_ID, TermQueryBuilder
-from memento_tui.search.lance_filter import microseconds
+from memento_tui.search.keyword_fields import STATE_ID, TEXT_VERSION, TermQueryBuilder, context_fact
+from memento_tui.search.lance_filter import column_number, microseconds
 from memento_tui.search.query_language import Phrase, Query, Word
 from memento_tui.search.ranking import (
+    HEADING_CHARACTERS,
     MOST_WORDS_AS_EVIDENCE,
     NEARBY_WORDS,
     SIMILAR_TEXT_CHARACTERS,
     SIMILAR_TEXT_WORDS,
 )
 from memento_tui.search.scoring import idf
-from memento_tui.text.terms import STOP_WORDS, character_bigrams, is_compound, terms
+from memento_tui.storage.memory_queries import SessionContext
+from memento_tui.text.terms import (
+    STOP_WORDS,
+    character_bigrams,
+    different_stems,
+    identifiers,
+    is_compound,
+    searchable,
+    terms,
+    unspaced_characters,
+)
 
-__all__ = ["FLAGS", "NUMBERS", "TEXTS", "WORDS", "QueryCompiler", "read_evidence"]
+__all__ = ["FLAGS", "NUMBERS", "SCHEMA_VERSION", "TEXTS", "WORDS", "QueryCompiler", "make_document", "read_evidence"]
+
 
 WORDS = {name: field for name, field in filter_fields("word", indexed=True).items() if name != "id"}
 FLAGS = filter_fields("flag", indexed=True)
@@ -244,3 +258,56 @@ def _shares(weighed: Sequence[tuple[float, tantivy.Query]], unit: int) -> Iterat
         reached = round(_LEVELS * sum_of_weights / total)
         yield tantivy.Query.const_score_query(query, float((reached - before) * unit))
         before = reached
+
+
+_word_values, _flag_values, _number_values = (values_getter(part.values()) for part in (WORDS, FLAGS, NUMBERS))
+
+SCHEMA_VERSION = "-".join((TEXT_VERSION, declaration_digest(filter_fields(*INDEXED_KINDS, indexed=True).values())))
+"""The version of an index's fields and analyzers; an index of another version is rebuilt."""
+
+
+def _namespace_levels(namespace: str) -> list[str]:
+    """Return a namespace and those that it lies in, outermost first."""
+    names = namespace.split("/")
+    return ["/".join(names[: depth + 1]) for depth in range(len(names))]
+
+
+def make_document(memory: Memory, context: SessionContext | None = None) -> tantivy.Document:
+    """Return the index's document for a memory, and for what its session wrote before it."""
+    facts = [f"{name}:{value}" for name, value in zip(WORDS, _word_values(memory), strict=True) if value]
+    facts += [f"{name}:1" for name, value in zip(FLAGS, _flag_values(memory), strict=True) if value]
+    facts += [f"ns:{level}" for level in _namespace_levels(memory.namespace)]
+    facts += [f"tag:{fold_tag(tag)}" for tag in memory.tags]
+    facts += [f"{name}:{stem}" for name in TEXTS for stem in different_stems(getattr(memory, name))]
+    body = f"{memory.content}\n{memory.validity_context}" if memory.validity_context else memory.content
+    title, body, tags = searchable(memory.title), searchable(body), [searchable(tag) for tag in memory.tags]
+    text = "\n".join(part for part in (title, body, *tags) if part)
+    fields: dict[str, Any] = {
+        "id": memory.id,
+        "body": body,
+        "words": text,
+        "fact": facts,
+    }
+    for name, value in zip(NUMBERS, _number_values(memory), strict=True):
+        if value is not None:
+            fields[name] = column_number(value)
+    if title:
+        fields["title"] = title
+    if tags:
+        fields["tags"] = tags
+    if heading := [part for part in (searchable(_heading_of(memory)), *tags) if part]:
+        fields["head"] = heading
+    if parts := [part for part in (identifiers(text), *unspaced_characters(text)) if part]:
+        fields["parts"] = " ".join(parts)
+    if context is not None:
+        fields["context"] = searchable(context.text)
+        facts += [context_fact(name) for name in context.ids]
+    return tantivy.Document(**fields)
+
+
+def _heading_of(memory: Memory) -> str:
+    """Return the title of a memory, or the first line of a text of several; empty for a plain sentence."""
+    if memory.title.strip():
+        return memory.title
+    first, _, rest = memory.content.strip().partition("\n")
+    return first[:HEADING_CHARACTERS] if rest.strip() else ""

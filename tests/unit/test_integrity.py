@@ -12,8 +12,8 @@ from memento_tui.api import Workspace
 from memento_tui.api.integrity import check_keyword_index, check_rows, repair
 from memento_tui.embedding.index_worker import check_at_start
 from memento_tui.errors import DataDirectoryError, NotAllowed
-from memento_tui.search.keyword_document import make_document
 from memento_tui.search.keyword_index import KeywordIndex
+from memento_tui.search.keyword_query import make_document
 
 TEXTS = ("The staging port is 8080.", "Deploys run from deploy.sh.", "Otters eat fish near the river.")
 

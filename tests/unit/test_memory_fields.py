@@ -15,7 +15,7 @@ from memento_tui.model.memory_fields import (
     declaration_digest,
     filter_fields,
 )
-from memento_tui.search.keyword_document import SCHEMA_VERSION
+from memento_tui.search.keyword_query import SCHEMA_VERSION
 from memento_tui.storage.hook_store import MemoryRow
 from memento_tui.storage.statistics import FACETS
 

@@ -13,7 +13,7 @@ from filelock import FileLock
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.errors import DataDirectoryError
-from memento_tui.search import keyword_document, keyword_index
+from memento_tui.search import keyword_index, keyword_query
 from tests.made import edit, without_engine
 
 MISSING = "The keyword index was missing and has been rebuilt."
@@ -163,7 +163,7 @@ def test_an_index_of_another_store_is_rebuilt(copied: Path, tmp_path: Path) -> N
 
 
 def test_an_index_of_another_version_is_rebuilt(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keyword_index, "SCHEMA_VERSION", keyword_document.SCHEMA_VERSION + "x")
+    monkeypatch.setattr(keyword_index, "SCHEMA_VERSION", keyword_query.SCHEMA_VERSION + "x")
     with memento_tui.open(copied) as workspace:
         answer = workspace.search("alpha")
         assert (answer.total, answer.notice) == (23, "")
