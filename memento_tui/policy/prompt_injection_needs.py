@@ -13,8 +13,8 @@ import msgspec
 
 from memento_tui.policy.prompt_injection_languages import language_rules
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, RULE_FLAGS
+from memento_tui.text.literals import Way, required_by_all, required_literals
 from memento_tui.text.match_starts import match_starts
-from memento_tui.text.required_literals import Way, required_by_all, required_literals
 
 __all__ = ["NEEDS_FILE", "RuleNeeds", "needs_as_json", "needs_of_patterns", "stored_needs"]
 
@@ -27,7 +27,7 @@ class RuleNeeds(msgspec.Struct, frozen=True, array_like=True):
     name: str
     """The rule's name, for whoever reads the file; a rule has one of each language too."""
     ways: tuple[Way, ...]
-    """The ways in which it can match; see `memento_tui.text.required_literals.Way`."""
+    """The ways in which it can match; see `memento_tui.text.literals.Way`."""
     starts: tuple[str, ...] = ()
     """The strings with one of which each match begins; none where it is tried everywhere."""
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from re import _constants, _parser  # type: ignore[attr-defined]  # the parser of `re` itself has no public name
+from typing import Any, NamedTuple
+
 import ahocorasick
 
-__all__ = ["Literals"]
+__all__ = ["Literals", "PatternFilter", "Way", "parsed_pattern", "required_by_all", "required_literals", "small_class"]
 
 
 class Literals:
@@ -68,3 +74,203 @@ class Literals:
         automaton.make_automaton()
         self._automaton = automaton
         return automaton
+
+
+_MAX_STRINGS = 128
+"""Strings that one part of a pattern may stand for and is still spelled out."""
+_MIN_BYTES = 3
+"""UTF-8 bytes of a literal that says something: three letters of English, one sign of Chinese."""
+_MAX_CLASS = 8
+"""Characters of a class that are spelled out, as in ``[cs]``."""
+
+_Clause = frozenset[str]
+"""Literals of which a text holds one."""
+Way = tuple[_Clause, ...]
+"""One way in which a pattern can match: of each set the text holds a literal. Without a set it can match any text."""
+_NOTHING: frozenset[str] = frozenset({""})
+_WITHOUT_WIDTH = frozenset({_constants.AT, _constants.ASSERT_NOT})
+
+
+class _Needs(NamedTuple):
+    """What the matches of a part of a pattern hold."""
+
+    exact: frozenset[str] | None
+    """All strings that the part can match, where they are few."""
+    clauses: tuple[_Clause, ...] = ()
+
+
+_ANYTHING = _Needs(None)
+
+
+def required_literals(source: str, flags: int) -> list[Way]:
+    """Return the ways in which a pattern can match. Of one that is blind to case nothing is known."""
+    return [_way([_sequence(items)]) for items in _alternatives(parsed_pattern(source, flags))]
+
+
+def required_by_all(sources: Iterable[str], flags: int) -> list[Way]:
+    """Return the one way in which several patterns can match together."""
+    return [_way([_sequence(parsed_pattern(source, flags)) for source in sources])]
+
+
+@lru_cache(maxsize=1)
+def parsed_pattern(source: str, flags: int) -> Sequence[tuple[Any, Any]]:
+    """Return the parts of a pattern as the parser of `re` has them; nothing of one that is blind to case.
+
+    It is kept until another is asked for: more than one thing is read from the same pattern.
+    """
+    parsed = _parser.parse(source, flags)
+    return () if parsed.state.flags & re.IGNORECASE else tuple(parsed)
+
+
+def _way(parts: Iterable[_Needs]) -> Way:
+    clauses = (clause for part in parts for clause in _clauses(part))
+    return tuple(dict.fromkeys(clauses))
+
+
+def _alternatives(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Yield what a pattern is the choice of; what all begin with, the parser has put before the choice."""
+    if items and items[-1][0] is _constants.BRANCH:
+        for branch in items[-1][1][1]:
+            yield [*items[:-1], *branch]
+    else:
+        yield items
+
+
+def _clauses(needs: _Needs) -> Sequence[_Clause]:
+    return needs.clauses if needs.exact is None else _as_clauses(needs.exact)
+
+
+def _sequence(items: Iterable[tuple[Any, Any]]) -> _Needs:
+    """Return what the parts of a sequence hold together: strings that follow each other are joined."""
+    clauses: list[_Clause] = []
+    strings, run, is_exact = _NOTHING, "", True
+    for code, value in items:
+        if code is _constants.LITERAL:
+            run += chr(value)
+            continue
+        if code in _WITHOUT_WIDTH:
+            continue
+        if run:
+            strings, run = frozenset([before + run for before in strings]), ""
+        needs = _part(code, value)
+        if (
+            needs.exact is not None
+            and len(strings) * len(needs.exact) <= _MAX_STRINGS
+            and code is not _constants.ASSERT
+        ):
+            strings = frozenset([before + after for before in strings for after in needs.exact])
+            continue
+        is_exact = False
+        clauses += (*_as_clauses(strings), *needs.clauses)
+        strings = _NOTHING if needs.exact is None else needs.exact
+    if run:
+        strings = frozenset([before + run for before in strings])
+    return _Needs(strings) if is_exact else _Needs(None, (*clauses, *_as_clauses(strings)))
+
+
+def _part(code: Any, value: Any) -> _Needs:  # noqa: ANN401, PLR0911 - the parser's own tree; a line for each kind
+    match code:
+        case _constants.IN:
+            return _Needs(small_class(value))
+        case _constants.SUBPATTERN:
+            return _ANYTHING if value[1] & re.IGNORECASE else _sequence(value[3])
+        case _constants.ATOMIC_GROUP:
+            return _sequence(value)
+        case _constants.BRANCH:
+            return _branch([_sequence(branch) for branch in value[1]])
+        case _constants.MAX_REPEAT | _constants.MIN_REPEAT | _constants.POSSESSIVE_REPEAT:
+            return _repeat(*value)
+        case _constants.ASSERT:
+            # What stands before is in the text, and what follows is joined to it.
+            return _sequence(value[1]) if value[0] < 0 else _Needs(_NOTHING)
+        case _:
+            return _ANYTHING
+
+
+def small_class(members: Sequence[tuple[Any, Any]]) -> frozenset[str] | None:
+    """Return the characters of a class of the parser's tree, ``None`` where they are too many to spell out."""
+    chars: set[str] = set()
+    for code, value in members:
+        if code is _constants.LITERAL:
+            chars.add(chr(value))
+        elif code is _constants.RANGE and value[1] - value[0] < _MAX_CLASS:
+            chars.update(map(chr, range(value[0], value[1] + 1)))
+        else:
+            return None
+    return frozenset(chars) if len(chars) <= _MAX_CLASS else None
+
+
+def _repeat(least: int, most: int, items: Iterable[tuple[Any, Any]]) -> _Needs:
+    needs = _sequence(items)
+    if needs.exact is None:
+        return needs if least else _ANYTHING
+    if least == most == 1:
+        return needs
+    if most == 1:
+        return _Needs(needs.exact | _NOTHING)
+    return _Needs(None, tuple(_as_clauses(needs.exact))) if least else _ANYTHING
+
+
+def _branch(ways: list[_Needs]) -> _Needs:
+    exact: set[str] = set()
+    for way in ways:
+        if way.exact is None or len(exact) > _MAX_STRINGS:
+            break
+        exact |= way.exact
+    else:
+        return _Needs(frozenset(exact))
+    best = [max(_clauses(way), key=_worth, default=None) for way in ways]
+    if any(clause is None for clause in best):
+        return _ANYTHING
+    return _Needs(None, tuple(_as_clauses(frozenset().union(*(clause for clause in best if clause is not None)))))
+
+
+def _as_clauses(strings: frozenset[str]) -> list[_Clause]:
+    """Return the set that says as much with the fewest strings; none where one of them says too little."""
+    if min(len(string.encode("utf-8", "surrogatepass")) for string in strings) < _MIN_BYTES:
+        return []
+    kept: list[str] = []
+    for string in sorted(strings, key=len):
+        if not any(shorter in string for shorter in kept):
+            kept.append(string)
+    return [frozenset(kept)]
+
+
+def _worth(clause: _Clause) -> tuple[int, int]:
+    return min(len(string.encode("utf-8", "surrogatepass")) for string in clause), -len(clause)
+
+
+class PatternFilter:
+    """Finds the patterns, by their number, that may match a text: of one of their ways it holds all that it needs."""
+
+    def __init__(self, patterns: Iterable[Iterable[Way]], literals: Literals) -> None:
+        """Add what the patterns need to ``literals``, which are looked for in each text."""
+        self._always: list[int] = []
+        self._clauses_of: dict[str, int] = {}
+        self._ways_of: dict[str, list[tuple[int, int]]] = {}
+        bits: dict[_Clause, int] = {}
+        for number, ways in enumerate(patterns):
+            for clauses in ways:
+                if not clauses:
+                    self._always.append(number)
+                    continue
+                mask = 0
+                for clause in clauses:
+                    mask |= bits.setdefault(clause, 1 << len(bits))
+                for literal in max(clauses, key=_worth):
+                    self._ways_of.setdefault(literal, []).append((number, mask))
+        for clause, bit in bits.items():
+            for literal in clause:
+                self._clauses_of[literal] = self._clauses_of.get(literal, 0) | bit
+        literals.add(*self._clauses_of)
+
+    def candidates(self, held: Iterable[str]) -> list[int]:
+        """Return the numbers of the patterns that may match a text which holds these of the literals, in order."""
+        ours = [literal for literal in held if literal in self._clauses_of]
+        met = 0
+        for literal in ours:
+            met |= self._clauses_of[literal]
+        found = set(self._always)
+        for literal in ours:
+            found.update(number for number, mask in self._ways_of.get(literal, ()) if met & mask == mask)
+        return sorted(found)

@@ -12,8 +12,7 @@ from functools import cached_property
 from re import _constants  # type: ignore[attr-defined]  # the parser of `re` itself has no public name
 from typing import Any, NamedTuple
 
-from memento_tui.text.literals import Literals
-from memento_tui.text.required_literals import parsed_pattern, small_class
+from memento_tui.text.literals import Literals, parsed_pattern, small_class
 
 __all__ = ["StartedPattern", "find_matches", "match_starts"]
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from memento_tui.text.literals import Literals
-from memento_tui.text.required_literals import PatternFilter, required_by_all, required_literals
+from memento_tui.text.literals import Literals, PatternFilter, required_by_all, required_literals
 from tests.depth import examples
 
 PATTERNS = (
