@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.text.line_choice import change_lines, text_of_chosen
+from memento_tui.text.diff import change_lines, text_of_chosen
 
 TEXTS = st.text("ab. \n", max_size=30)
 

@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from memento_tui.api.review import ContradictionWithSides, proposed_record
 from memento_tui.model import Crystal, Memory
-from memento_tui.text.line_choice import ChangeLine, change_lines, is_in_text, text_of_chosen
+from memento_tui.text.diff import ChangeLine, change_lines, is_in_text, text_of_chosen
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.sections.review.evidence import FocusedItem
