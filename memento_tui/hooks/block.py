@@ -8,7 +8,6 @@ from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 
-from memento_tui.git_files import head_commit
 from memento_tui.hooks.events import HookContext, PreparedContext
 from memento_tui.hooks.formatting import (
     CostedLine,
@@ -22,7 +21,7 @@ from memento_tui.hooks.formatting import (
 from memento_tui.hooks.scope import RetrievedMemory, SessionScope
 from memento_tui.hooks.worker_launcher import start_worker
 from memento_tui.paths import DataPaths
-from memento_tui.projects import find_project
+from memento_tui.projects import find_project, head_commit
 from memento_tui.storage.hook_store import ContradictionRow, FiredSkip, MemoryRow, ShownMemory
 from memento_tui.text.fence import without_invisible
 from memento_tui.text.passages import best_passage

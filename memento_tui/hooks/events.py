@@ -10,13 +10,12 @@ from datetime import datetime
 
 from memento_tui import clock
 from memento_tui.branches import branch_namespaces
-from memento_tui.git_files import checked_out_branch
 from memento_tui.hooks.host_events import HookCall
 from memento_tui.hooks.scope import SessionScope
 from memento_tui.hooks.settings import HookSettings
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.paths import DataPaths
-from memento_tui.projects import claude_namespace, find_project, namespace_of_project
+from memento_tui.projects import checked_out_branch, claude_namespace, find_project, namespace_of_project
 from memento_tui.storage.hook_store import DATABASE_FORMAT, FiredSkip, FormatMismatch, HookStore, ShownMemory
 
 __all__ = ["HookContext", "PreparedContext", "context_for_call", "is_answered", "prepare_context"]

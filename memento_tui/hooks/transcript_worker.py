@@ -21,7 +21,6 @@ from memento_tui.api.maintenance_schedule import start_maintenance_if_due
 from memento_tui.api.provenance import check_provenance
 from memento_tui.branches import branch_namespaces
 from memento_tui.errors import MementoError
-from memento_tui.git_files import checked_out_branch, head_commit
 from memento_tui.hooks.host_events import moment_of
 from memento_tui.hooks.worker_launcher import should_read_transcript
 from memento_tui.maintenance.code.notes import read_notes
@@ -30,7 +29,14 @@ from memento_tui.maintenance.transcripts.usage import ShownText, used_memories
 from memento_tui.paths import DataPaths
 from memento_tui.policy.screening import namespace_to_write
 from memento_tui.private_files import PRIVATE_FILE_MODE, use_private_umask
-from memento_tui.projects import Project, claude_namespace, find_project, namespace_of_project
+from memento_tui.projects import (
+    Project,
+    checked_out_branch,
+    claude_namespace,
+    find_project,
+    head_commit,
+    namespace_of_project,
+)
 from memento_tui.storage.hook_store import HookStore
 
 __all__ = ["learn_from_transcript", "main"]

@@ -8,12 +8,12 @@ from typing import Literal
 
 from memento_tui.branches import branch_namespace, is_name_of_branch, namespace_without_branch, parts_of_branch
 from memento_tui.errors import InvalidInput
-from memento_tui.git_files import USUAL_DEFAULT_BRANCHES
 from memento_tui.maintenance.code.git_history import run_git
 from memento_tui.maintenance.context import MaintenanceAction, MaintenanceContext
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, OneOf, Under
 from memento_tui.policy.policy import Verdict
+from memento_tui.projects import USUAL_DEFAULT_BRANCHES
 
 __all__ = ["BranchState", "branch_state", "offer_ended_branches"]
 

@@ -8,13 +8,12 @@ from typing import NamedTuple
 from memento_tui.api import Workspace
 from memento_tui.branches import BRANCHES_NAMESPACE, branch_namespaces, branch_of
 from memento_tui.errors import InvalidField
-from memento_tui.git_files import checked_out_branch
 from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS
 from memento_tui.model import Skip, WorkingItem
 from memento_tui.model.filters import AllOf, AnyOf, Filter, Not, OneOf, Under
 from memento_tui.model.validation import account_of, check_namespace, is_under
 from memento_tui.policy.screening import namespace_to_write
-from memento_tui.projects import Project, claude_namespace, find_project, namespace_of_project
+from memento_tui.projects import Project, checked_out_branch, claude_namespace, find_project, namespace_of_project
 from memento_tui.search.query_language import written_field
 
 __all__ = [

@@ -14,13 +14,12 @@ import memento_tui
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.code_check import CodeReport, check_code_citations, refresh_code_notes
-from memento_tui.git_files import head_commit
 from memento_tui.hooks.events import context_for_call
 from memento_tui.hooks.host_events import parse_call
 from memento_tui.hooks.settings import HookSettings
 from memento_tui.maintenance.code.notes import read_notes
 from memento_tui.model import Memory
-from memento_tui.projects import find_project
+from memento_tui.projects import find_project, head_commit
 from tests.made import without_engine
 from tests.unit.code_repository import CodeRepository
 

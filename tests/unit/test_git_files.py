@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.git_files import checked_out_branch, common_directory, head_commit
+from memento_tui.projects import checked_out_branch, common_directory, head_commit
 from tests.unit.code_repository import CodeRepository
 
 
