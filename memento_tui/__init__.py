@@ -36,7 +36,7 @@ def open(  # noqa: A001 - `memento_tui.open(path)` is how it reads
     import os  # noqa: PLC0415 - its name would be part of this package
 
     from memento_tui.api import Workspace  # noqa: PLC0415 - every submodule imports this package first
-    from memento_tui.hosts.shell import running_host  # noqa: PLC0415 - same
+    from memento_tui.hosts.registry import running_host  # noqa: PLC0415 - same
 
     if actor is None:
         host = running_host(os.environ)

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from memento_tui.errors import NotAllowed
-from memento_tui.hosts.shell import has_terminal, running_host
+from memento_tui.hosts.registry import has_terminal, running_host
 from memento_tui.paths import DataPaths
 
 __all__ = ["TOKEN_VARIABLE", "CommandAuthor", "command_author", "is_own_terminal", "require_own_terminal"]

@@ -14,7 +14,7 @@ import click
 
 from memento_tui.cli.author import CommandAuthor, command_author
 from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, ReadOnlyMode
-from memento_tui.hosts.shell import has_terminal, running_host
+from memento_tui.hosts.registry import has_terminal, running_host
 from memento_tui.locations import asks_read_only
 from memento_tui.paths import DataPaths, data_directory
 from memento_tui.text.near_names import nearest_name

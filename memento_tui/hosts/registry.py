@@ -8,12 +8,24 @@ Standard library only: memento-hook reads this table at every call.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-__all__ = ["HOSTS", "OTHER_AGENTS", "HookMoment", "Host", "HostEvent", "HostFile", "HostPaths", "ShellAgent"]
+__all__ = [
+    "HOSTS",
+    "OTHER_AGENTS",
+    "HookMoment",
+    "Host",
+    "HostEvent",
+    "HostFile",
+    "HostPaths",
+    "ShellAgent",
+    "has_terminal",
+    "running_host",
+]
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -240,3 +252,38 @@ OTHER_AGENTS = (
     ShellAgent("agent", "An agent's host", ("AI_AGENT", "AGENT=1", "AGENT=true")),
 )
 """Agents that are known by the variables they set for their commands alone. Aider sets none."""
+
+
+class _RunningHost(NamedTuple):
+    """A program that runs the present shell for its agent."""
+
+    name: str
+    """The agent's name as the author of what it writes."""
+    title: str
+    variable: str
+    """The environment variable that says so."""
+    session: str
+    """The agent's session, where the host names it; else empty."""
+
+
+def running_host(environ: Mapping[str, str]) -> _RunningHost | None:
+    """Return the host whose agent runs the present shell, or ``None`` where no variable says so."""
+    agents: tuple[Host | ShellAgent, ...] = (*HOSTS.values(), *OTHER_AGENTS)
+    for agent in agents:
+        for variable in agent.shell_variables:
+            name, _, value = variable.partition("=")
+            given = environ.get(name, "")
+            if given and value in ("", given):
+                return _RunningHost(agent.name, agent.title, name, environ.get(agent.session_variable, ""))
+    return None
+
+
+def has_terminal() -> bool:
+    """Tell whether a person may sit at this shell: standard input is a terminal, or the session has one."""
+    try:
+        if sys.stdin is not None and sys.stdin.isatty():
+            return True
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except (OSError, ValueError):  # there is none, or standard input is closed
+        return False
+    return True

@@ -21,8 +21,7 @@ from memento_tui.cli.author import TOKEN_VARIABLE, command_author
 from memento_tui.cli.command import Command
 from memento_tui.cli.main import COMMANDS, root
 from memento_tui.errors import InvalidInput, NotFound
-from memento_tui.hosts.registry import HOSTS, OTHER_AGENTS, Host, ShellAgent
-from memento_tui.hosts.shell import running_host
+from memento_tui.hosts.registry import HOSTS, OTHER_AGENTS, Host, ShellAgent, running_host
 from memento_tui.model import Memory
 from memento_tui.paths import DataPaths
 from tests.journeys.cli_shell import MEMENTO
