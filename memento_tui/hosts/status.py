@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from memento_tui.errors import InvalidInput
-from memento_tui.hosts import jsonc
+from memento_tui.hosts import json_entries
 from memento_tui.hosts.claude_plugin import enables_plugin
 from memento_tui.hosts.files import InstalledCommand, read_host_file
 from memento_tui.hosts.json_entries import SERVER_NAME, check_is_memento
@@ -63,7 +63,7 @@ def _servers_by_project(settings: Path) -> Iterator[tuple[str, object]]:
 def _read(path: Path) -> Mapping[str, object]:
     """Return what a file holds; nothing where the host cannot read it either."""
     try:
-        return jsonc.parse_jsonc(read_host_file(path).text)
+        return json_entries.parse_jsonc(read_host_file(path).text)
     except InvalidInput:
         return {}
 
@@ -216,7 +216,7 @@ def plugin_is_enabled(host: Host, paths: HostPaths) -> bool:
     """Tell whether a host's settings enable memento's plugin; ``False`` where they cannot be read."""
     for file in host.files(paths, BARE_PROGRAMS):
         try:
-            if enables_plugin(jsonc.parse_jsonc(read_host_file(file.path).text)):
+            if enables_plugin(json_entries.parse_jsonc(read_host_file(file.path).text)):
                 return True
         except InvalidInput:
             continue  # reported with the file's own status

@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from memento_tui.hosts import jsonc
+from memento_tui.hosts import json_entries
 from tests.depth import examples
 from tests.unit.installing import PROGRAMS, Home, contents
 
@@ -95,7 +95,7 @@ def _home() -> Iterator[Home]:
 @given(documents(comments=True))
 def test_any_layout_is_read_as_what_it_says(document: tuple[str, dict[str, Any]]) -> None:
     text, value = document
-    assert jsonc.parse_jsonc(text) == value
+    assert json_entries.parse_jsonc(text) == value
 
 
 @given(documents(comments=True), NAMES, VALUES)
@@ -104,10 +104,10 @@ def test_a_member_put_in_and_taken_out_leaves_the_rest(
 ) -> None:
     text, before = document
     assume(name not in before)
-    made = jsonc.put_value(text, (name,), value)
-    assert jsonc.parse_jsonc(made) == {**before, name: value}
-    left = jsonc.remove_value(made, (name,))
-    assert jsonc.parse_jsonc(left) == before
+    made = json_entries.put_value(text, (name,), value)
+    assert json_entries.parse_jsonc(made) == {**before, name: value}
+    left = json_entries.remove_value(made, (name,))
+    assert json_entries.parse_jsonc(left) == before
     if before:
         assert left == text
 
@@ -117,7 +117,7 @@ def test_any_member_can_be_taken_out(document: tuple[str, dict[str, Any]], data:
     text, before = document
     assume(before)
     name = data.draw(st.sampled_from(list(before)))
-    assert jsonc.parse_jsonc(jsonc.remove_value(text, (name,))) == {
+    assert json_entries.parse_jsonc(json_entries.remove_value(text, (name,))) == {
         key: value for key, value in before.items() if key != name
     }
 
@@ -149,9 +149,9 @@ def test_what_others_write_after_memento_came_stays(
     with _home() as home:
         settings = home.write(".gemini/settings.json", text)
         home.install("gemini")
-        settings.write_bytes(jsonc.put_value(settings.read_bytes().decode(), (name,), value).encode())
+        settings.write_bytes(json_entries.put_value(settings.read_bytes().decode(), (name,), value).encode())
         home.uninstall("gemini")
-        assert jsonc.parse_jsonc(settings.read_bytes().decode()) == {**before, name: value}
+        assert json_entries.parse_jsonc(settings.read_bytes().decode()) == {**before, name: value}
 
 
 TOML_TABLES = st.lists(

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from memento_tui.errors import InvalidInput
-from memento_tui.hosts.jsonc import append_value, parse_jsonc, put_value, remove_value
+from memento_tui.hosts.json_entries import append_value, parse_jsonc, put_value, remove_value
 
 COMMENTED = """\
 // settings of mine
