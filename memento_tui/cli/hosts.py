@@ -177,7 +177,7 @@ def _check_not_installed_twice(host: Host, paths: HostPaths) -> None:
 
 
 def _write_plugin(folder: Path, host: Host, paths: HostPaths, programs: Programs, *, yes: bool) -> None:
-    from memento_tui.hosts.claude_plugin import write_plugin  # noqa: PLC0415 - help is shown without it
+    from memento_tui.hosts.layouts import write_plugin  # noqa: PLC0415 - help is shown without it
     from memento_tui.hosts.status import has_memento  # noqa: PLC0415 - same
 
     if has_memento(host, paths):

@@ -12,10 +12,9 @@ from typing import Literal
 
 from memento_tui.errors import InvalidInput
 from memento_tui.hosts import json_entries
-from memento_tui.hosts.claude_plugin import enables_plugin
 from memento_tui.hosts.files import InstalledCommand, read_host_file
 from memento_tui.hosts.json_entries import SERVER_NAME, check_is_memento
-from memento_tui.hosts.layouts import claude_servers
+from memento_tui.hosts.layouts import claude_servers, enables_plugin
 from memento_tui.hosts.programs import BARE_PROGRAMS, Programs, option_value
 from memento_tui.hosts.registry import Host, HostFile, HostPaths
 

@@ -11,8 +11,7 @@ import pytest
 import memento_tui
 from memento_tui.cli.main import COMMANDS
 from memento_tui.errors import InvalidInput
-from memento_tui.hosts.claude_plugin import PLUGIN_FOLDER, enables_plugin, plugin_settings, write_plugin
-from memento_tui.hosts.layouts import claude_events
+from memento_tui.hosts.layouts import PLUGIN_FOLDER, claude_events, enables_plugin, plugin_settings, write_plugin
 from memento_tui.hosts.programs import BARE_PROGRAMS
 from memento_tui.mcp.tools.registry import all_tools
 from memento_tui.mcp.workspaces import open_mcp_workspaces
