@@ -16,7 +16,7 @@ from memento_tui.api.hub_session import HubMembership, HubSession, alone_with_hu
 from memento_tui.api.workspace import Workspace
 from memento_tui.errors import InvalidInput, MementoError, NotAllowed, NotFound
 from memento_tui.hub.address import check_address
-from memento_tui.hub.keys import SigningKey
+from memento_tui.hub.entries import SigningKey
 from memento_tui.hub.server import ROLES, HubMember, HubServer, HubUnreachable, HubWorkspace
 from memento_tui.model.validation import check_namespace, new_id
 from memento_tui.text.agent_names import PLAIN_NAME, is_machine_name

@@ -15,9 +15,8 @@ from memento_tui.api.hub_session import HubMembership, HubSession, alone_with_hu
 from memento_tui.api.types import HubRecord
 from memento_tui.api.workspace import Workspace
 from memento_tui.errors import LockedWorkspace, MementoError, NotAllowed
-from memento_tui.hub.entries import FORMAT, GENESIS, HubEntry, chain_hash
+from memento_tui.hub.entries import FORMAT, GENESIS, HubEntry, SigningKey, chain_hash
 from memento_tui.hub.inbound import Inbound, raise_card, record_if_readable
-from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.outbound import Batch, Outbound
 from memento_tui.hub.server import HubBusy, HubMember, HubRefused, HubServer, Standing
 from memento_tui.moments import format_moment

@@ -14,8 +14,7 @@ import psycopg
 
 from memento_tui.api import Workspace
 from memento_tui.formats.import_export import run_import
-from memento_tui.hub.entries import SentChange, as_sent
-from memento_tui.hub.keys import SigningKey
+from memento_tui.hub.entries import SentChange, SigningKey, as_sent
 from memento_tui.hub.membership import MachineHub
 from memento_tui.hub.server import HubServer
 from memento_tui.hub.sync import HubLink

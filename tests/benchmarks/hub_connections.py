@@ -18,7 +18,7 @@ import psycopg
 
 from memento_tui.api import Workspace
 from memento_tui.api.hub_session import HubMembership
-from memento_tui.hub.keys import SigningKey
+from memento_tui.hub.entries import SigningKey
 from memento_tui.hub.membership import MachineHub
 from memento_tui.hub.server import HubServer
 from tests.benchmarks.hub_entries import SITE, entry_of

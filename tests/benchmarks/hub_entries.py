@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memento_tui.hub.entries import SentChange, as_sent
-from memento_tui.hub.keys import SigningKey
+from memento_tui.hub.entries import SentChange, SigningKey, as_sent
 from memento_tui.model import make_memory
 from memento_tui.model.validation import new_id
 from memento_tui.storage.tables import record_image

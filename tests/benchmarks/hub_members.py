@@ -19,7 +19,7 @@ from typing import NamedTuple
 import psycopg
 
 from memento_tui.api import Workspace
-from memento_tui.hub.keys import SigningKey
+from memento_tui.hub.entries import SigningKey
 from memento_tui.hub.membership import MachineHub
 from memento_tui.hub.server import HubServer
 from tests.benchmarks.corpus import memories

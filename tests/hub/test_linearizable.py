@@ -11,8 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from memento_tui.hub.entries import SentChange, as_sent
-from memento_tui.hub.keys import SigningKey
+from memento_tui.hub.entries import SentChange, SigningKey, as_sent
 from memento_tui.hub.server import HubBusy, HubServer
 from memento_tui.model import make_memory
 from memento_tui.model.validation import new_id

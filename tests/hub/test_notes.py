@@ -13,8 +13,7 @@ import pytest
 
 from memento_tui.errors import NotAllowed
 from memento_tui.hub import server
-from memento_tui.hub.entries import FORMAT, GENESIS, HubEntry, as_sent, fault_of
-from memento_tui.hub.keys import SigningKey
+from memento_tui.hub.entries import FORMAT, GENESIS, HubEntry, SigningKey, as_sent, fault_of
 from memento_tui.hub.server import HubServer
 from memento_tui.hub.sync import HubLink, keep_in_step
 from tests.hub.conftest import MakeMachine

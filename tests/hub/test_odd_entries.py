@@ -9,9 +9,8 @@ import msgspec
 import pytest
 
 from memento_tui.errors import InvalidInput
-from memento_tui.hub.entries import HubEntry, SentChange, as_sent
+from memento_tui.hub.entries import HubEntry, SentChange, SigningKey, as_sent
 from memento_tui.hub.inbound import author_of
-from memento_tui.hub.keys import SigningKey
 from memento_tui.hub.server import HubMember, HubServer
 from memento_tui.model import make_memory
 from memento_tui.storage.journal import origin_of

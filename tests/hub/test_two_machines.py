@@ -9,7 +9,7 @@ import pytest
 
 from memento_tui.errors import InvalidInput, NotAllowed
 from memento_tui.hub.address import connection_options
-from memento_tui.hub.keys import SigningKey
+from memento_tui.hub.entries import SigningKey
 from memento_tui.hub.server import HubServer
 from memento_tui.hub.sync import HubAltered, HubLink
 from memento_tui.model import Memory
