@@ -12,7 +12,8 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from memento_tui.config import Config
-from memento_tui.maintenance.contradictions.finder import EntailmentScorer
+from memento_tui.maintenance.contradictions.finder import NEIGHBOURS, EntailmentScorer
+from memento_tui.maintenance.duplicates import likeness
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf
 from memento_tui.paths import DataPaths
@@ -31,6 +32,7 @@ __all__ = [
     "Progress",
     "SimilaritySource",
     "is_current",
+    "neighbours_by_words",
 ]
 
 
@@ -179,3 +181,14 @@ def is_current(tx: Transaction, memory: Memory) -> bool:
     """Tell whether a memory still has the version that a step read."""
     current = tx.get(Memory, memory.id)
     return current is not None and current.version == memory.version
+
+
+def neighbours_by_words(context: MaintenanceContext, memory: Memory) -> list[tuple[str, float]]:
+    """Return the ids of the memories most alike in words, with an estimate of their cosine similarity."""
+    nearby = context.keyword.similar(memory.content, NEIGHBOURS)
+    if nearby is None:
+        return []
+    others = context.store.memories.get_many([*nearby.ids, *nearby.unindexed])
+    # Words in common say less than meaning does: a half counts as near.
+    scored = [(o.id, min(1.0, 0.4 + likeness(memory.content, o.content))) for o in others.values() if o.id != memory.id]
+    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:NEIGHBOURS]

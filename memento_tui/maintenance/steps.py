@@ -10,7 +10,7 @@ import msgspec
 from memento_tui.errors import EngineUnavailable, InvalidField
 from memento_tui.maintenance.aging import AgingChange, due_change, is_skip_over
 from memento_tui.maintenance.consolidation.shared_patterns import propose_shared_patterns
-from memento_tui.maintenance.context import MaintenanceAction, MaintenanceContext, is_current
+from memento_tui.maintenance.context import MaintenanceAction, MaintenanceContext, is_current, neighbours_by_words
 from memento_tui.maintenance.contradictions.finder import NEIGHBOURS, ContradictionFinder, Neighbours
 from memento_tui.maintenance.duplicates import (
     NEAR_DUPLICATE_LIKENESS,
@@ -19,7 +19,6 @@ from memento_tui.maintenance.duplicates import (
     merge_fingerprint,
     propose_merge,
 )
-from memento_tui.maintenance.neighbours import neighbours_by_words
 from memento_tui.maintenance.trust import SESSIONS_A_GRADE, ConfirmedUse, certainty_after_use, earned_stability
 from memento_tui.model import Memory, Proposal, Skip
 from memento_tui.model.claims import HIGHEST_CERTAINTY, HIGHEST_CLAIMED_CERTAINTY

@@ -18,8 +18,7 @@ from memento_tui.errors import NotAllowed
 from memento_tui.maintenance import steps
 from memento_tui.maintenance.consolidation import step
 from memento_tui.maintenance.consolidation.drafting import Draft
-from memento_tui.maintenance.context import Comparators, MaintenanceContext
-from memento_tui.maintenance.neighbours import neighbours_by_words
+from memento_tui.maintenance.context import Comparators, MaintenanceContext, neighbours_by_words
 from memento_tui.maintenance.run import MaintenanceReport, run_maintenance
 from memento_tui.model import Contradiction, Memory, Proposal, Relation, Skip, make_memory, make_skip
 from memento_tui.storage.journal import Author
