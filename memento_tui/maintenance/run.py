@@ -16,7 +16,6 @@ from filelock import FileLock, Timeout
 from memento_tui import clock
 from memento_tui.config import Config
 from memento_tui.errors import DataDirectoryError, MementoError, NotAllowed
-from memento_tui.maintenance.branches import offer_ended_branches
 from memento_tui.maintenance.consolidation.drafting import Drafter
 from memento_tui.maintenance.consolidation.step import consolidate, learn
 from memento_tui.maintenance.context import Comparators, MaintenanceAction, MaintenanceContext, Progress
@@ -28,6 +27,7 @@ from memento_tui.maintenance.steps import (
     compare_pairs,
     end_skips,
     expire_proposals,
+    offer_ended_branches,
 )
 from memento_tui.model import Memory, Proposal
 from memento_tui.model.validation import new_id
