@@ -10,9 +10,13 @@ from typing import Any
 from memento_tui.config import LanguageModelConfig
 from memento_tui.errors import EngineUnavailable, InvalidInput
 from memento_tui.maintenance.consolidation.drafting import Draft, Drafter, Purpose
-from memento_tui.maintenance.consolidation.grouping import SYNTHESIZED_CERTAINTY, is_known_title
+from memento_tui.maintenance.consolidation.grouping import (
+    SYNTHESIZED_CERTAINTY,
+    MatterGroup,
+    groups_of_one_matter,
+    is_known_title,
+)
 from memento_tui.maintenance.consolidation.lessons import HIGHER_PATTERN, Lesson, lessons
-from memento_tui.maintenance.consolidation.same_matter import MatterGroup, groups_of_one_matter
 from memento_tui.maintenance.context import MaintenanceAction, MaintenanceContext, is_current, neighbours_by_words
 from memento_tui.model import Memory, make_memory, make_relation
 from memento_tui.model.inference import with_trust_of
