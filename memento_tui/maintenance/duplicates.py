@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import msgspec
 
-from memento_tui.maintenance.contradictions.claims import speak_of_one_subject
+from memento_tui.maintenance.contradictions.alignment import speak_of_one_subject
 from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, compare_claims
 from memento_tui.model import Memory, Proposal
 from memento_tui.model.inference import inherited_fields

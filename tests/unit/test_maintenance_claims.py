@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memento_tui.maintenance.consolidation.grouping import MatterGroup, groups_of_one_matter
-from memento_tui.maintenance.contradictions.claims import is_event, speak_of_one_subject
+from memento_tui.maintenance.contradictions.alignment import is_event, speak_of_one_subject
 from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, compare_memories, differences
 from memento_tui.maintenance.duplicates import is_near_duplicate, memory_likeness, merged_content
 from memento_tui.model import Memory

@@ -11,7 +11,7 @@ from datetime import datetime
 
 import msgspec
 
-from memento_tui.maintenance.contradictions.claims import is_event, speak_of_one_subject
+from memento_tui.maintenance.contradictions.alignment import is_event, speak_of_one_subject
 from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, compare_claims
 from memento_tui.model import Memory, make_memory
 from memento_tui.model.validation import fold_tag

@@ -14,7 +14,7 @@ from memento_tui.maintenance.consolidation.grouping import (
     is_groupable,
     oldest_first,
 )
-from memento_tui.maintenance.contradictions.claims import is_session_note
+from memento_tui.maintenance.contradictions.alignment import is_session_note
 from memento_tui.model import Memory
 
 __all__ = ["HIGHER_PATTERN", "Lesson", "lessons"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from memento_tui.maintenance.consolidation.drafting import most_trusted_first
 from memento_tui.maintenance.context import MaintenanceAction, MaintenanceContext, is_current
-from memento_tui.maintenance.contradictions.claims import is_event
+from memento_tui.maintenance.contradictions.alignment import is_event
 from memento_tui.maintenance.contradictions.finder import Neighbours
 from memento_tui.maintenance.duplicates import memory_likeness, says_the_same
 from memento_tui.model import Memory, make_memory, make_relation

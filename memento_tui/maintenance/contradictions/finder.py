@@ -22,10 +22,11 @@ from memento_tui.maintenance.contradictions.alignment import (
     Span,
     align_sentences,
     analyze_text,
+    is_event,
     logistic,
+    speak_of_one_subject,
 )
 from memento_tui.maintenance.contradictions.attributes import changed_attributes, reported_updates
-from memento_tui.maintenance.contradictions.claims import is_event, speak_of_one_subject
 from memento_tui.maintenance.contradictions.differing_values import differing_values
 from memento_tui.maintenance.contradictions.negation import negated_claims
 from memento_tui.model import Contradiction, Memory, make_contradiction
