@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from memento_tui.errors import InvalidInput, NotFound
 from memento_tui.maintenance.transcripts import reader
-from memento_tui.maintenance.transcripts.host_text import HOST_TAGS, strip_host_text
-from memento_tui.maintenance.transcripts.reader import read_transcript
+from memento_tui.maintenance.transcripts.reader import HOST_TAGS, read_transcript, strip_host_text
 from tests.steps import grows_in_proportion
 from tests.unit.made_transcripts import (
     ClaudeSession,
