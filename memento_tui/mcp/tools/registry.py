@@ -9,9 +9,8 @@ from mcp_types import CallToolResult, ToolAnnotations
 
 from memento_tui.mcp.tool import hints, strict_tool
 from memento_tui.mcp.tools.memories import MemoryTools, RelationTools
-from memento_tui.mcp.tools.overview import OverviewTools
 from memento_tui.mcp.tools.proposals import ContradictionTools, ProposalTools
-from memento_tui.mcp.tools.sessions import DistillTools, SessionTools
+from memento_tui.mcp.tools.sessions import DistillTools, OverviewTools, SessionTools
 from memento_tui.mcp.tools.working_memory import IdentityTools, ItemTools, SkipTools
 from memento_tui.mcp.workspaces import McpWorkspaces
 
