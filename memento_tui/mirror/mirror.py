@@ -16,9 +16,8 @@ from memento_tui.errors import Conflict, DataDirectoryError, InvalidInput, Memen
 from memento_tui.formats.base import Refused, source_digest
 from memento_tui.formats.source_files import LoadedFile
 from memento_tui.mirror.folder import SETTLING_SECONDS, FileStatus, FolderSnapshot, FolderWatch, MirrorFolder
-from memento_tui.mirror.notes import NoteFile, OutboundChanges, mirror_filter, parse_note_file
+from memento_tui.mirror.notes import NoteFile, OutboundChanges, RelationSync, mirror_filter, parse_note_file
 from memento_tui.mirror.reconcile import InboundChanges, MissingNotes, NewNotes, NoteReconciler
-from memento_tui.mirror.relations import RelationSync
 from memento_tui.mirror.state import GONE_DIGEST, MirrorContext, MirrorEvent, MirrorLedger
 from memento_tui.model.validation import new_id
 from memento_tui.text.counting import count_of
