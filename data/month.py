@@ -19,7 +19,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.maintenance.context import Comparators
 from memento_tui.maintenance.run import run_maintenance
-from memento_tui.model.exposure import make_exposure
+from memento_tui.model.memory import make_exposure
 
 __all__ = ["DAYS", "live_a_month", "set_back"]
 

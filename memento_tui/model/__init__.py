@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from memento_tui.model.exposure import Exposure, make_exposure
 from memento_tui.model.lists import Crystal, Skip, WorkingItem, make_crystal, make_item, make_skip
-from memento_tui.model.memory import Memory, Relation, Source, check_memory, make_memory, make_relation
+from memento_tui.model.memory import (
+    Exposure,
+    Memory,
+    Relation,
+    Source,
+    check_memory,
+    make_exposure,
+    make_memory,
+    make_relation,
+)
 from memento_tui.model.review import Contradiction, Proposal, make_contradiction, make_proposal
 
 __all__ = [

@@ -52,17 +52,20 @@ __all__ = [
     "STABILITIES",
     "STATUSES",
     "TIERS",
+    "Exposure",
     "Memory",
     "Relation",
     "Source",
     "check_memory",
     "content_digest",
+    "make_exposure",
     "make_memory",
     "make_relation",
     "parse_kind",
     "says_the_same",
     "text_compared",
 ]
+
 
 CLAIMS_KEY = "claims"
 """The name in `Memory.extra` of the trust that a text claims for itself; see `memento_tui.model.claims`."""
@@ -297,3 +300,47 @@ def make_relation(fields: Mapping[str, Any], *, now: datetime | None = None) -> 
     if relation.src == relation.dst and relation.type not in ("file", "item"):
         raise InvalidField("dst", "is the memory itself; a relation joins two")
     return relation
+
+
+class Exposure(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory shown to one session: its rank, its score, its tokens, and whether it was used."""
+
+    id: str
+    memory_id: str
+    memory_version: int
+    session: str
+    channel: str = ""
+    at: datetime
+    rank: int
+    """1 for the first of the memories that were shown together."""
+    score: float
+    tokens: int
+    why: dict[str, float] = {}
+    """The numbers that made the score, by name: ``keyword``, ``semantic``, ``life`` and their parts.
+
+    ``title_alone`` is 1 where a hook told its title and not its text.
+    """
+    used_at: datetime | None = None
+    """When the session was seen to use it; ``None`` until then."""
+
+
+_EXPOSURE_FIELDS = {
+    "rank": "a whole number",
+    "score": "a number",
+    "tokens": "a whole number",
+    "session": "text",
+    "why": "an object of numbers",
+}
+
+
+def make_exposure(fields: Mapping[str, Any], *, now: datetime | None = None) -> Exposure:
+    """Make a ledger entry of plain values. Raises `InvalidField`."""
+    values = {"id": new_id(), "at": now or clock.now(), **fields}
+    injection = convert_fields(values, Exposure, expected=_EXPOSURE_FIELDS, moments=("at", "used_at"))
+    check_id(injection.id)
+    check_id(injection.memory_id, "memory_id")
+    check_line(injection.session, "session", required=True)
+    for name, least in (("rank", 1), ("tokens", 0), ("memory_version", 1)):
+        if getattr(injection, name) < least:
+            raise InvalidField(name, f"must be {least} or more; not {getattr(injection, name)}")
+    return injection

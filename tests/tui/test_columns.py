@@ -9,7 +9,7 @@ import pytest
 
 from memento_tui import clock
 from memento_tui.api import Workspace
-from memento_tui.model.exposure import make_exposure
+from memento_tui.model.memory import make_exposure
 from memento_tui.tui.screens.columns import ColumnsScreen
 from memento_tui.tui.screens.help import HelpScreen
 from memento_tui.tui.sections.activity import ActivitySection

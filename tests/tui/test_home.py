@@ -13,7 +13,7 @@ from textual.color import Color
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.api.overview import in_work, inbox_counts, mark_seen, next_decisions
-from memento_tui.model.exposure import make_exposure
+from memento_tui.model.memory import make_exposure
 from memento_tui.storage.activity import DayCount
 from memento_tui.tui.sections.home import HomeSection
 from memento_tui.tui.sections.home_panels import HomeView, _bar, panels

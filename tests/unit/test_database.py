@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from memento_tui.errors import DataDirectoryError
-from memento_tui.model.exposure import make_exposure
+from memento_tui.model.memory import make_exposure
 from memento_tui.storage.connection import SQLITE_VERSION
 from memento_tui.storage.database import Database
 from memento_tui.storage.ledgers import ExposureLedger, UsageLedger

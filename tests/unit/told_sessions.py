@@ -10,7 +10,7 @@ import pytest
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.model import Memory
-from memento_tui.model.exposure import make_exposure
+from memento_tui.model.memory import make_exposure
 from memento_tui.storage.hook_store import HookStore
 
 __all__ = ["tell"]
