@@ -31,12 +31,6 @@ from memento_tui.formats.base import (
 )
 from memento_tui.formats.columns import write_row
 from memento_tui.formats.protocol.columns import EXTRA_KEY, NO_EXPIRY, as_list
-from memento_tui.formats.protocol.export_rows import (
-    ProtocolMemoryRow,
-    ProtocolRow,
-    ProtocolWorkspace,
-    group_by_workspace,
-)
 from memento_tui.formats.protocol.local_files import (
     DOCUMENT_HEAD,
     FILE_FORM,
@@ -53,6 +47,9 @@ from memento_tui.formats.protocol.local_files import (
     render_document,
 )
 from memento_tui.formats.protocol.rows import (
+    ProtocolMemoryRow,
+    ProtocolRow,
+    ProtocolWorkspace,
     RowContext,
     RowLinks,
     RowLocation,
@@ -60,6 +57,7 @@ from memento_tui.formats.protocol.rows import (
     build_memory,
     build_section,
     build_skip,
+    group_by_workspace,
     tell_ids_apart,
 )
 from memento_tui.formats.protocol.vocabulary import (

@@ -27,16 +27,14 @@ from memento_tui.formats.protocol.columns import (
     status_column,
     tags_column,
 )
-from memento_tui.formats.protocol.export_rows import (
+from memento_tui.formats.protocol.rows import (
     ProtocolMemoryRow,
     ProtocolRow,
     ProtocolWorkspace,
-    group_by_workspace,
-)
-from memento_tui.formats.protocol.rows import (
     RowContext,
     RowLocation,
     crystal_from_row,
+    group_by_workspace,
     item_from_row,
     memory_from_row,
     row_digest,

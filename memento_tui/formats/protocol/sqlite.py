@@ -32,12 +32,6 @@ from memento_tui.formats.base import (
 )
 from memento_tui.formats.columns import write_row
 from memento_tui.formats.protocol.columns import NO_EXPIRY, as_list, compact_json
-from memento_tui.formats.protocol.export_rows import (
-    ProtocolMemoryRow,
-    ProtocolRow,
-    ProtocolWorkspace,
-    group_by_workspace,
-)
 from memento_tui.formats.protocol.rows import (
     CONSOLIDATION_COLUMNS,
     CRYSTAL_COLUMNS,
@@ -45,10 +39,14 @@ from memento_tui.formats.protocol.rows import (
     MEMORY_COLUMNS,
     SECTION_COLUMNS,
     SKIP_COLUMNS,
+    ProtocolMemoryRow,
+    ProtocolRow,
+    ProtocolWorkspace,
     RowContext,
     RowLocation,
     consolidation_from_row,
     crystal_from_row,
+    group_by_workspace,
     item_from_row,
     keep_raw_rows,
     memory_from_row,
