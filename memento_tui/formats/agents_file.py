@@ -17,7 +17,7 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import InvalidInput
-from memento_tui.formats import cursor_rules
+from memento_tui.formats import agents_file_locations
 from memento_tui.formats.agents_file_locations import FILE_NAMES, instruction_files, is_rule_folder
 from memento_tui.formats.base import (
     ENDED_STATUSES,
@@ -164,8 +164,8 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[_Found | Refused]:
     if isinstance(text, Refused):
         yield text
         return
-    named = cursor_rules.rule_kind(file.name)
-    kind = named or cursor_rules.rule_kind(file.path)
+    named = agents_file_locations.rule_kind(file.name)
+    kind = named or agents_file_locations.rule_kind(file.path)
     is_rule = kind is not None
     rules = kind.folder if kind is not None and named is None else ""
     parts = [rule] if is_rule and (rule := _parse_rule(text)) else [] if is_rule else parse_sections(text)
@@ -189,7 +189,7 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[_Found | Refused]:
         }
         own_title = ""
         if kind is not None:
-            given = cursor_rules.rule_fields(split_note(part.before).yaml, kind)
+            given = agents_file_locations.rule_fields(split_note(part.before).yaml, kind)
             own_title = "" if "title" in given else str(fields["title"])
             fields |= given
         yield _Found(
@@ -414,7 +414,9 @@ def _whole_text(present: Iterable[_Part], there: bytes) -> tuple[str, int]:
 def _section_text(kept: FilePlace, memory: Memory) -> str:
     if memory.status not in ENDED_STATUSES:
         kind = kept.rule_kind
-        before = kept.before if kind is None else cursor_rules.changed_head(kept.before, memory, kept.title, kind)
+        before = (
+            kept.before if kind is None else agents_file_locations.changed_head(kept.before, memory, kept.title, kind)
+        )
         return before + memory.content + kept.after
     # The headings that stand before a section may belong to those after it as well.
     return kept.before if kept.before.strip() and kept.rule_kind is None else ""
@@ -483,8 +485,8 @@ def _lines(memory: Memory) -> list[str]:
 
 
 def _is_source(path: Path) -> bool:
-    is_named = path.name.lower() in (*FILE_NAMES, *cursor_rules.SINGLE_FILES)
-    is_known = is_named or cursor_rules.rule_kind(str(path.resolve())) is not None
+    is_named = path.name.lower() in (*FILE_NAMES, *agents_file_locations.SINGLE_FILES)
+    is_known = is_named or agents_file_locations.rule_kind(str(path.resolve())) is not None
     return (is_known and path.is_file()) or is_rule_folder(path)
 
 

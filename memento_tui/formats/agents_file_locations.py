@@ -3,26 +3,220 @@
 from __future__ import annotations
 
 import itertools
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any, Literal, NamedTuple
 
-from memento_tui.formats import cursor_rules
-from memento_tui.formats.base import Refused
+from memento_tui.formats.base import Refused, one_line
+from memento_tui.formats.columns import Column, Fields, read_fields, record_fields, restore_row
+from memento_tui.formats.frontmatter import dump_property, split_note
 from memento_tui.formats.source_files import SourceFile, has_file, has_folder, walk_files, walk_folders
+from memento_tui.model import Memory
+from memento_tui.model.validation import MAX_LINE_LENGTH
 
-__all__ = ["FILE_NAMES", "has_hidden", "hidden_files", "instruction_files", "is_in", "is_rule_folder"]
+__all__ = [
+    "CURSOR",
+    "FILE_NAMES",
+    "SINGLE_FILES",
+    "RuleKind",
+    "changed_head",
+    "has_hidden",
+    "hidden_files",
+    "instruction_files",
+    "is_in",
+    "is_rule_folder",
+    "rule_fields",
+    "rule_kind",
+]
+
+
+class RuleKind(NamedTuple):
+    """The rules of one host, or its agent's notes: each is a file of its own in a folder of the project."""
+
+    folder: str
+    suffix: str
+    """The end of the files' names."""
+    where: str
+    """The property that names the files for which a rule holds; empty where the host writes no frontmatter."""
+    form: Literal["bare", "quoted", "list"] = "bare"
+    """How the host writes that property."""
+    memory_kind: str = "instruction"
+    """The kind of the memories that are made of it: an agent's own notes are no instructions."""
+
+
+CURSOR = RuleKind(".cursor/rules", ".mdc", "globs", "bare")
+_KINDS = (
+    CURSOR,
+    RuleKind(".windsurf/rules", ".md", "globs", "bare"),
+    RuleKind(".github/instructions", ".instructions.md", "applyTo", "quoted"),
+    RuleKind(".clinerules", ".md", "paths", "list"),
+    RuleKind(".serena/memories", ".md", "", memory_kind="fact"),
+)
+SINGLE_FILES = (".cursorrules", ".windsurfrules", ".clinerules")
+"""The files that hold all rules of a project, as Markdown without frontmatter."""
+
+
+def rule_kind(path: str) -> RuleKind | None:
+    """Return the kind of the rule that a file is, by its place in a project; ``None`` for any other file."""
+    name = path.lower()
+    return next(
+        (
+            kind
+            for kind in _KINDS
+            if name.endswith(kind.suffix) and (kind is CURSOR or f"/{kind.folder}/" in f"/{name}")
+        ),
+        None,
+    )
+
+
+_WHERE = "in files that match "
+"""The beginning of the validity context of a rule that names files."""
+_PROPERTY = re.compile(r"([A-Za-z]\w*)[ \t]*:")
+_LIST_ITEM = re.compile(r"^[ \t]*-[ \t]+", re.MULTILINE)
+_PATTERN = re.compile(r"""[ \t]*(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*')[ \t]*(?=[,\n]|\Z)|(?:\{[^{}\n]*\}|[^,\n])+""")
+"""A pattern of a list: what is quoted, or up to a comma or a line's end outside braces as those of ``*.{ts,tsx}``."""
+_FOLDED = re.compile(r"[>|][+-]?[ \t]*\n")
+"""The mark of a YAML text that takes several lines."""
+
+
+def _read_description(value: object) -> Fields:
+    title = one_line(_plain(value), MAX_LINE_LENGTH) if isinstance(value, str) else ""
+    return {"title": title} if title else {}
+
+
+def _plain(raw: str) -> str:
+    """Return what a written value says, without its quotes."""
+    text = _FOLDED.sub("", raw.strip(), count=1).strip()
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1].replace("''", "'")
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            return str(json.loads(text))
+        except ValueError:
+            return text[1:-1]
+    return text
+
+
+def _read_globs(value: object) -> Fields:
+    patterns = _patterns(value) if isinstance(value, str) else ""
+    return {"validity_context": one_line(_WHERE + patterns, MAX_LINE_LENGTH) if patterns else ""}
+
+
+def _patterns(raw: str) -> str:
+    """Return the patterns of a line, a list in brackets or a list of lines, with commas between them."""
+    text = raw.strip()
+    items = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else _LIST_ITEM.sub("", text)
+    if items == text and text.count(text[:1]) <= len("''"):
+        items = _plain(text)
+    parts = (_one_pattern(found[0]) for found in _PATTERN.finditer(items))
+    return ", ".join(part for part in parts if part)
+
+
+def _one_pattern(raw: str) -> str:
+    """Return a pattern as it is written in a line: in quotes only where a comma would end it."""
+    pattern = _plain(raw)
+    first = _PATTERN.match(pattern)
+    is_plain = not pattern or (first is not None and first.end() == len(pattern))
+    return pattern if is_plain else json.dumps(pattern, ensure_ascii=False)
+
+
+def _write_globs(fields: Fields, given: object) -> object:
+    context = str(fields["validity_context"])
+    # Any other sentence about where it holds has no place in the file, so the files that it names stay.
+    return context.removeprefix(_WHERE) if context.startswith(_WHERE) else given if context else ""
+
+
+def _columns(kind: RuleKind) -> tuple[Column, ...]:
+    """Return the properties of a rule's frontmatter, each as it is written there."""
+    if not kind.where:
+        return ()
+
+    def write_where(fields: Fields, given: object) -> object:
+        value = _write_globs(fields, given)
+        if value == given or not isinstance(value, str) or not value or kind.form == "bare":
+            return value
+        parts = [part for found in _PATTERN.finditer(value) if (part := _plain(found[0]))]
+        # Within one text nothing keeps a comma from ending a pattern, so a list says it.
+        is_list = kind.form == "list" or any(_one_pattern(part) != part for part in parts)
+        return json.dumps(parts if is_list else ", ".join(parts), ensure_ascii=False)
+
+    return (
+        Column("description", _read_description, lambda fields, _: fields["title"]),
+        Column(kind.where, _read_globs, write_where, is_optional=True),
+    )
+
+
+class _Place(NamedTuple):
+    """A property of the frontmatter: its value as it is written, and its lines, from ``first`` to before ``end``."""
+
+    raw: str
+    first: int
+    end: int
+
+
+def _properties(yaml: str) -> dict[str, _Place]:
+    """Return the properties by name. Their lines are often no YAML, such as ``globs: *.ts``, so they are not parsed."""
+    found: dict[str, _Place] = {}
+    name = ""
+    for number, line in enumerate(yaml.replace("\r", "").split("\n")):
+        if match := _PROPERTY.match(line):
+            name = match[1]
+            found[name] = _Place(line[match.end() :], number, number + 1)
+        elif name and line.strip() and line[0] in " \t-":
+            before = found[name]
+            found[name] = _Place(f"{before.raw}\n{line}", before.first, number + 1)
+    return found
+
+
+def rule_fields(yaml: str, kind: RuleKind = CURSOR) -> dict[str, Any]:
+    """Return the fields of a memory that the frontmatter of a rule gives: its title and where it holds."""
+    return read_fields(_columns(kind), {name: place.raw for name, place in _properties(yaml).items()})
+
+
+def changed_head(head: str, memory: Memory, title: str = "", kind: RuleKind = CURSOR) -> str:
+    """Return what stands before the text of a rule, with those properties changed that its memory contradicts.
+
+    ``title`` is the one that the rule was read with where it has no description: another one becomes its description.
+    """
+    parts = split_note(head)
+    places = _properties(parts.yaml)
+    given = {name: place.raw for name, place in places.items()}
+    wanted = restore_row(_columns(kind), record_fields(memory), given)
+    if kind.where and title and memory.title not in ("", title) and not given.get("description", "").strip():
+        wanted["description"] = memory.title
+    changes = {name: value for name, value in wanted.items() if value is not None and value != given.get(name)}
+    if not changes:
+        return head
+    line_break = "\r\n" if "\r\n" in head + memory.content else "\n"
+    if not parts.opening.strip("\ufeff"):
+        parts = split_note(f"---{line_break}---{line_break}{head}")
+    lines = parts.yaml.split("\n")
+    known = sorted((name for name in changes if name in places), key=lambda name: places[name].first, reverse=True)
+    for name in known:
+        lines[places[name].first : places[name].end] = [_line(name, changes[name], line_break)]
+    lines[-1:-1] = [_line(name, value, line_break) for name, value in changes.items() if name not in places]
+    return parts.opening + "\n".join(lines) + parts.closing + parts.body
+
+
+def _line(name: str, value: object, line_break: str) -> str:
+    """Return the line of a property. A description is quoted where YAML needs it; any other comes as it is written."""
+    written = dump_property(name, value) if name == "description" else f"{name}: {value}".rstrip() + "\n"
+    return written.rstrip("\n") + line_break.removesuffix("\n")
+
 
 FILE_NAMES = (
     *("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md"),
     *("agent.md", "codebuddy.md", "crush.md", "iflow.md", "qwen.md", "warp.md"),
 )
 """The files that hosts read, in lower case."""
-_HIDDEN_FILES = (".claude/CLAUDE.md", ".github/copilot-instructions.md", *cursor_rules.SINGLE_FILES)
+_HIDDEN_FILES = (".claude/CLAUDE.md", ".github/copilot-instructions.md", *SINGLE_FILES)
 """The hidden files of a project that hosts read."""
 _RULE_FOLDERS = tuple(
     dict.fromkeys(
         str(place)
-        for folder in (PurePosixPath(kind.folder) for kind in cursor_rules.KINDS)
+        for folder in (PurePosixPath(kind.folder) for kind in _KINDS)
         for place in (folder, *folder.parents[:-1])
     )
 )
@@ -100,7 +294,7 @@ def _hidden_files(root: Path) -> Iterator[SourceFile | Refused]:
 
 def _rules_of(root: Path, below: str) -> Iterator[SourceFile | Refused]:
     """Yield the rules of all hosts that are kept in one folder; ``below`` is its name and a slash, or empty."""
-    for kind in cursor_rules.KINDS:
+    for kind in _KINDS:
         name = f"{below}{kind.folder}"
         is_there = has_folder(root / name) and not _is_behind_link(root, name)
         for rule in walk_files(root / name, kind.suffix) if is_there else ():

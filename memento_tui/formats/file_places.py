@@ -10,9 +10,9 @@ import msgspec
 
 from memento_tui.api.import_session import ImportSession
 from memento_tui.api.types import ImportedRecord
-from memento_tui.formats import cursor_rules
+from memento_tui.formats import agents_file_locations
+from memento_tui.formats.agents_file_locations import RuleKind
 from memento_tui.formats.base import ENDED_STATUSES
-from memento_tui.formats.cursor_rules import RuleKind
 from memento_tui.model import AnyRecord, Memory
 
 __all__ = ["EXTRA_KEY", "FilePlace", "KnownPlaces", "is_file_name", "places_of", "reads_places", "settle_places"]
@@ -41,7 +41,7 @@ class FilePlace(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def rule_kind(self) -> RuleKind | None:
         """The kind of the rule that it is, which is a file of its own; ``None`` for a section."""
-        return cursor_rules.rule_kind(f"{self.rules}/{self.path}")
+        return agents_file_locations.rule_kind(f"{self.rules}/{self.path}")
 
 
 def places_of(extra: Mapping[str, Any]) -> tuple[FilePlace, ...]:
@@ -64,7 +64,10 @@ def _with_places(memory: Memory, places: Sequence[FilePlace]) -> Memory:
 
 def is_file_name(name: str) -> bool:
     """Tell whether a file of this name may hold instructions."""
-    return name.lower().endswith((".md", cursor_rules.CURSOR.suffix)) or name in cursor_rules.SINGLE_FILES
+    return (
+        name.lower().endswith((".md", agents_file_locations.CURSOR.suffix))
+        or name in agents_file_locations.SINGLE_FILES
+    )
 
 
 def _is_safe(path: str) -> bool:

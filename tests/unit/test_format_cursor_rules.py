@@ -6,7 +6,7 @@ import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.formats import agents_file, agents_file_locations
-from memento_tui.formats.cursor_rules import rule_fields
+from memento_tui.formats.agents_file_locations import rule_fields
 from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.formats.registry import detect_format
 from memento_tui.model import Memory
