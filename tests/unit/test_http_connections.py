@@ -10,7 +10,7 @@ import pytest
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from memento_tui.compat.http.connections import BoundedConnection
+from memento_tui.compat.http.server import BoundedConnection
 
 _HEAD = b"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
 
