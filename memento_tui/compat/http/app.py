@@ -13,15 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from memento_tui.compat.http import (
-    extraction,
-    identity,
-    memories,
-    recall,
-    settings,
-    working_memory,
-    workspaces,
-)
+from memento_tui.compat.http import extraction, memories, recall, settings, working_memory, workspaces
 from memento_tui.compat.http.guard import CALLER_SCOPE_KEY, Guard
 from memento_tui.compat.http.keys import ApiKeys, Caller, HttpCaller, HttpWorkspaces
 from memento_tui.compat.http.request import ApiRequest
@@ -75,10 +67,10 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("PUT", "/v1/working-memory/{section}", working_memory.write_section),
     ("POST", "/v1/consolidate", extraction.consolidate),
     ("POST", "/v1/consolidate/group", extraction.consolidate_group),
-    ("GET", "/v1/identity", identity.get_identity),
-    ("PUT", "/v1/identity", identity.put_identity),
-    ("POST", "/v1/identity/crystallize", identity.draft_identity),
-    ("GET", "/v1/identity/history", identity.list_identities),
+    ("GET", "/v1/identity", workspaces.get_identity),
+    ("PUT", "/v1/identity", workspaces.put_identity),
+    ("POST", "/v1/identity/crystallize", workspaces.draft_identity),
+    ("GET", "/v1/identity/history", workspaces.list_identities),
     ("GET", "/v1/settings", settings.list_settings),
     ("GET", "/v1/settings/{key}", settings.get_setting),
     ("PUT", "/v1/settings/{key}", settings.put_setting),
