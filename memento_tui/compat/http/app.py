@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from memento_tui.compat.http import extraction, memories, recall, settings, working_memory, workspaces
+from memento_tui.compat.http import extraction, memories, recall, working_memory, workspaces
 from memento_tui.compat.http.guard import CALLER_SCOPE_KEY, Guard
 from memento_tui.compat.http.keys import ApiKeys, Caller, HttpCaller, HttpWorkspaces
 from memento_tui.compat.http.request import ApiRequest
@@ -71,10 +71,10 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("PUT", "/v1/identity", workspaces.put_identity),
     ("POST", "/v1/identity/crystallize", workspaces.draft_identity),
     ("GET", "/v1/identity/history", workspaces.list_identities),
-    ("GET", "/v1/settings", settings.list_settings),
-    ("GET", "/v1/settings/{key}", settings.get_setting),
-    ("PUT", "/v1/settings/{key}", settings.put_setting),
-    ("DELETE", "/v1/settings/{key}", settings.delete_setting),
+    ("GET", "/v1/settings", recall.list_settings),
+    ("GET", "/v1/settings/{key}", recall.get_setting),
+    ("PUT", "/v1/settings/{key}", recall.put_setting),
+    ("DELETE", "/v1/settings/{key}", recall.delete_setting),
     ("GET", "/v1/activity", workspaces.list_events),
     ("GET", "/v1/activity/density", workspaces.exposure_density),
     ("GET", "/v1/workspaces", workspaces.list_workspaces),
