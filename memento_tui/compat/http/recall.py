@@ -14,7 +14,7 @@ from memento_tui.compat.http.request import ApiRequest, RequestSchema, clamp_lim
 from memento_tui.compat.http.responses import LINK_LABELS, item_row, json_response, linkage_rows, text_response
 from memento_tui.compat.http.working_memory import matching_skips
 from memento_tui.compat.protocol.formatting import SEPARATOR, memory_block, memory_heading
-from memento_tui.compat.protocol.linkages import linkages_texts
+from memento_tui.compat.protocol.memories import linkages_texts
 from memento_tui.compat.protocol.working_memory import list_items
 from memento_tui.compat.protocol.workspaces import WorkspaceScope
 from memento_tui.errors import InvalidField, NotAllowed, NotFound
