@@ -1,6 +1,6 @@
-"""Start a module of memento in a process of its own, and tell whether a process runs; memento-hook uses it.
+"""Start a module of memento in a process of its own, and tell whether a process runs; give free memory back.
 
-Standard library only.
+Standard library only: memento-hook uses it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import contextlib
 import os
 import sys
 from functools import cache
-from typing import TYPE_CHECKING
 
 __all__ = [
     "engine_command",
@@ -18,10 +17,11 @@ __all__ = [
     "is_process_alive",
     "let_others_go_first",
     "module_command",
-    "release",
+    "release_memory",
     "start_detached",
 ]
 
+TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
 if TYPE_CHECKING:
     import ctypes
 
@@ -137,7 +137,7 @@ def _c_library() -> ctypes.CDLL | None:
     return library if hasattr(library, "malloc_trim") else None
 
 
-def release() -> None:
+def release_memory() -> None:
     """Give back what the C library keeps for later: some milliseconds for 50 MB, a fifth of one where there is none."""
     if (library := _c_library()) is not None:
         library.malloc_trim(0)

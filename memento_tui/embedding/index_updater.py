@@ -44,7 +44,7 @@ __all__ = ["FormerIndex", "IndexUpdater", "open_former_index", "release"]
 def release() -> None:
     """Give back what Arrow and the C library keep for later; some ten milliseconds after work of seconds."""
     pa.default_memory_pool().release_unused()
-    processes.release()
+    processes.release_memory()
 
 
 _ROWS_PER_COMMIT = 256

@@ -40,4 +40,4 @@ def collect_old_generation() -> None:
     """Collect everything if there may be something old to collect; for a moment at which nobody waits."""
     if gc.get_count()[2]:
         gc.collect()
-        processes.release()
+        processes.release_memory()

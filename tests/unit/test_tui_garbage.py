@@ -50,7 +50,7 @@ def test_memory_goes_back_to_the_system_once_old_knots_are_untied_and_not_where_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     counts: list[int] = []
-    monkeypatch.setattr(processes, "release", lambda: counts.append(gc.get_count()[2]))
+    monkeypatch.setattr(processes, "release_memory", lambda: counts.append(gc.get_count()[2]))
     gc.collect(1)
     garbage.collect_old_generation()
     garbage.collect_old_generation()
@@ -68,7 +68,7 @@ def test_a_block_of_the_c_library_that_was_freed_is_no_longer_resident_after_a_r
     held = _resident_pages()
     for piece in pieces[:-1]:  # the last keeps the heap from shrinking by itself
         library.free(piece)
-    processes.release()
+    processes.release_memory()
     freed_bytes = (held - _resident_pages()) * os.sysconf("SC_PAGE_SIZE")
     assert freed_bytes > 800 * 64 * 1024
     library.free(pieces[-1])
