@@ -24,7 +24,7 @@ from sentence_transformers.util.similarity import pairwise_distances
 distances = pairwise_distances([[0.0, 0.0], [3.0, 4.0]])
 
 import scipy.sparse, torch
-from memento_tui.embedding.transformers_alone import loaded
+from memento_tui.embedding.models import loaded
 
 picked = loaded(lambda: torch.nn.functional.embedding(
     torch.zeros(3, dtype=torch.long, device="meta"), torch.ones(4, 5, device="meta")
