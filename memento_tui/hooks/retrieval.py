@@ -13,7 +13,7 @@ from memento_tui.hooks.settings import HookSettings
 from memento_tui.paths import DataPaths
 from memento_tui.processes import is_lock_held
 from memento_tui.search.decay import decay_factor
-from memento_tui.search.fair_share import fair_places
+from memento_tui.search.fair_share import fair_places, is_held_back
 from memento_tui.search.prompt_index import PromptIndex, WeightedPart, stem_counts, stems_of
 from memento_tui.search.ranking import (
     COVERAGE_WEIGHT,
@@ -29,7 +29,6 @@ from memento_tui.search.ranking import (
     clears_floor,
 )
 from memento_tui.search.scoring import calibrated_relevance
-from memento_tui.search.telling import is_held_back
 from memento_tui.storage.hook_store import HookStore, ItemRow, MemoryRow, ShownMemory, SkipRow
 from memento_tui.text.conditions import is_about_another, numbered_things, of_other_places
 from memento_tui.text.keywords import FEWEST_WORDS, is_filler, is_name, prompt_parts

@@ -15,9 +15,9 @@ from memento_tui.model import Memory
 from memento_tui.model.memory import RECALLED_STATUSES, STATUSES
 from memento_tui.policy.secrets import redact_record
 from memento_tui.policy.suspicion import SUSPICIOUS_SCORE, suspicion_of
+from memento_tui.search.fair_share import is_held_back
 from memento_tui.search.query_language import written_field
 from memento_tui.search.ranking import BANK_USES
-from memento_tui.search.telling import is_held_back
 from memento_tui.storage.audit import AuditRules
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.long_work import raise_if_stopped

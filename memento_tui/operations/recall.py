@@ -13,11 +13,11 @@ from memento_tui.model import Exposure, Memory, make_exposure
 from memento_tui.model.filters import AllOf, AnyOf, Filter, Under, filters_on
 from memento_tui.model.validation import ACCOUNTS_NAMESPACE, is_under
 from memento_tui.operations.memories import is_recalled
+from memento_tui.search.fair_share import is_held_back
 from memento_tui.search.prompt_index import WeightedPart, stem_counts
 from memento_tui.search.query_language import FIELDS, parse, written_field
 from memento_tui.search.ranking import clears_floor
 from memento_tui.search.scoring import calibrated_relevance
-from memento_tui.search.telling import is_held_back
 from memento_tui.text.conditions import is_about_another, numbered_things, of_other_places
 from memento_tui.text.keywords import PromptParts, content_words, prompt_parts
 from memento_tui.text.terms import STOP_WORDS, terms

@@ -1,7 +1,7 @@
-"""Share what an agent is told among those who wrote it: no one writer fills it.
+"""Choose what an agent is told: no log that nobody stands behind, and no one writer's memories alone.
 
 A session that writes many things about one subject would otherwise fill a prompt by itself. Imports what memento-hook
-may import, which shares by the same rules.
+may import.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from memento_tui.search.ranking import LARGEST_SHARE_OF_A_WRITER, LEAST_SHARE_TO_REPLACE
+from memento_tui.text.logs import is_log
 
-__all__ = ["fair_places", "fair_results"]
+__all__ = ["fair_places", "fair_results", "is_held_back"]
 
 TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
 if TYPE_CHECKING:
     from typing import TypeVar
 
     Told = TypeVar("Told")
+    from memento_tui.model import Memory
+    from memento_tui.storage.hook_store import MemoryRow
 
 
 def largest_share(limit: int) -> int:
@@ -78,3 +81,8 @@ def fair_results(
 def _has_room(name: str, writers: Mapping[str, str], counts: Mapping[str, int], quota: int) -> bool:
     writer = writers.get(name, "")
     return not writer or counts[writer] < quota
+
+
+def is_held_back(memory: Memory | MemoryRow) -> bool:
+    """Tell whether a memory is a log that no person stands behind: it costs tokens and tells nobody what to do."""
+    return memory.stability == "draft" and not memory.pinned and is_log(memory.content, memory.title)
