@@ -17,7 +17,7 @@ from memento_tui.model.memory import content_digest
 from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.storage.transaction import Transaction
-from memento_tui.text.statements import missing_statements, statements
+from memento_tui.text.sentences import missing_statements, statements
 from memento_tui.text.terms import STOP_WORDS, compared_terms
 from memento_tui.text.unspaced import UNSPACED_CHARACTERS
 

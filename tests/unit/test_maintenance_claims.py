@@ -12,7 +12,7 @@ from memento_tui.maintenance.contradictions.alignment import is_event, speak_of_
 from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, compare_memories, differences
 from memento_tui.maintenance.duplicates import is_near_duplicate, memory_likeness, merged_content
 from memento_tui.model import Memory
-from memento_tui.text.statements import missing_statements, statements
+from memento_tui.text.sentences import missing_statements, statements
 from tests.made import NOW, note
 from tests.steps import grows_in_proportion
 

@@ -15,7 +15,7 @@ from memento_tui.maintenance.contradictions.alignment import is_event, speak_of_
 from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, compare_claims
 from memento_tui.model import Memory, make_memory
 from memento_tui.model.validation import fold_tag
-from memento_tui.text.statements import TextStatement, missing_statements, statements
+from memento_tui.text.sentences import TextStatement, missing_statements, statements
 
 __all__ = [
     "LARGEST_GROUP",
