@@ -37,7 +37,6 @@ from memento_tui.formats.base import (
 )
 from memento_tui.formats.file_places import EXTRA_KEY, FilePlace, is_file_name, places_of
 from memento_tui.formats.frontmatter import split_note
-from memento_tui.formats.markdown import parse_heading, without_fences
 from memento_tui.formats.source_files import (
     LoadedFile,
     SourceFile,
@@ -47,6 +46,7 @@ from memento_tui.formats.source_files import (
 )
 from memento_tui.model import Memory
 from memento_tui.model.validation import MAX_CONTENT_BYTES, MAX_LINE_LENGTH
+from memento_tui.text.markdown import parse_heading, without_fences
 
 __all__ = [
     "BLOCK_BEGIN",

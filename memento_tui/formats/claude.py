@@ -22,7 +22,6 @@ from memento_tui.formats.base import (
     source_digest,
 )
 from memento_tui.formats.frontmatter import split_note
-from memento_tui.formats.markdown import find_links, parse_heading, without_code, without_fences
 from memento_tui.formats.note import Note, property_moment, property_text
 from memento_tui.formats.source_files import (
     LoadedFile,
@@ -37,6 +36,7 @@ from memento_tui.formats.source_files import (
 from memento_tui.formats.vault import MAX_NOTE_BYTES, NOTE_SUFFIX, note_fields, parse_file
 from memento_tui.model.memory import parse_kind
 from memento_tui.model.validation import MAX_CONTENT_BYTES, MAX_LINE_LENGTH
+from memento_tui.text.markdown import find_links, parse_heading, without_code, without_fences
 
 __all__ = [
     "EXTRA_KEY",

@@ -34,11 +34,11 @@ from memento_tui.formats.claude import (
     topic_fields,
 )
 from memento_tui.formats.frontmatter import InvalidFrontmatter, change_properties, split_note
-from memento_tui.formats.markdown import parse_heading, without_fences
 from memento_tui.formats.note import read_note
 from memento_tui.formats.source_files import has_file
 from memento_tui.formats.vault import NOTE_SUFFIX
 from memento_tui.model import Memory
+from memento_tui.text.markdown import parse_heading, without_fences
 
 __all__ = ["FORMAT", "write"]
 

@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 
 from memento_tui.errors import InvalidField
-from memento_tui.formats import markdown
 from memento_tui.formats.base import MAX_KIND_LENGTH, one_line, usable_tags
 from memento_tui.formats.frontmatter import NoteParts, read_properties, split_note, without_head
 from memento_tui.model.memory import parse_kind
 from memento_tui.model.validation import MAX_LINE_LENGTH, MAX_TAGS, fold_tag
 from memento_tui.moments import parse_moment, parse_span
+from memento_tui.text import markdown
 from memento_tui.text.near_names import folded
 
 __all__ = [

@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 
 from memento_tui.errors import InvalidInput
-from memento_tui.formats import markdown
 from memento_tui.formats.agents_file_locations import FILE_NAMES
 from memento_tui.formats.base import (
     MEMORY_BANK,
@@ -32,6 +31,7 @@ from memento_tui.formats.note import LINK_PROPERTIES, LinkTargets, Note, propert
 from memento_tui.formats.source_files import LoadedFile, SourceFile, count_files, decode_text, load_file, walk_files
 from memento_tui.model import Memory, Relation
 from memento_tui.model.validation import MAX_CONTENT_BYTES
+from memento_tui.text import markdown
 
 __all__ = [
     "EXTRA_KEY",

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from memento_tui.api import Workspace
-from memento_tui.formats.markdown import find_wikilinks, without_code
 from memento_tui.model import Memory
 from memento_tui.operations.memories import is_readable, is_recalled
 from memento_tui.operations.recall import plain_query, without_reserved
 from memento_tui.text.fence import visible_line
 from memento_tui.text.labels import caution_labels, condition_labels, entry_labels
+from memento_tui.text.markdown import find_wikilinks, without_code
 from memento_tui.text.near_names import folded
 
 __all__ = ["ToldLink", "WalkedLink", "links_of", "memory_titled", "walk_links"]

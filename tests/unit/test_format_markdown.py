@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memento_tui.formats.markdown import (
+from memento_tui.text.markdown import (
     NoteLink,
     find_links,
     find_tags,

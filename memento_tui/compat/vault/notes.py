@@ -21,7 +21,6 @@ from memento_tui.api import Workspace
 from memento_tui.compat.vault.schemas import NoteLink, WholeNote
 from memento_tui.errors import InvalidInput, MementoError, NotAllowed, NotFound
 from memento_tui.formats.frontmatter import InvalidFrontmatter, dump_property, read_properties
-from memento_tui.formats.markdown import find_wikilinks
 from memento_tui.formats.note import LINK_PROPERTIES
 from memento_tui.formats.vault import EXTRA_KEY, NOTE_SUFFIX, NoteExport, kept_note
 from memento_tui.maintenance.aging import whole_text
@@ -33,6 +32,7 @@ from memento_tui.operations.links import links_of, memory_titled
 from memento_tui.operations.memories import is_readable
 from memento_tui.operations.outcome import store_memory
 from memento_tui.projects import find_project, namespace_of_project
+from memento_tui.text.markdown import find_wikilinks
 
 __all__ = [
     "FLEETING_FOLDER",
