@@ -27,8 +27,7 @@ from memento_tui.maintenance.aging import whole_text
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES, parse_kind
-from memento_tui.operations.contradictions import contradictions_among, labels_of
-from memento_tui.operations.links import links_of, memory_titled
+from memento_tui.operations.contradictions import contradictions_among, labels_of, links_of, memory_titled
 from memento_tui.operations.memories import is_readable
 from memento_tui.operations.outcome import store_memory
 from memento_tui.projects import find_project, namespace_of_project
