@@ -20,10 +20,10 @@ from memento_tui.model import Memory
 from memento_tui.model.memory import SENSITIVITIES, parse_kind
 from memento_tui.model.validation import check_namespace
 from memento_tui.moments import parse_optional_end
-from memento_tui.operations.contradictions import contradiction_section, contradictions_among, labels_of, links_of
 from memento_tui.operations.memories import format_time, is_readable, visible_memory
 from memento_tui.operations.outcome import store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, recall, timed_query
+from memento_tui.operations.relations import contradiction_section, contradictions_among, labels_of, links_of
 from memento_tui.text.fence import one_line, quoted_id
 from memento_tui.text.labels import bracketed
 

@@ -28,10 +28,10 @@ from memento_tui.model import Memory
 from memento_tui.model.memory import FOREIGN_ID
 from memento_tui.model.validation import account_of, check_namespace
 from memento_tui.moments import parse_moment, parse_optional_end
-from memento_tui.operations.contradictions import contradictions_among, labels_of, links_of
 from memento_tui.operations.memories import is_readable
 from memento_tui.operations.outcome import pending_change_sentence, store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, recall, timed_query
+from memento_tui.operations.relations import contradictions_among, labels_of, links_of
 from memento_tui.text.fence import one_line
 from memento_tui.text.labels import entry_labels
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from memento_tui.operations.contradictions import ContradictionEntry, ContradictionSide
+from memento_tui.operations.relations import ContradictionEntry, ContradictionSide
 
 __all__ = [
     "CaptureResult",

@@ -22,12 +22,6 @@ from memento_tui.formats.protocol.vocabulary import memory_type
 from memento_tui.model import Memory
 from memento_tui.model.memory import KINDS
 from memento_tui.model.validation import fold_tag
-from memento_tui.operations.contradictions import (
-    ContradictionEntry,
-    contradiction_section,
-    contradictions_among,
-    labels_of,
-)
 from memento_tui.operations.memories import format_time, is_recalled, list_labels
 from memento_tui.operations.recall import (
     is_conversation,
@@ -36,6 +30,12 @@ from memento_tui.operations.recall import (
     record_shown,
     relevant_hits,
     without_other_places,
+)
+from memento_tui.operations.relations import (
+    ContradictionEntry,
+    contradiction_section,
+    contradictions_among,
+    labels_of,
 )
 from memento_tui.search.query_language import written_field
 from memento_tui.search.ranking import clears_floor

@@ -27,9 +27,9 @@ from memento_tui.errors import (
 )
 from memento_tui.formats.protocol.vocabulary import category_of, item_title, linkage_from_relation, memory_type
 from memento_tui.model import Memory, Proposal, Relation, Skip, WorkingItem
-from memento_tui.operations.contradictions import contradictions_among, labels_of
 from memento_tui.operations.memories import format_time, is_recalled, list_labels, visible_memory
 from memento_tui.operations.outcome import because, rejection_reason
+from memento_tui.operations.relations import contradictions_among, labels_of
 from memento_tui.policy.policy import reasons_in_words
 
 __all__ = [

@@ -43,7 +43,6 @@ from memento_tui.model import Memory, Relation
 from memento_tui.model.memory import KINDS
 from memento_tui.model.validation import check_choice, check_line, fold_tag
 from memento_tui.moments import parse_optional_end
-from memento_tui.operations.contradictions import contradiction_section, contradictions_among
 from memento_tui.operations.memories import (
     UNCONSOLIDATED_STATUSES,
     Link,
@@ -54,6 +53,7 @@ from memento_tui.operations.memories import (
 )
 from memento_tui.operations.outcome import StoreOutcome, store_memory
 from memento_tui.operations.recall import count_shown, count_used, recall, timed_query
+from memento_tui.operations.relations import contradiction_section, contradictions_among
 from memento_tui.operations.scope import is_within_namespaces
 from memento_tui.search.query_language import written_field
 from memento_tui.text.fence import one_line, quoted_id

@@ -35,7 +35,7 @@ from memento_tui.hooks.retrieval import (
 from memento_tui.hooks.settings import read_settings
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
-from memento_tui.operations.contradictions import contradictions_among, labels_of
+from memento_tui.operations.relations import contradictions_among, labels_of
 from memento_tui.search.prompt_index import PromptIndex
 from memento_tui.text.fence import fenced, one_line, quoted_id
 from memento_tui.text.keywords import content_words

@@ -27,9 +27,9 @@ from memento_tui.maintenance.aging import whole_text
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES, parse_kind
-from memento_tui.operations.contradictions import contradictions_among, labels_of, links_of, memory_titled
 from memento_tui.operations.memories import is_readable
 from memento_tui.operations.outcome import store_memory
+from memento_tui.operations.relations import contradictions_among, labels_of, links_of, memory_titled
 from memento_tui.projects import find_project, namespace_of_project
 from memento_tui.text.markdown import find_wikilinks
 

@@ -51,16 +51,16 @@ from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
 from memento_tui.model.validation import check_choice
 from memento_tui.moments import parse_optional_end
-from memento_tui.operations.contradictions import (
+from memento_tui.operations.memories import code_labels, format_time, is_readable, visible_memory
+from memento_tui.operations.outcome import store_memory
+from memento_tui.operations.recall import MAX_HITS, count_used, names_memories, recall
+from memento_tui.operations.relations import (
     contradiction_section,
     contradictions_among,
     labels_of,
     links_of,
     walk_links,
 )
-from memento_tui.operations.memories import code_labels, format_time, is_readable, visible_memory
-from memento_tui.operations.outcome import store_memory
-from memento_tui.operations.recall import MAX_HITS, count_used, names_memories, recall
 from memento_tui.operations.scope import EVERYWHERE, SearchScope, learned_on_branch, search_scope
 from memento_tui.operations.sessions import optional_handle
 from memento_tui.text.fence import fenced, one_line, quoted_id

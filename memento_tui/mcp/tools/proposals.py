@@ -16,9 +16,9 @@ from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Proposal
 from memento_tui.model.review import OPEN_PROPOSAL_STATES, RESOLUTIONS
 from memento_tui.model.validation import check_choice
-from memento_tui.operations.contradictions import contradiction_section, open_contradictions, visible_contradiction
 from memento_tui.operations.memories import format_time
 from memento_tui.operations.outcome import DECIDED_STATES, ProposalSummary, proposals_of_agent
+from memento_tui.operations.relations import contradiction_section, open_contradictions, visible_contradiction
 from memento_tui.policy.policy import reasons_in_words
 from memento_tui.text.fence import fenced, one_line, quoted_id
 

@@ -44,10 +44,10 @@ from memento_tui.mcp.tools.proposals import proposal_entry, proposal_lines
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model.filters import OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
-from memento_tui.operations.contradictions import contradiction_section, contradictions_among, labels_of
 from memento_tui.operations.memories import code_labels, list_labels
 from memento_tui.operations.outcome import DECIDED_STATES, StoreOutcome, proposals_of_agent, store_memories
 from memento_tui.operations.recall import MAX_HITS
+from memento_tui.operations.relations import contradiction_section, contradictions_among, labels_of
 from memento_tui.operations.sessions import (
     Briefing,
     SessionStart,
