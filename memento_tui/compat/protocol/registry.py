@@ -8,9 +8,8 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ToolAnnotations
 
 from memento_tui.compat.protocol.extraction import ExtractionTools
-from memento_tui.compat.protocol.health import HealthTools, IdentityTools
 from memento_tui.compat.protocol.memories import MemoryTools
-from memento_tui.compat.protocol.working_memory import ItemTools, SectionTools, SkipTools
+from memento_tui.compat.protocol.working_memory import HealthTools, IdentityTools, ItemTools, SectionTools, SkipTools
 from memento_tui.compat.protocol.workspaces import ToolContext
 from memento_tui.mcp.tool import hints, strict_tool
 from memento_tui.mcp.workspaces import McpWorkspaces
