@@ -1,4 +1,4 @@
-"""Tools that find and read notes: search, get, list, status, reindex."""
+"""Tools that find, read and store notes: search, get, list, status, reindex, store and daily_snapshot."""
 
 from __future__ import annotations
 
