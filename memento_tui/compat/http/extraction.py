@@ -10,8 +10,14 @@ from starlette.responses import Response
 
 from memento_tui.api.consolidation import ConsolidationOutcome
 from memento_tui.api.consolidation import consolidate as consolidated
-from memento_tui.compat.http.request import ApiRequest, RequestSchema
-from memento_tui.compat.http.responses import error_response, json_response, proposal_response, text_response
+from memento_tui.compat.http.responses import (
+    ApiRequest,
+    RequestSchema,
+    error_response,
+    json_response,
+    proposal_response,
+    text_response,
+)
 from memento_tui.compat.protocol.extraction import (
     EXTRACTION_MODES,
     extract_lessons,

@@ -10,9 +10,11 @@ from starlette.responses import Response
 
 from memento_tui import clock
 from memento_tui.api.types import MemoryOrder
-from memento_tui.compat.http.request import ApiRequest, RequestSchema, clamp_limit
 from memento_tui.compat.http.responses import (
     LINK_LABELS,
+    ApiRequest,
+    RequestSchema,
+    clamp_limit,
     error_response,
     json_response,
     memory_row,

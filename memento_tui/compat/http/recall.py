@@ -10,8 +10,16 @@ from starlette.responses import Response
 
 from memento_tui import clock
 from memento_tui.api.search import SearchHit
-from memento_tui.compat.http.request import ApiRequest, RequestSchema, clamp_limit
-from memento_tui.compat.http.responses import LINK_LABELS, item_row, json_response, linkage_rows, text_response
+from memento_tui.compat.http.responses import (
+    LINK_LABELS,
+    ApiRequest,
+    RequestSchema,
+    clamp_limit,
+    item_row,
+    json_response,
+    linkage_rows,
+    text_response,
+)
 from memento_tui.compat.http.working_memory import matching_skips
 from memento_tui.compat.protocol.formatting import SEPARATOR, memory_block, memory_heading
 from memento_tui.compat.protocol.memories import linkages_texts

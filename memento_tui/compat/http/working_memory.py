@@ -7,8 +7,10 @@ from typing import Annotated, Any
 import msgspec
 from starlette.responses import Response
 
-from memento_tui.compat.http.request import ApiRequest, RequestSchema, clamp_limit
 from memento_tui.compat.http.responses import (
+    ApiRequest,
+    RequestSchema,
+    clamp_limit,
     item_row,
     json_response,
     proposal_response,

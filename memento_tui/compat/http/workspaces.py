@@ -10,8 +10,14 @@ from starlette.responses import Response
 
 from memento_tui import clock
 from memento_tui.api.types import MemoryEvent
-from memento_tui.compat.http.request import ApiRequest, RequestSchema, clamp_limit
-from memento_tui.compat.http.responses import json_response, proposal_response, text_response
+from memento_tui.compat.http.responses import (
+    ApiRequest,
+    RequestSchema,
+    clamp_limit,
+    json_response,
+    proposal_response,
+    text_response,
+)
 from memento_tui.compat.protocol.working_memory import list_items, workspace_skips
 from memento_tui.compat.protocol.workspaces import WorkspaceScope
 from memento_tui.config import LanguageModelConfig
