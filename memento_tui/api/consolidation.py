@@ -14,8 +14,7 @@ from memento_tui.errors import Conflict, InvalidField
 from memento_tui.maintenance.consolidation.drafting import Draft, Drafter
 from memento_tui.maintenance.consolidation.grouping import LARGEST_GROUP, SYNTHESIZED_CERTAINTY
 from memento_tui.model import Memory, Proposal, Relation, make_memory, make_relation
-from memento_tui.model.inference import with_trust_of
-from memento_tui.model.memory import SENSITIVITIES, content_digest
+from memento_tui.model.memory import SENSITIVITIES, content_digest, with_trust_of
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import new_id
 from memento_tui.policy.gate import Screened, creation_fingerprint, fingerprint_of

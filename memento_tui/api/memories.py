@@ -14,14 +14,16 @@ from memento_tui.branches import is_taken_from_branch
 from memento_tui.errors import Conflict, NotAllowed
 from memento_tui.model import Memory, Proposal, make_memory, make_proposal, make_relation
 from memento_tui.model.claims import without_decisions
-from memento_tui.model.inference import AGENT_CONFIDENCE, PERSON_CONFIDENCE, with_inferred_trust
 from memento_tui.model.memory import (
+    AGENT_CONFIDENCE,
     FOREIGN_ID,
+    PERSON_CONFIDENCE,
     RECALLED_STATUSES,
     RESERVED_EXTRA,
     SENSITIVITIES,
     content_digest,
     says_the_same,
+    with_inferred_trust,
 )
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import check_line, new_id

@@ -32,9 +32,8 @@ from memento_tui.model import (
     make_skip,
 )
 from memento_tui.model.claims import as_claimed
-from memento_tui.model.inference import UNKNOWN_CONFIDENCE, with_inferred_trust
 from memento_tui.model.lists import end_in_time
-from memento_tui.model.memory import FOREIGN_ID
+from memento_tui.model.memory import FOREIGN_ID, UNKNOWN_CONFIDENCE, with_inferred_trust
 from memento_tui.model.validation import is_reserved_id
 from memento_tui.policy.policy import Verdict
 from memento_tui.text.novelty import Novelty

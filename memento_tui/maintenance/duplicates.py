@@ -12,8 +12,7 @@ import msgspec
 from memento_tui.maintenance.contradictions.alignment import speak_of_one_subject
 from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, compare_claims
 from memento_tui.model import Memory, Proposal
-from memento_tui.model.inference import inherited_fields
-from memento_tui.model.memory import content_digest
+from memento_tui.model.memory import content_digest, inherited_fields
 from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.storage.transaction import Transaction

@@ -32,7 +32,7 @@ from memento_tui.mirror.state import (
 )
 from memento_tui.model import Memory, Proposal, make_memory
 from memento_tui.model.claims import as_claimed, without_decisions
-from memento_tui.model.inference import UNKNOWN_CONFIDENCE, with_inferred_trust
+from memento_tui.model.memory import UNKNOWN_CONFIDENCE, with_inferred_trust
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.policy.gate import ProposalDraft, creation_fingerprint, fingerprint_of
 from memento_tui.policy.policy import Verdict, WriteIntent

@@ -15,9 +15,8 @@ import msgspec
 
 from memento_tui.errors import InvalidField
 from memento_tui.model import AnyRecord
-from memento_tui.model.inference import AGENT_CONFIDENCE, OUTSIDE_CONFIDENCE
 from memento_tui.model.lists import UNVERIFIED_KEY, Crystal, Skip, WorkingItem
-from memento_tui.model.memory import CLAIMS_KEY, RECALLED_STATUSES, Memory
+from memento_tui.model.memory import AGENT_CONFIDENCE, CLAIMS_KEY, OUTSIDE_CONFIDENCE, RECALLED_STATUSES, Memory
 from memento_tui.model.memory_fields import FIELDS_BY_NAME, SENSITIVITIES, SOURCE_TYPES, STABILITIES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES, Contradiction, Proposal
 from memento_tui.model.texts import texts_image

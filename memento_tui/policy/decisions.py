@@ -23,9 +23,8 @@ from memento_tui.model import (
     make_relation,
     make_skip,
 )
-from memento_tui.model.inference import inherited_fields
 from memento_tui.model.lists import is_unverified
-from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.model.memory import RECALLED_STATUSES, inherited_fields
 from memento_tui.model.review import OPEN_PROPOSAL_STATES, risk_of
 from memento_tui.model.texts import text_of
 from memento_tui.model.validation import check_line, to_plain

@@ -12,8 +12,7 @@ import msgspec
 from memento_tui.errors import Conflict, InvalidField, InvalidInput, NotAllowed
 from memento_tui.model import Contradiction, Memory, Proposal, check_memory, make_memory, make_relation
 from memento_tui.model.claims import adopt_claims
-from memento_tui.model.inference import inherited_fields
-from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.model.memory import RECALLED_STATUSES, inherited_fields
 from memento_tui.model.review import OPEN_PROPOSAL_STATES, RESOLUTIONS
 from memento_tui.model.validation import check_choice, check_line, check_text, to_plain
 from memento_tui.policy.gate import Gate

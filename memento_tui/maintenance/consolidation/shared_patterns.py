@@ -11,7 +11,7 @@ from memento_tui.maintenance.contradictions.alignment import is_event
 from memento_tui.maintenance.contradictions.finder import Neighbours
 from memento_tui.maintenance.duplicates import memory_likeness, says_the_same
 from memento_tui.model import Memory, make_memory, make_relation
-from memento_tui.model.inference import with_trust_of
+from memento_tui.model.memory import with_trust_of
 from memento_tui.policy.gate import fingerprint_of
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.text.logs import is_log

@@ -19,8 +19,7 @@ from memento_tui.maintenance.consolidation.grouping import (
 from memento_tui.maintenance.consolidation.lessons import HIGHER_PATTERN, Lesson, lessons
 from memento_tui.maintenance.context import MaintenanceAction, MaintenanceContext, is_current, neighbours_by_words
 from memento_tui.model import Memory, make_memory, make_relation
-from memento_tui.model.inference import with_trust_of
-from memento_tui.model.memory import SENSITIVITIES
+from memento_tui.model.memory import SENSITIVITIES, with_trust_of
 from memento_tui.model.validation import account_of
 from memento_tui.policy.gate import fingerprint_of
 from memento_tui.policy.policy import WriteIntent

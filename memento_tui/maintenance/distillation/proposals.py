@@ -23,8 +23,7 @@ from memento_tui.maintenance.distillation.statements import (
 from memento_tui.maintenance.duplicates import NEAR_DUPLICATE_LIKENESS, likeness
 from memento_tui.maintenance.transcripts.reader import Turn
 from memento_tui.model import Memory, Skip, WorkingItem, make_item, make_memory, make_skip
-from memento_tui.model.inference import AGENT_CONFIDENCE, with_inferred_trust
-from memento_tui.model.memory import RECALLED_STATUSES, content_digest
+from memento_tui.model.memory import AGENT_CONFIDENCE, RECALLED_STATUSES, content_digest, with_inferred_trust
 from memento_tui.model.validation import account_of
 from memento_tui.policy.gate import Gate, ProposalDraft, Screened, creation_fingerprint, fingerprint_of
 from memento_tui.policy.policy import WriteIntent
