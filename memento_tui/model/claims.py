@@ -19,7 +19,7 @@ from memento_tui.model.lists import UNVERIFIED_KEY, Crystal, Skip, WorkingItem
 from memento_tui.model.memory import AGENT_CONFIDENCE, CLAIMS_KEY, OUTSIDE_CONFIDENCE, RECALLED_STATUSES, Memory
 from memento_tui.model.memory_fields import FIELDS_BY_NAME, SENSITIVITIES, SOURCE_TYPES, STABILITIES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES, Contradiction, Proposal
-from memento_tui.model.texts import texts_image
+from memento_tui.model.validation import texts_image
 from memento_tui.moments import format_moment, parse_moment
 from memento_tui.text.agent_names import is_persons_name
 

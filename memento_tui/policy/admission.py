@@ -18,7 +18,7 @@ from memento_tui.model.claims import HIGHEST_CLAIMED_CERTAINTY, with_authorship,
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.memory_fields import SENSITIVITIES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
-from memento_tui.model.texts import texts_image
+from memento_tui.model.validation import texts_image
 from memento_tui.policy.policy import PolicySettings, WriteIntent, judge, reasons_in_words
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record

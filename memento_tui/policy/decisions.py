@@ -26,8 +26,7 @@ from memento_tui.model import (
 from memento_tui.model.lists import is_unverified
 from memento_tui.model.memory import RECALLED_STATUSES, inherited_fields
 from memento_tui.model.review import OPEN_PROPOSAL_STATES, risk_of
-from memento_tui.model.texts import text_of
-from memento_tui.model.validation import check_line, to_plain
+from memento_tui.model.validation import check_line, text_of, to_plain
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.resolution import (
     apply_resolution,

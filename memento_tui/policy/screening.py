@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from memento_tui.model import AnyRecord, Memory
-from memento_tui.model.texts import text_of, texts_image
+from memento_tui.model.validation import text_of, texts_image
 from memento_tui.policy.secrets import RemovedSecret, redact_record, redact_text
 from memento_tui.policy.suspicion import SUSPICIOUS_SCORE, Suspicion, suspicion_of
 

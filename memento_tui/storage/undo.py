@@ -11,8 +11,7 @@ from memento_tui import clock
 from memento_tui.errors import Conflict, NotAllowed, NotFound
 from memento_tui.model import Crystal
 from memento_tui.model.claims import DECIDED_FIELDS, gives_trust
-from memento_tui.model.texts import text_fields
-from memento_tui.model.validation import new_id, to_plain
+from memento_tui.model.validation import new_id, text_fields, to_plain
 from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
 from memento_tui.storage.history_limit import LIMIT_ACTION, is_let_go
