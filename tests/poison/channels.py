@@ -15,8 +15,8 @@ import msgspec
 
 from memento_tui.api import Workspace
 from memento_tui.compat.http.app import ROUTES
+from memento_tui.compat.http.exchange import ApiRequest
 from memento_tui.compat.http.keys import ApiKeys, Caller, HttpCaller, HttpWorkspaces, open_http_workspaces
-from memento_tui.compat.http.responses import ApiRequest
 from memento_tui.compat.protocol.workspaces import WorkspaceScope
 from memento_tui.errors import InvalidInput, MementoError
 from tests.journeys.http_server import Client, serving

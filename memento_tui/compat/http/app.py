@@ -14,9 +14,9 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from memento_tui.compat.http import extraction, memories, recall, working_memory, workspaces
+from memento_tui.compat.http.exchange import ApiRequest, error_response, response_of_error, text_response
 from memento_tui.compat.http.guard import CALLER_SCOPE_KEY, Guard
 from memento_tui.compat.http.keys import ApiKeys, Caller, HttpCaller, HttpWorkspaces
-from memento_tui.compat.http.responses import ApiRequest, error_response, response_of_error, text_response
 from memento_tui.compat.protocol.workspaces import WorkspaceScope
 from memento_tui.errors import MementoError
 from memento_tui.mcp.streamable_http import McpApp

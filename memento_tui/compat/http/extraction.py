@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from memento_tui.api.consolidation import ConsolidationOutcome
 from memento_tui.api.consolidation import consolidate as consolidated
-from memento_tui.compat.http.responses import (
+from memento_tui.compat.http.exchange import (
     ApiRequest,
     RequestSchema,
     error_response,

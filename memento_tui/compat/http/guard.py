@@ -20,8 +20,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from memento_tui.compat.http.exchange import error_response, response_of_error
 from memento_tui.compat.http.keys import Caller
-from memento_tui.compat.http.responses import error_response, response_of_error
 from memento_tui.errors import MementoError
 from memento_tui.mcp.streamable_http import replay_body
 

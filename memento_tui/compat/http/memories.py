@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from memento_tui import clock
 from memento_tui.api.types import MemoryOrder
-from memento_tui.compat.http.responses import (
+from memento_tui.compat.http.exchange import (
     LINK_LABELS,
     ApiRequest,
     RequestSchema,

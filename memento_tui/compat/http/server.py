@@ -22,9 +22,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from memento_tui.compat.http.app import build_application
+from memento_tui.compat.http.exchange import error_response
 from memento_tui.compat.http.guard import is_loopback
 from memento_tui.compat.http.keys import KEY_VARIABLE, ApiKeys, check_key, open_http_workspaces
-from memento_tui.compat.http.responses import error_response
 from memento_tui.errors import InvalidInput
 from memento_tui.mcp.streamable_http import mcp_app
 from memento_tui.mcp.workspaces import open_mcp_workspaces

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from starlette.responses import Response
 
-from memento_tui.compat.http.responses import (
+from memento_tui.compat.http.exchange import (
     ApiRequest,
     RequestSchema,
     clamp_limit,

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from memento_tui import clock
 from memento_tui.api.types import MemoryEvent
-from memento_tui.compat.http.responses import (
+from memento_tui.compat.http.exchange import (
     ApiRequest,
     RequestSchema,
     clamp_limit,

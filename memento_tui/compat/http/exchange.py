@@ -1,7 +1,7 @@
-"""Answers as Memento Protocol gives them: records field by field, and every failure as JSON with its reason.
+"""One request as a route reads it, checked against schemas, and its answer as Memento Protocol gives it.
 
-Its clients read some answers as MCP results, ``{"content": [{"type": "text", "text": ...}]}``, and others field by
-field. A failure has its sentence in both places, for a client looks where it expects its answer.
+Some answers are read as MCP results, ``{"content": [{"type": "text", "text": ...}]}``, others field by field. Every
+failure is JSON with its reason.
 """
 
 from __future__ import annotations
