@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento_tui.maintenance.consolidation.grouping import LARGEST_GROUP
-from memento_tui.maintenance.consolidation.lessons import HIGHER_PATTERN, Lesson, lessons
+from memento_tui.maintenance.consolidation.step import HIGHER_PATTERN, Lesson, lessons
 from memento_tui.model import Memory
 from tests.made import NOW, note
 from tests.steps import grows_in_proportion
