@@ -17,16 +17,17 @@ from memento_tui.api import Workspace
 from memento_tui.api.distillation import distill_transcript
 from memento_tui.compat.vault.notes import (
     FLEETING_FOLDER,
+    CaptureResult,
     NoteDraft,
     free_path,
     namespace_of_named_project,
     note_at,
+    object_result,
     path_of,
     put_note,
     slug_of,
     slug_of_namespace,
 )
-from memento_tui.compat.vault.schemas import CaptureResult, object_result
 from memento_tui.errors import Conflict, InvalidInput, NotAllowed
 from memento_tui.formats.vault import NOTE_SUFFIX
 from memento_tui.maintenance.transcripts.reader import Turn, read_transcript

@@ -19,8 +19,15 @@ from pydantic import Field
 
 from memento_tui import clock
 from memento_tui.api import Workspace
-from memento_tui.compat.vault.notes import UNKNOWN_PROJECT, namespace_of_named_project, path_of, slug_of_namespace
-from memento_tui.compat.vault.schemas import FoundNote, PromptContext, object_result
+from memento_tui.compat.vault.notes import (
+    UNKNOWN_PROJECT,
+    FoundNote,
+    PromptContext,
+    namespace_of_named_project,
+    object_result,
+    path_of,
+    slug_of_namespace,
+)
 from memento_tui.hooks.formatting import estimate_tokens
 from memento_tui.hooks.retrieval import (
     HookStore,

@@ -10,7 +10,7 @@ from mcp_types import CallToolResult, ToolAnnotations
 from memento_tui.compat.vault.capture import CaptureTools
 from memento_tui.compat.vault.context import ContextTools
 from memento_tui.compat.vault.note_tools import ReadingTools, WritingTools
-from memento_tui.compat.vault.schemas import refusal
+from memento_tui.compat.vault.notes import refusal
 from memento_tui.mcp.tool import hints, strict_tool
 from memento_tui.mcp.workspaces import McpWorkspaces
 
