@@ -23,20 +23,18 @@ from memento_tui.formats.columns import (
     Column,
     ColumnGroup,
     Fields,
+    encode_go_json,
     foreign_moment_column,
+    format_foreign_moment,
+    is_exported,
+    kept_fields,
     line_column,
     new_row_column,
     read_fields,
     record_fields,
     restore_row,
-    write_row,
-)
-from memento_tui.formats.round_trip import (
-    encode_go_json,
-    format_foreign_moment,
-    is_exported,
-    kept_fields,
     without_keys,
+    write_row,
 )
 from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects, walk_files
 from memento_tui.model import Memory, WorkingItem

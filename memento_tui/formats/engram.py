@@ -29,14 +29,20 @@ from memento_tui.formats.columns import (
     Column,
     ColumnGroup,
     Fields,
+    encode_go_json,
     foreign_moment_column,
+    format_foreign_moment,
+    is_exported,
+    kept_fields,
     line_column,
     new_row_column,
+    parse_foreign_moment,
     read_fields,
     read_only,
     record_fields,
     restore_row,
     text_column,
+    without_keys,
     write_row,
 )
 from memento_tui.formats.engram_chunks import (
@@ -48,14 +54,6 @@ from memento_tui.formats.engram_chunks import (
     find_home,
     is_home,
     load_chunk,
-)
-from memento_tui.formats.round_trip import (
-    encode_go_json,
-    format_foreign_moment,
-    is_exported,
-    kept_fields,
-    parse_foreign_moment,
-    without_keys,
 )
 from memento_tui.model import Memory, WorkingItem
 from memento_tui.model.memory import parse_kind

@@ -25,13 +25,15 @@ from memento_tui.formats.columns import (
     ColumnGroup,
     Fields,
     foreign_moment_column,
+    is_exported,
+    kept_fields,
     new_row_column,
     read_fields,
     record_fields,
     restore_row,
+    without_keys,
     write_row,
 )
-from memento_tui.formats.round_trip import is_exported, kept_fields, without_keys
 from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects, walk_files
 from memento_tui.model import Memory, Relation
 from memento_tui.model.memory import parse_kind

@@ -30,20 +30,18 @@ from memento_tui.formats.columns import (
     Fields,
     foreign_moment_column,
     foreign_tags_column,
+    format_foreign_moment,
+    is_exported,
+    kept_fields,
     line_column,
     new_row_column,
+    parse_foreign_moment,
     read_fields,
     record_fields,
     restore_row,
     text_column,
-    write_row,
-)
-from memento_tui.formats.round_trip import (
-    format_foreign_moment,
-    is_exported,
-    kept_fields,
-    parse_foreign_moment,
     without_keys,
+    write_row,
 )
 from memento_tui.formats.source_files import (
     JsonLine,

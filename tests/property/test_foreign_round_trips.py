@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from memento_tui.formats import beads, engram, mcp_reference, mem0
 from memento_tui.formats.base import ExportRecord, ImportRecord, Refused
-from memento_tui.formats.round_trip import encode_go_json, format_foreign_moment, parse_foreign_moment
+from memento_tui.formats.columns import encode_go_json, format_foreign_moment, parse_foreign_moment
 from memento_tui.model import Memory, Relation, WorkingItem, make_item, make_memory, make_relation
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=40)

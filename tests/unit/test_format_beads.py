@@ -10,10 +10,10 @@ from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
 from memento_tui.formats import beads
 from memento_tui.formats.base import ExportRecord
+from memento_tui.formats.columns import encode_go_json
 from memento_tui.formats.discovery import find_sources
 from memento_tui.formats.import_export import ImportReport, run_export, run_import
 from memento_tui.formats.registry import detect_format
-from memento_tui.formats.round_trip import encode_go_json
 from memento_tui.model import make_item, make_memory, make_skip
 from tests.unit.format_reading import Reading, reading
 
