@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memento_tui.errors import InvalidInput
-from memento_tui.hosts.codex_toml import TomlServer
 from memento_tui.hosts.files import InstalledCommand, read_host_file, write_host_file
 from memento_tui.hosts.json_entries import SERVER_NAME, AllowedTools, HookEntries, ServerEntry
 from memento_tui.hosts.programs import Programs, json_quoted
 from memento_tui.hosts.registry import HOSTS, Host, HostFile, HostPaths
-from memento_tui.hosts.yaml_entries import YamlServer
+from memento_tui.hosts.yaml_entries import TomlServer, YamlServer
 
 __all__ = [
     "PLUGIN_FOLDER",
