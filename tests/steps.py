@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import pytest
 
-from memento_tui.text.match_starts import StartedPattern
+from memento_tui.text.literals import StartedPattern
 
 __all__ = ["count_steps", "grows_in_proportion"]
 

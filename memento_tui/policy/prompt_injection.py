@@ -29,9 +29,8 @@ from memento_tui.policy.text_views import (
     may_begin_block,
     unescape,
 )
-from memento_tui.text.literals import Literals, PatternFilter
+from memento_tui.text.literals import Literals, PatternFilter, find_matches
 from memento_tui.text.lookalikes import LATIN_LOOKALIKES
-from memento_tui.text.match_starts import find_matches
 
 __all__ = ["fold_text", "judge_join", "judge_text"]
 

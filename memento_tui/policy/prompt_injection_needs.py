@@ -13,8 +13,7 @@ import msgspec
 
 from memento_tui.policy.prompt_injection_languages import language_rules
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, RULE_FLAGS
-from memento_tui.text.literals import Way, required_by_all, required_literals
-from memento_tui.text.match_starts import match_starts
+from memento_tui.text.literals import Way, match_starts, required_by_all, required_literals
 
 __all__ = ["NEEDS_FILE", "RuleNeeds", "needs_as_json", "needs_of_patterns", "stored_needs"]
 

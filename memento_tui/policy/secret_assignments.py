@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from memento_tui.policy.secret_patterns import SPOKEN, SecretSpan, is_key, is_password, is_placeholder
-from memento_tui.text.match_starts import StartedPattern
+from memento_tui.text.literals import StartedPattern
 
 __all__ = ["assignment_spans", "secret_kind_of_field", "secret_word_in"]
 

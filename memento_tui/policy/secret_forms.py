@@ -9,7 +9,7 @@ from functools import cache
 
 import msgspec
 
-from memento_tui.text.match_starts import StartedPattern
+from memento_tui.text.literals import StartedPattern
 
 __all__ = ["CODE_RULES", "COMMAND_RULES", "FormatRule", "form"]
 

@@ -16,7 +16,7 @@ from memento_tui.policy.secret_patterns import (
     is_placeholder,
     turns_of,
 )
-from memento_tui.text.match_starts import StartedPattern
+from memento_tui.text.literals import StartedPattern
 
 __all__ = ["answer_spans", "is_telling_or_worded", "login_spans", "seed_spans"]
 

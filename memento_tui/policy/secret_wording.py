@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from memento_tui.policy.secret_keys import MIN_KEY_CHARACTERS, key_spans
 from memento_tui.policy.secret_logins import answer_spans, login_spans, seed_spans
 from memento_tui.policy.secret_patterns import SPOKEN, SecretSpan, is_password, is_placeholder
-from memento_tui.text.match_starts import StartedPattern
+from memento_tui.text.literals import StartedPattern
 
 __all__ = ["level_signs", "wording_spans"]
 

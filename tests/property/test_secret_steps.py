@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from memento_tui import policy
 from memento_tui.policy.secret_forms import FormatRule
 from memento_tui.policy.secrets import redact_text
-from memento_tui.text.match_starts import StartedPattern
+from memento_tui.text.literals import StartedPattern
 from tests.depth import examples
 from tests.pattern_examples import beginnings_of_repeats
 from tests.steps import grows_in_proportion

@@ -7,8 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, RULE_FLAGS, InjectionRule
-from memento_tui.text.literals import Literals
-from memento_tui.text.match_starts import StartedPattern, find_matches, match_starts
+from memento_tui.text.literals import Literals, StartedPattern, find_matches, match_starts
 from tests.depth import examples
 
 
