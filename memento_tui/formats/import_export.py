@@ -19,11 +19,10 @@ from memento_tui.errors import DataDirectoryError, InvalidInput, MementoError, N
 from memento_tui.formats.base import ExportRecord, ExportReport, Format, ImportRecord, Refused
 from memento_tui.formats.columns import restore_full_text
 from memento_tui.formats.file_places import FilePlace, KnownPlaces, places_of, reads_places, settle_places
-from memento_tui.formats.import_gate import ImportGate
+from memento_tui.formats.import_gate import DrawnLink, ImportGate, RelationCollector, match_positional_records
 from memento_tui.formats.import_plan import ImportPlanner, PlannedRecord, ledger_key, ledger_row
 from memento_tui.formats.memento_jsonl import write as write_own
 from memento_tui.formats.registry import FORMATS, source_name
-from memento_tui.formats.reimport import DrawnLink, RelationCollector, match_positional_records
 from memento_tui.model import AnyRecord, Crystal, Memory, Relation
 from memento_tui.model.claims import as_claimed
 from memento_tui.model.validation import new_id

@@ -16,8 +16,13 @@ from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.formats.base import ImportRecord, Refused, with_id_of_workspace
 from memento_tui.formats.columns import restore_full_text
 from memento_tui.formats.file_places import EXTRA_KEY
-from memento_tui.formats.import_gate import ImportGate
-from memento_tui.formats.reimport import differing_fields, is_extra_name, is_named_by_source, with_values_from
+from memento_tui.formats.import_gate import (
+    ImportGate,
+    differing_fields,
+    is_extra_name,
+    is_named_by_source,
+    with_values_from,
+)
 from memento_tui.model import (
     AnyRecord,
     Crystal,
