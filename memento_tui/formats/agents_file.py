@@ -18,7 +18,15 @@ import msgspec
 from memento_tui import clock
 from memento_tui.errors import InvalidInput
 from memento_tui.formats import agents_file_locations
-from memento_tui.formats.agents_file_locations import FILE_NAMES, instruction_files, is_rule_folder
+from memento_tui.formats.agents_file_locations import (
+    EXTRA_KEY,
+    FILE_NAMES,
+    FilePlace,
+    instruction_files,
+    is_file_name,
+    is_rule_folder,
+    places_of,
+)
 from memento_tui.formats.base import (
     ENDED_STATUSES,
     ExportRecord,
@@ -35,7 +43,6 @@ from memento_tui.formats.base import (
     write_atomically,
     write_error,
 )
-from memento_tui.formats.file_places import EXTRA_KEY, FilePlace, is_file_name, places_of
 from memento_tui.formats.frontmatter import split_note
 from memento_tui.formats.source_files import (
     LoadedFile,

@@ -16,9 +16,9 @@ from memento_tui.api.import_session import ImportSession
 from memento_tui.api.past import Past
 from memento_tui.api.types import Author, ImportedRecord, Progress, Transaction
 from memento_tui.errors import DataDirectoryError, InvalidInput, MementoError, NotAllowed
+from memento_tui.formats.agents_file_locations import FilePlace, KnownPlaces, places_of, reads_places, settle_places
 from memento_tui.formats.base import ExportRecord, ExportReport, Format, ImportRecord, Refused
 from memento_tui.formats.columns import restore_full_text
-from memento_tui.formats.file_places import FilePlace, KnownPlaces, places_of, reads_places, settle_places
 from memento_tui.formats.import_gate import DrawnLink, ImportGate, RelationCollector, match_positional_records
 from memento_tui.formats.import_plan import ImportPlanner, PlannedRecord, ledger_key, ledger_row
 from memento_tui.formats.memento_jsonl import write as write_own

@@ -13,9 +13,9 @@ import msgspec
 from memento_tui.api.import_session import ImportSession
 from memento_tui.api.types import ImportedRecord, record_image
 from memento_tui.errors import InvalidInput, MementoError
+from memento_tui.formats.agents_file_locations import EXTRA_KEY
 from memento_tui.formats.base import ImportRecord, Refused, with_id_of_workspace
 from memento_tui.formats.columns import restore_full_text
-from memento_tui.formats.file_places import EXTRA_KEY
 from memento_tui.formats.import_gate import (
     ImportGate,
     differing_fields,
