@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from memento_tui.api.workspace import Workspace
-from memento_tui.maintenance.code.checker import CodeFinding, WrittenMemory, check_code
+from memento_tui.maintenance.code.checker import CodeFinding, WrittenMemory, check_code, code_citations
 from memento_tui.maintenance.code.git_history import GitHistory
 from memento_tui.maintenance.code.notes import CodeNote, CodeNotes, write_notes
 from memento_tui.model import Memory, Proposal
@@ -25,7 +25,6 @@ from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import Verdict
 from memento_tui.storage.journal import Author
 from memento_tui.storage.transaction import Transaction
-from memento_tui.text.code_citations import code_citations
 
 __all__ = ["CheckedMemory", "CodeReport", "check_code_citations", "cited_files", "refresh_code_notes", "repository_of"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memento_tui.text.code_citations import code_citations
+from memento_tui.maintenance.code.checker import code_citations
 
 
 def cited(text: str) -> list[tuple[str, str]]:
