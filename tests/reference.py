@@ -17,13 +17,13 @@ import msgspec
 from memento_tui import config, errors
 from memento_tui.api.configuration import Setting, all_settings, explained_attributes
 from memento_tui.cli.main import COMMANDS, root
+from memento_tui.config import toml_value
 from memento_tui.formats.registry import FORMATS
 from memento_tui.hosts.programs import BARE_PROGRAMS
 from memento_tui.hosts.registry import HOSTS, Host, HostPaths
 from memento_tui.mcp.profiles import PROFILES
 from memento_tui.mcp.workspaces import open_mcp_workspaces
 from memento_tui.search.query_language import FIELDS
-from memento_tui.text.toml_lines import toml_value
 from memento_tui.tui.commands import markdown_table
 
 FILE = Path(__file__).parents[1] / "REFERENCE.md"

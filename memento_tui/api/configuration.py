@@ -15,14 +15,24 @@ import msgspec
 from memento_tui import config
 from memento_tui.agreements import Destination, agree_by_typing, destinations, refusals
 from memento_tui.api.hub_session import membership_of
-from memento_tui.config import MAX_CONFIG_BYTES, Config, config_of, load_config, read_config_text
+from memento_tui.config import (
+    MAX_CONFIG_BYTES,
+    Config,
+    config_of,
+    line_of,
+    line_of_section,
+    load_config,
+    read_config_text,
+    toml_value,
+    with_value,
+    without_value,
+)
 from memento_tui.errors import DataDirectoryError, InvalidInput, NotFound, ReadOnlyMode
 from memento_tui.paths import DataPaths
 from memento_tui.policy.policy import POLICY_RULES, preset_rules, rules_in_force
 from memento_tui.policy.secrets import redact_text
 from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory, replace_file
 from memento_tui.text.near_names import nearest_name
-from memento_tui.text.toml_lines import line_of, line_of_section, toml_value, with_value, without_value
 
 __all__ = [
     "Setting",

@@ -13,10 +13,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from memento_tui.app_sections import SECTION_NAMES, Tab
-from memento_tui.config import Config, read_config_text
+from memento_tui.config import Config, line_of, line_of_section, read_config_text
 from memento_tui.errors import InvalidInput
 from memento_tui.search.query_language import parse
-from memento_tui.text.toml_lines import line_of, line_of_section
 from memento_tui.tui.command_words import ALIASES, APP_COMMANDS
 from memento_tui.tui.commands import COMMANDS, KeyMap, key_code, key_names
 from memento_tui.tui.sections.memory_commands import CHANGES, ROW_COMMANDS

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from memento_tui.api.configuration import SettingsFile, all_settings
-from memento_tui.config import MAX_CONFIG_BYTES, load_config
+from memento_tui.config import MAX_CONFIG_BYTES, line_of, load_config, with_value, without_value
 from memento_tui.errors import InvalidInput, NotFound, ReadOnlyMode
 from memento_tui.hooks.settings import engine_is_enabled, read_settings
 from memento_tui.paths import DataPaths
-from memento_tui.text.toml_lines import line_of, with_value, without_value
 from tests.files import taking_rights
 from tests.unit.cli_program import Program
 

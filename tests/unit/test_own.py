@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memento_tui.config import load_config
-from memento_tui.text.toml_lines import line_of_section
+from memento_tui.config import line_of_section, load_config
 from memento_tui.tui.commands import KeyMap
 from memento_tui.tui.own import OwnEntries, own_entries
 from tests.unit.cli_program import Program
