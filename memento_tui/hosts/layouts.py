@@ -14,7 +14,7 @@ from memento_tui.hosts.files import InstalledCommand, read_host_file, write_host
 from memento_tui.hosts.json_entries import SERVER_NAME, AllowedTools, HookEntries, ServerEntry
 from memento_tui.hosts.programs import Programs, json_quoted
 from memento_tui.hosts.registry import HOSTS, Host, HostFile, HostPaths
-from memento_tui.hosts.yaml_entries import TomlServer, YamlServer
+from memento_tui.hosts.toml_and_yaml_entries import TomlServer, YamlServer
 
 __all__ = [
     "PLUGIN_FOLDER",

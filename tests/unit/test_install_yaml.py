@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 
 from memento_tui.errors import InvalidInput
 from memento_tui.hosts.programs import Programs
-from memento_tui.hosts.yaml_entries import YamlServer
+from memento_tui.hosts.toml_and_yaml_entries import YamlServer
 from tests.unit.installing import Home, contents
 
 SERVER = YamlServer("mcp_servers", {"command": "/opt/memento", "args": ["--data-dir", "/data", "mcp"]})
