@@ -1,7 +1,8 @@
 """Read ``config.toml``: every setting, its type and its default; and change single values of it.
 
 What a person wrote stays: comments, order and blank lines. Only the plain form is changed, ``name = value`` on one line
-below its ``[section]``. Whoever writes the result compares what it says.
+below its ``[section]``. Whoever writes the result compares what it says with what was meant: a file in another form is
+then refused, and never spoilt.
 """
 
 from __future__ import annotations

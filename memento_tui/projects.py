@@ -2,6 +2,8 @@
 
 A project is a Git repository, named by its common directory: all its worktrees share one memory. Imports nothing but
 the standard library, because hooks ask before every prompt.
+
+Read what the files of a Git repository say of it, without starting git. Standard library only: hooks ask here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,16 @@
 """The embedding model, and an optional cross-encoder that judges contradictions; both local, on the CPU.
 
 Importing this module takes seconds (torch); only the engine does, once it listens. Nothing is ever fetched.
+
+sentence-transformers and torch without what embedding never uses: 200 MB less, and half of the time of importing.
+
+Importing sentence-transformers and loading a model bring scikit-learn and SciPy for evaluations, torch's compiler for
+the marks that functions carry which might be compiled, and its tensors over several machines. So meanwhile the first
+are placeholders that load the real ones when they are called, the marks leave functions as they are, and torch says
+that it knows no other machine. Importing torch brings what computes shapes without numbers, with a package for algebra:
+that is left out, and imported after all for a model that cannot be loaded without it. Afterwards whoever imports the
+real packages gets them, and whoever imports more of torch gets its shapes first; who needs nothing more of it and
+computes with shapes alone (tensors on the device `meta`) imports `torch._meta_registrations`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,11 @@
 """Put the MCP server and the hooks into a host's JSON, and take them out again.
 
 Hooks are added at the end, because Codex remembers which ones a person trusts by their position in the list.
+
+Edit JSON with comments as text: everything that is not changed keeps its bytes, order, comments and white space.
+
+Libraries that read comments write the whole document in their own layout. Here the text is only parsed for the
+positions of the values; an edit inserts or removes characters.
 """
 
 from __future__ import annotations

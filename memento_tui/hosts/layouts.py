@@ -1,4 +1,10 @@
-"""The files of each host, and memento's entries in them."""
+"""The files of each host, and memento's entries in them.
+
+Write Claude Code's plugin: hooks, server, skill and slash commands in one folder.
+
+The folder that comes with memento finds its programs on PATH. `write_plugin` makes one for this machine, whose commands
+are those that `memento install claude-code` would write into the settings.
+"""
 
 from __future__ import annotations
 

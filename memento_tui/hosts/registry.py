@@ -4,6 +4,11 @@ A new host is one entry of `HOSTS`, and a function in `memento_tui.hosts.layouts
 meaning are those of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Cursor 3, OpenCode 1.18 and Claude Desktop.
 
 Standard library only: memento-hook reads this table at every call.
+
+Tell who runs a shell: an agent's host, by the environment variables that it sets, or whoever sits at a terminal.
+
+It is evidence, not proof: a program of the same user account can change its variables and open a terminal of its own.
+SECURITY.md says what that leaves.
 """
 
 from __future__ import annotations

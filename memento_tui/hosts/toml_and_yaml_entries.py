@@ -1,6 +1,12 @@
 """Put the MCP server into a host's YAML, and take it out again; every other line stays as it was written.
 
 Lines are inserted and removed, and what comes of it is read again: it must be what was there, and the server or not.
+
+Put the MCP server into Codex' TOML as one table at the end of the file, and take it out again.
+
+Codex itself uses a library that keeps a document as it is; Python's (tomlkit) moves tables that belong to arrays, mixes
+line ends and cannot add to an inline table. So lines are cut and pasted here, and the standard library's parser checks
+the result: it must hold the former values and the server, and nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""An entry as it travels between machines, the digest that its member signs, and the chain that the hub makes."""
+"""An entry as it travels between machines, the digest that its member signs, and the chain that the hub makes.
+
+The key with which a machine signs what it gives the hub: made here, kept in a file of its own, never sent.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The context of a maintenance run: its stores, its settings, and the record of what it did."""
+"""The context of a maintenance run: its stores, its settings, and the record of what it did.
+
+The memories that share their rarer words with one, for where no engine compares meanings.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Steps of a maintenance run: aging, expiring skips and proposals, comparison in pairs, trust from use."""
+"""Steps of a maintenance run: aging, expiring skips and proposals, comparison in pairs, trust from use.
+
+Offer in Review what was learned on a branch of Git once the branch was merged or is gone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Compare a mirrored note with its memory, render it anew when the memory changed, and write it into the folder."""
+"""Compare a mirrored note with its memory, render it anew when the memory changed, and write it into the folder.
+
+Keep the links in notes and the relations between memories in sync, both ways.
+"""
 
 from __future__ import annotations
 

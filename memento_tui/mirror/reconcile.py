@@ -1,4 +1,7 @@
-"""Decide what becomes of each note: known ones that changed on either side, moved ones, and new ones."""
+"""Decide what becomes of each note: known ones that changed on either side, moved ones, and new ones.
+
+Apply changes of notes to memories; every one passes the policy gate.
+"""
 
 from __future__ import annotations
 

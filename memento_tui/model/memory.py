@@ -1,4 +1,18 @@
-"""Memories, with their trust and lifetime, and relations between them."""
+"""Memories, with their trust and lifetime, and relations between them.
+
+An exposure: one memory that was shown to one agent session.
+
+Infer how long a new memory is meant to live and how far its source is trusted, where nobody says so.
+
+The tier follows from what kind of knowledge it is: decisions, instructions, preferences, patterns, anti-patterns and
+heuristics outlast the work that taught them and go to ``long_term``; a diary serves the work at hand and goes to
+``working``; the rest, what is from outside and what ends within a month go to ``short_term``. Nothing is inferred to be
+``shared``: only a person shares.
+
+The confidence follows from who knows it: the person's own words .9, what an agent worked out .6, a page or another
+outsider .3; .5 where nothing is known, as of a file that does not say. What is made of several memories is as sure as
+the least sure of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Validate the fields that records share (ids, text, tags, namespaces); convert plain values to a typed record."""
+"""Validate the fields that records share (ids, text, tags, namespaces); convert plain values to a typed record.
+
+Every text that a record holds, read from the record's own declaration, so that no field is ever forgotten.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Compare two sequences of lines or words in bounded time."""
+"""Compare two sequences of lines or words in bounded time.
+
+A change of a text as lines and sentences to take or leave, each by itself or with the one that it replaces.
+"""
 
 from __future__ import annotations
 

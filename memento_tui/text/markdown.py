@@ -4,6 +4,8 @@ The block rules are those of CommonMark with tables, read by markdown-it, but fo
 block. Indented lines are text: notes indent what belongs together far more often than they indent code. And fenced code
 ends at the next fence of its kind: in a list, where its lines are often not indented, CommonMark ends it with the item
 and takes the closing fence for the beginning of more code.
+
+Extract headings, links and tags from Markdown text, ignoring code.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@
 Where a full stop may as well end an abbreviation, two sentences stay together: that costs a longer sentence, and the
 other mistake would cut one. Sentence splitters for prose cut names such as ``.NET``, leave the second half of a
 Markdown mark behind, and take seconds for a hundred thousand backticks.
+
+Part texts into statements, and tell which of them another text makes too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One request as a route reads it, checked against schemas, and its answer as Memento Protocol gives it.
 
-Some answers are read as MCP results, ``{"content": [{"type": "text", "text": ...}]}``, others field by field. Every
-failure is JSON with its reason.
+Some answers are read as MCP results, ``{"content": [{"type": "text", "text": ...}]}``, others field by field. A failure
+has its sentence in both places, for a client looks where it expects its answer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""``/v1/memories/recall`` and ``/v1/context``: memories that answer a question, and all that concerns a message."""
+"""``/v1/memories/recall`` and ``/v1/context``: memories that answer a question, and all that concerns a message.
+
+``/v1/settings``: the numbers by which a workspace's recalls are scored.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Run the server of ``memento serve``: listen, report where, and end on a signal."""
+"""Run the server of ``memento serve``: listen, report where, and end on a signal.
+
+Bound what a connection may cost: time limits for heads, bodies and answers, and a limit of open connections.
+
+uvicorn limits the time between two requests (``timeout_keep_alive``) and nothing else: a client that sends half a head
+holds its connection, and a file of the process, for as long as it likes.
+"""
 
 from __future__ import annotations
 

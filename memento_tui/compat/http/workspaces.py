@@ -1,4 +1,7 @@
-"""``/v1/workspaces``, ``/health``, ``/auth``, ``/v1/activity``: workspaces, their counts, accounts and changes."""
+"""``/v1/workspaces``, ``/health``, ``/auth``, ``/v1/activity``: workspaces, their counts, accounts and changes.
+
+``/v1/identity``: who the person's agent is, in prose. There is one identity, so that accounts have none.
+"""
 
 from __future__ import annotations
 

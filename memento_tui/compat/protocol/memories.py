@@ -1,4 +1,10 @@
-"""Tools for memories: remember (also by its older name, store), recall, delete, and their pictures."""
+"""Tools for memories: remember (also by its older name, store), recall, delete, and their pictures.
+
+The links and pictures of a memory, as callers give them and as answers show them.
+
+An agent may attach and see pictures of the directory that its host started the server in, and below. The text of
+a memory is not trusted: the file is checked anew whenever it is shown, by its bytes and not by its name.
+"""
 
 from __future__ import annotations
 

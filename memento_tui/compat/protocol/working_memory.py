@@ -2,6 +2,8 @@
 
 Shared by the MCP tools and HTTP. A workspace needs no preparation here: it is a namespace, and comes into being with
 the first record stored in it.
+
+Tools for the identity crystal and for the state of the memory.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 A memory that came from a note, or was stored as one, keeps its path. Any other gets one that its title and id make up,
 ``notes/<title>.<id>.md``: it stays the same when other notes are stored, and leads back to the memory by the id.
+
+Define results as Memento Vault's clients read them: JSON in the text, one block for each object.
 """
 
 from __future__ import annotations

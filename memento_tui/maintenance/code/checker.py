@@ -2,6 +2,10 @@
 
 A citation counts only if it stood in the repository when the memory was written or last confirmed. So a file of
 another project, a plan and an example are never reported.
+
+Find what a text cites of a code base: paths, symbols and commits.
+
+What is found are candidates. Whether a candidate ever stood in a repository, only the repository knows.
 """
 
 from __future__ import annotations

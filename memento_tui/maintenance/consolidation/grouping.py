@@ -1,4 +1,10 @@
-"""Group memories that belong together by topical tags."""
+"""Group memories that belong together by topical tags.
+
+Find memories that say the same in parts or replace each other, and the text that stands for all of them.
+
+One memory of such a group, the best source, makes every statement of the others, or a newer one in its place: nothing
+is lost when it stands for them, and nothing has to be written anew.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The consolidation steps of a maintenance run: one memory of several, and lessons learned from many."""
+"""The consolidation steps of a maintenance run: one memory of several, and lessons learned from many.
+
+Find lessons that recur in many memories, as lists of sources for a new memory.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Align the sentences of two texts that speak of the same thing, and describe a difference between them.
 
 Only aligned sentences are compared, however long the texts are.
+
+Tell claims, which hold until they change, from records of events, which stay true for ever.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Differences in value: 17 postcards against 25, port 8080 against 9090, Thursday against Friday."""
+"""Differences in value: 17 postcards against 25, port 8080 against 9090, Thursday against Friday.
+
+Read the values that a sentence states: counts, money, dates, durations, versions, weekdays.
+"""
 
 from __future__ import annotations
 

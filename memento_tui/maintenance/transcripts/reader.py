@@ -2,6 +2,8 @@
 
 Transcripts and lines may have any length. Also read: conversations as plain text, ``User: ...``
 and ``Assistant: ...``, or paragraphs that name no speaker.
+
+Strip from a turn the text that a host, a hook or memento itself injected.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Tools for sessions: open and close one, capture its lessons, and distill a transcript."""
+"""Tools for sessions: open and close one, capture its lessons, and distill a transcript.
+
+Tools that look at everything at once: the context of a message, and the status of the memory.
+"""
 
 from __future__ import annotations
 
