@@ -1,7 +1,8 @@
 """Say where the instruction files of a folder lie, and where a section stands in them.
 
 Files are found by the names that hosts read, in hidden folders, and the rules of parts, whose frontmatter is read, and
-changed where the memory of the rule contradicts it; Serena's notes have none. A section's place is kept in its memory's ``extra``, and checked by imports.
+changed where the memory of the rule contradicts it; Serena's notes have none. A section's place is kept in its memory's
+``extra``, and checked by imports.
 """
 
 from __future__ import annotations
