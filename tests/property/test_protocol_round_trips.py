@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memento_tui.formats.base import ExportRecord, ImportRecord, Refused
 from memento_tui.formats.protocol import local, sqlite
-from memento_tui.formats.protocol.local_files import parse_blocks
+from memento_tui.formats.protocol.columns import parse_blocks
 from memento_tui.model import make_crystal, make_item, make_memory, make_relation, make_skip
 from tests.depth import examples
 from tests.unit.protocol_sources import as_file, database, rows

@@ -13,7 +13,7 @@ from memento_tui.formats.base import ExportRecord
 from memento_tui.formats.discovery import find_sources
 from memento_tui.formats.import_export import run_export, run_import
 from memento_tui.formats.protocol import local
-from memento_tui.formats.protocol.local_files import parse_blocks, render_document
+from memento_tui.formats.protocol.columns import parse_blocks, render_document
 from memento_tui.formats.registry import detect_format
 from memento_tui.model import Relation, WorkingItem, make_crystal, make_item, make_memory
 from tests.unit.format_reading import Reading, reading

@@ -30,15 +30,17 @@ from memento_tui.formats.base import (
     namespace_from_parts as namespace_of_parts,
 )
 from memento_tui.formats.columns import write_row
-from memento_tui.formats.protocol.columns import EXTRA_KEY, NO_EXPIRY, as_list
-from memento_tui.formats.protocol.local_files import (
+from memento_tui.formats.protocol.columns import (
     DOCUMENT_HEAD,
+    EXTRA_KEY,
     FILE_FORM,
     ITEM_COLUMNS,
     LINK_FIELDS,
     MEMORY_COLUMNS,
+    NO_EXPIRY,
     SKIP_COLUMNS,
     DocumentBlock,
+    as_list,
     decode_json,
     encode_json,
     is_in_order,
