@@ -10,8 +10,7 @@ import msgspec
 from memento_tui.api.hub_session import HubMembership, HubSession, decode_record
 from memento_tui.api.types import CARD_KEY, HUB_CHANNEL, Author, EntrySource, HubRecord, KnownEntry, Transaction
 from memento_tui.errors import Conflict, InvalidField, InvalidInput, MementoError, NotAllowed, NotFound
-from memento_tui.hub.entries import SENT_EVIDENCE, HubChange, HubEntry, fault_of
-from memento_tui.hub.merge import differing_fields, merge
+from memento_tui.hub.entries import SENT_EVIDENCE, HubChange, HubEntry, differing_fields, fault_of, merge
 from memento_tui.hub.server import HubMember
 from memento_tui.model import (
     AnyRecord,

@@ -11,8 +11,7 @@ import msgspec
 from memento_tui import clock
 from memento_tui.api.hub_session import HubMembership, HubSession, decode_record
 from memento_tui.api.types import CARD_KEY, Change, Entry, HubRecord, record_image
-from memento_tui.hub.entries import SENT_EVIDENCE, SentChange, SigningKey, as_sent
-from memento_tui.hub.merge import rebase, without_trust
+from memento_tui.hub.entries import SENT_EVIDENCE, SentChange, SigningKey, as_sent, rebase, without_trust
 from memento_tui.model import AnyRecord, Memory, Proposal, Relation, Skip, WorkingItem
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import new_id

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.hub.merge import MEANING, differing_fields, merge, rebase
+from memento_tui.hub.entries import MEANING, differing_fields, merge, rebase
 from memento_tui.model import Memory, make_memory
 from tests.clocks import START
 
