@@ -55,8 +55,7 @@ from memento_tui.errors import InvalidInput, MementoError, NotFound
 from memento_tui.mcp.first_answers import EXIT_HOST_GONE, Beginning
 from memento_tui.mcp.profiles import PROFILES
 from memento_tui.mcp.results import UNEXPECTED_ERROR, message_of_error, unknown_tool_message
-from memento_tui.mcp.tools.memories import MemoryTools
-from memento_tui.mcp.tools.proposals import ContradictionTools
+from memento_tui.mcp.tools.memories import ContradictionTools, MemoryTools
 from memento_tui.mcp.tools.sessions import OverviewTools, SessionTools
 from memento_tui.mcp.tools.working_memory import IdentityTools, ItemTools, SkipTools
 from memento_tui.mcp.workspaces import McpWorkspaces, open_mcp_workspaces

@@ -8,8 +8,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ToolAnnotations
 
 from memento_tui.mcp.tool import hints, strict_tool
-from memento_tui.mcp.tools.memories import MemoryTools, RelationTools
-from memento_tui.mcp.tools.proposals import ContradictionTools, ProposalTools
+from memento_tui.mcp.tools.memories import ContradictionTools, MemoryTools, ProposalTools, RelationTools
 from memento_tui.mcp.tools.sessions import DistillTools, OverviewTools, SessionTools
 from memento_tui.mcp.tools.working_memory import IdentityTools, ItemTools, SkipTools
 from memento_tui.mcp.workspaces import McpWorkspaces

@@ -43,7 +43,7 @@ from memento_tui.mcp.schemas import (
     StatusResult,
 )
 from memento_tui.mcp.tool import UNCHANGED, Namespace, Session
-from memento_tui.mcp.tools.proposals import proposal_entry, proposal_lines
+from memento_tui.mcp.tools.memories import proposal_entry, proposal_lines
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model.filters import OneOf
 from memento_tui.model.memory import RECALLED_STATUSES
