@@ -1,6 +1,8 @@
 """An entry as it travels between machines, the digest that its member signs, and the chain that the hub makes.
 
 The key with which a machine signs what it gives the hub: made here, kept in a file of its own, never sent.
+
+Join two changes of one record field by field, and put one machine's change on top of what the hub has now.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Define the columns of Memento Protocol, which its tables, files and HTTP interface share."""
+"""Define the columns of Memento Protocol, which its tables, files and HTTP interface share.
+
+Define the JSON objects and the working-memory document in Memento Protocol's local files.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tools for memories: remember, search, get, update, forget, and relate."""
+"""Tools for memories: remember, search, get, update, forget, and relate.
+
+Tools for an agent's own proposals and for contradictions that a person has to decide.
+"""
 
 from __future__ import annotations
 
