@@ -395,7 +395,7 @@ def _recall_text(
 
 def _threshold_note(request: ApiRequest) -> str:
     """Return a sentence on the threshold that an agent set, which holds for all others; empty where none is set."""
-    threshold = setting_number(request, "recall_threshold")
+    threshold = _setting_number(request, "recall_threshold")
     if threshold is None:
         return ""
     return (
