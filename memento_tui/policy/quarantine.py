@@ -64,7 +64,7 @@ def quarantine_session(store: Store, gate: Gate, session: str) -> QuarantineOutc
     kept: list[tuple[str, str]] = []
     with gate.transaction("quarantine", note=session_note(session), names_only=True) as tx:
         tx.leaves_entry = True  # what the session writes next waits, though nothing of it was told
-        for proposal in store.proposals.waiting_of(session):
+        for proposal in [*store.proposals.waiting_of(session), *_rewritten(store, session, records)]:
             _mark_quarantined(tx, proposal)
         work = _Quarantine(store, gate, tx, session, writes[0].agent)
         for record in records:
@@ -95,9 +95,25 @@ def release_session(store: Store, gate: Gate, session: str) -> QuarantineOutcome
         tx.leaves_entry = True
         for seq in entries:
             _release_entry(store, gate, tx, seq, moved, kept)
+        rewritten = _rewritten(store, session, store.writes.records_of(session))
         waiting = store.proposals.waiting_of(session, QUARANTINED)
+        waiting += [proposal for proposal in rewritten if QUARANTINED in proposal.reasons]
         moved += [(proposal.target, proposal.target_id) for proposal in waiting if _let_in(tx, proposal)]
     return QuarantineOutcome(session, tuple(moved), tuple(kept))
+
+
+def _rewritten(store: Store, session: str, records: Sequence[SessionRecord]) -> list[Proposal]:
+    """Return what is asked about memories of other sessions that one changed while they waited.
+
+    An agent gives itself its name, so that one may rewrite what waits for another of that name.
+    """
+    changed = [one.record_id for one in records if one.record == "memory" and not one.is_created]
+    asked = [proposal for name in changed for proposal in store.proposals.about(name)]
+    return [
+        proposal
+        for proposal in asked
+        if proposal.state in OPEN_PROPOSAL_STATES and proposal.action == "create" and proposal.session != session
+    ]
 
 
 def _require_person(gate: Gate, verb: str) -> None:

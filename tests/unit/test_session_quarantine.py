@@ -219,6 +219,19 @@ def test_what_a_quarantined_session_writes_next_waits_too(workspace: Workspace, 
     assert bad.remember("Exports are named after the month.").status == "active"
 
 
+def test_what_a_quarantined_session_rewrote_while_it_waited_for_another_is_asked_about_as_its_own(
+    workspace: Workspace, good: Workspace, bad: Workspace
+) -> None:
+    memory = good.remember(TEXT, source_type="external")
+    bad.update(memory.id, content=f"{TEXT} Twice.", base_version=memory.version)
+    workspace.sessions.quarantine("bad")
+    (pending,) = workspace.review.list()[0]
+    assert (pending.proposal.session, "quarantined" in pending.proposal.reasons) == ("good", True)
+    workspace.sessions.release("bad")
+    (pending,) = workspace.review.list()[0]
+    assert "quarantined" not in pending.proposal.reasons
+
+
 def test_a_quarantined_session_relates_nothing(workspace: Workspace, bad: Workspace) -> None:
     old, new = workspace.remember(TEXT), workspace.remember("Exports are kept for ten days.")
     bad.remember("Exports are named after the month.")
