@@ -159,7 +159,9 @@ def test_many_risky_writes_are_one_notice_and_a_later_one_names_all_that_wait(
         monkeypatch.setattr(clock, "now", lambda seconds=seconds: start + timedelta(seconds=seconds))
         with agent(data_dir) as writer:
             writer.remember(f"{ATTACK} {seconds} times.")
-    assert [command[-1].partition(".")[0] for command in shown] == ["Something risky waits for your decision"]
+    assert [command[-1].partition(".")[0] for command in shown] == [
+        "Something risky waits for your decision, and can do nothing until then"
+    ]
     monkeypatch.setattr(clock, "now", lambda: start + timedelta(seconds=600))
     with agent(data_dir) as writer:
         writer.remember(f"{ATTACK} For ever.")
