@@ -121,7 +121,7 @@ def parse(source: str, *, now: datetime | None = None, typing: bool = False) -> 
     for token in tokens:
         last = typing and token is tokens[-1] and token.end() == len(source)
         parser.take(token, typing=last)
-    parser.check_something_is_wanted()
+    parser.check_something_is_wanted(source, typing=typing)
     return Query(
         source,
         tuple(parser.words),
@@ -194,11 +194,14 @@ class _QueryParser:
         self.problems: list[str] = []
         self.error = ""
 
-    def check_something_is_wanted(self) -> None:
-        """Note an error where words are to be left out and none is looked for."""
+    def check_something_is_wanted(self, source: str, *, typing: bool) -> None:
+        """Note an error where words are to be left out and none is looked for, or where a text holds none at all."""
         if self.excluded and not self.words:
             text = self.excluded[0].text
             self._refuse(f"-{text:.60} only leaves out what is found. Add a word to look for.")
+        elif source.strip() and not (self.words or self.filters or self.problems):
+            text = source.strip()
+            self._refuse(f"{text:.60} holds no word to look for: only letters and digits are searched.", typing=typing)
 
     def _refuse(self, sentence: str, *, typing: bool = False) -> None:
         """Note a problem that leaves nothing to answer, unless the person is still typing it."""

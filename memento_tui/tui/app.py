@@ -383,6 +383,13 @@ class MementoApp(ErrorBoundary, App[None]):
         own = next((tab.name for tab in self.own.tabs() if tab.key == str(count)), None)
         await (self.action_section(names[place % len(names)]) if own is None else self.go_own(own))
 
+    @work(exclusive=True, group="jump")
+    async def action_jump(self) -> None:
+        """Ask for a letter, and go to the section, or the first row, that it stands for."""
+        from memento_tui.tui.screens.jump import jump  # noqa: PLC0415 - when it is first asked for
+
+        await jump(self)
+
     async def open_section(self, name: str, query: str = "") -> None:
         """Go to a section and show there the rows of ``query``, in that section's own terms."""
         await self.action_section(name)

@@ -49,6 +49,20 @@ async def test_number_keys_and_brackets_lead_through_the_sections(filled: Path) 
         await app.until(lambda: app.app.section.SCOPE == "health", "and back")
 
 
+async def test_a_letter_behind_the_key_that_jumps_leads_to_a_section_and_g_to_the_first_row(filled: Path) -> None:
+    _add_to_config(filled, '[keys]\n"app.jump" = "g"\n"rows.first" = "home"\n')
+    async with opened(filled) as app:
+        await app.press("g", "m")
+        await app.until(lambda: app.app.section.SCOPE == "memories", "the memories are shown")
+        rows = app.app.section.query_one(RecordList)
+        await app.press("j", "j")
+        await app.until(lambda: rows.cursor == 2, "the third row")
+        await app.press("g", "g")
+        await app.until(lambda: rows.cursor == 0, "the first row")
+        await app.press("g", "escape", "g", "e")
+        await app.until(lambda: app.app.section.SCOPE == "health", "Health has the first letter that is left")
+
+
 async def test_a_click_on_a_tab_shows_its_section(filled: Path) -> None:
     async with opened(filled) as app:
         bar = app.app.query_one(TopBar)

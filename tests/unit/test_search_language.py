@@ -143,7 +143,7 @@ def test_a_quotation_mark_that_is_not_closed_is_said_once_and_read_to_the_end(so
         ("navier-stokes a-b", (Word("navier-stokes"), Word("a-b")), ()),
         ("https://x.y/z?q=1", (Word("https://x.y/z?q=1"),), ()),
         ("std::vector foo:bar", (Word("std::vector"), Word("foo:bar")), ()),
-        ("- -- \"\" '' ... [/] *", (), ()),
+        ("alpha - -- \"\" '' ... [/] *", (Word("alpha"),), ()),
         ("", (), ()),
         ("日本 é", (Word("日本"), Word("é")), ()),
     ],
@@ -164,6 +164,8 @@ def test_what_is_no_field_is_looked_for(
         ("-certainity:>=4 word", "There is no field certainity. Did you mean certainty:"),
         ("-draft", "-draft only leaves out what is found. Add a word to look for."),
         ('kind:decision -"two words"', "-two words only leaves out what is found."),
+        ("- -- \"\" '' ... [/] *", "- -- \"\" '' ... [/] * holds no word to look for: only letters and digits"),
+        (" \N{SLIGHTLY SMILING FACE} ", "\N{SLIGHTLY SMILING FACE} holds no word to look for"),
     ],
 )
 def test_a_query_that_cannot_be_answered_as_it_is_says_what_to_do(source: str, sentence: str) -> None:

@@ -219,17 +219,18 @@ def test_what_a_quarantined_session_writes_next_waits_too(workspace: Workspace, 
     assert bad.remember("Exports are named after the month.").status == "active"
 
 
-def test_what_a_quarantined_session_rewrote_while_it_waited_for_another_is_asked_about_as_its_own(
+def test_what_waits_for_another_session_of_the_same_name_and_was_rewritten_says_so(
     workspace: Workspace, good: Workspace, bad: Workspace
 ) -> None:
-    memory = good.remember(TEXT, source_type="external")
-    bad.update(memory.id, content=f"{TEXT} Twice.", base_version=memory.version)
+    pending = good.remember(TEXT, source_type="external")
+    bad.update(pending.id, base_version=pending.version, content="The invoice export is deployed by nobody.")
     workspace.sessions.quarantine("bad")
-    (pending,) = workspace.review.list()[0]
-    assert (pending.proposal.session, "quarantined" in pending.proposal.reasons) == ("good", True)
+    asked = workspace.review.get(pending.id).proposal
+    with pytest.raises(RiskNotAccepted):
+        workspace.review.approve(asked.id, seen=asked.version)
     workspace.sessions.release("bad")
-    (pending,) = workspace.review.list()[0]
-    assert "quarantined" not in pending.proposal.reasons
+    assert workspace.review.get(pending.id).proposal.reasons == ("external_source",)
+    assert workspace.get(pending.id).status == "pending"
 
 
 def test_a_quarantined_session_relates_nothing(workspace: Workspace, bad: Workspace) -> None:
