@@ -11,7 +11,15 @@ import msgspec
 from memento_tui import clock
 from memento_tui.api.hub_session import HubMembership, HubSession, decode_record
 from memento_tui.api.types import CARD_KEY, Change, Entry, HubRecord, record_image
-from memento_tui.hub.entries import SENT_EVIDENCE, SentChange, SigningKey, as_sent, rebase, without_trust
+from memento_tui.hub.entries import (
+    SENT_EVIDENCE,
+    SentChange,
+    SigningKey,
+    as_sent,
+    differing_fields,
+    rebase,
+    without_trust,
+)
 from memento_tui.model import AnyRecord, Memory, Proposal, Relation, Skip, WorkingItem
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import new_id
@@ -214,18 +222,21 @@ class Outbound:
         if not self._may_leave(after):
             return None  # it was private for a while only, and what it became since follows
         return self._public(
-            HubRecord(kind, record_id, 0, None) if known is None else known, before, after, decided, left
+            HubRecord(kind, record_id, 0, None) if known is None else known, (before, after, now), decided, left
         )
 
     def _public(
         self,
         known: HubRecord,
-        before: AnyRecord | None,
-        after: AnyRecord,
+        states: tuple[AnyRecord | None, AnyRecord, AnyRecord | None],
         decided: Iterable[str],
         left: list[HubRecord],
     ) -> SentChange | None:
-        """Return what a change of a shared record becomes at the hub; ``None`` where that has it already."""
+        """Return what a change of a shared record becomes at the hub; ``None`` where that has it already.
+
+        ``states`` are the record before and after the change, and as it is here now.
+        """
+        before, after, now = states
         kind, record_id = known.record, known.record_id
         cards = self._session.state.open_cards(kind, record_id)
         if known.after is None:
@@ -236,6 +247,7 @@ class Outbound:
         if not self._may_leave(before):
             before = known.after  # what changed while it was private was not sent
         withheld = {name for card in cards for name in (card.payload or ("status",))}
+        withheld |= _settled(known.after, after, now)
         rebased, omitted = rebase(known.after, before, after, withheld=withheld, decided=tuple(decided))
         if isinstance(rebased, Memory) and any("other_member" in card.reasons for card in cards):
             rebased = without_trust(rebased)  # this machine's gate has not let in what the hub has
@@ -318,6 +330,17 @@ class Outbound:
             image = record_image(after)
         self._made[kind, record_id] = HubRecord(kind, record_id, base + 1, after)
         return SentChange(kind, record_id, base, after, image)
+
+
+def _settled(at_hub: AnyRecord, after: AnyRecord, now: AnyRecord | None) -> set[str]:
+    """Return the fields in which this machine and the hub agree now, but not with a change that was made before.
+
+    What was written here and taken back while others wrote the same would undo theirs, at the hub alone.
+    """
+    if now is None:
+        return set()
+    now = _as_shared(now)
+    return set(differing_fields(after, now)) - set(differing_fields(at_hub, now))
 
 
 def _facts_of(entry: Entry) -> dict[str, Any]:

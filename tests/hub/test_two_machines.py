@@ -49,6 +49,28 @@ def test_changes_of_different_fields_both_hold_and_of_the_same_field_wait_as_a_c
     assert not laptop.cards()
 
 
+@pytest.mark.parametrize("text", ["one", "zero"])
+def test_what_was_undone_here_does_not_undo_at_the_hub_alone_what_others_did_alike(
+    machine: MakeMachine, text: str
+) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    made = laptop.remember("zero")
+    other = laptop.remember("first")
+    in_step(laptop, desktop)
+    desktop.workspace.update(made.id, content=text)
+    laptop.workspace.forget(made.id)
+    desktop.workspace.forget(made.id)
+    laptop.workspace.update(other.id, content="second")
+    desktop.workspace.update(other.id, content="second")
+    desktop.sync()
+    laptop.workspace.undo()
+    laptop.workspace.undo()
+    in_step(laptop, desktop)
+    for name in (made.id, other.id):
+        mine, theirs = laptop.workspace.get(name), desktop.workspace.get(name)
+        assert (mine.status, mine.content) == (theirs.status, theirs.content)
+
+
 @pytest.mark.parametrize(("approves", "text"), [(True, "one"), (False, "two")])
 def test_the_decision_about_a_card_holds_on_both_machines(machine: MakeMachine, text: str, *, approves: bool) -> None:
     laptop, desktop = machine("laptop"), machine("desktop")
