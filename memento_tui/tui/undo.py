@@ -24,7 +24,7 @@ _PROGRESS_AFTER_SECONDS = 0.3
 _MAX_TITLE_CELLS = 40
 """Cells of the title of what was undone, in the status line."""
 
-_MAX_NAMED_CELLS = 57
+_MAX_NAMED_CELLS = 51
 """Cells of what was undone and its title together: with what follows they fit on a terminal of 80."""
 
 
