@@ -1,4 +1,4 @@
-"""What a tall screen tells of a skip, a working item or an identity below its text."""
+"""What a tall screen tells of a record, of what waits and of the workspace below their texts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import pytest
 import memento_tui
 from memento_tui import clock
 from memento_tui.tui.sections.entry_story import ItemStory, SkipStory
+from memento_tui.tui.sections.health_story import HealthStory
 from memento_tui.tui.sections.identity import IdentitySection
 from memento_tui.tui.sections.identity_text import IdentityStory, change_in_words
-from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart
+from memento_tui.tui.sections.review.queue_story import QueueItemStory
+from memento_tui.tui.views.record_story import MemoryStory, RecordStory, StoryLine, StoryPart
 from tests.tui.app_driver import Driver, opened
 
 HOSTILE = "\x1b]52;c;aGk=\x07[/nope] [@click=app.quit]x\u202e"
@@ -192,3 +194,52 @@ def test_a_part_of_whose_lines_none_has_a_second_word_gives_that_room_to_the_tex
     bare, worded = StoryLine(now, "fact", "", text), StoryLine(now, "fact", "mcp", text)
     assert text in str(list(StoryPart("Bare", [bare]).draw(62, now))[1])
     assert text not in str(list(StoryPart("Worded", [bare, worded]).draw(62, now))[1])
+
+
+async def test_a_memory_tells_what_says_something_alike_and_what_its_session_wrote(data_dir: Path) -> None:
+    with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude", session="s1") as agent:
+        north = agent.remember("The walrus camera in the north is broken.")
+        agent.remember("Ferns have spores.")
+    with memento_tui.open(data_dir) as person:
+        person.remember("The walrus camera in the south is broken.", id="south")
+        person.search("walrus", mode="keyword")
+        person.relate("south", north.id, "supersedes")
+    async with opened(data_dir, TALL, start="memories") as driver:
+        await driver.press("end")
+        told = await _told(driver, MemoryStory)
+        parts = {part.split("\n")[0]: part for part in told.split("\n\n")}
+        assert "replaced by" in parts["Links"]
+        assert "The walrus camera in the south is broken." in parts["Says something alike"]
+        assert "Ferns have spores." in parts["The same session"]
+        assert "walrus" not in parts["The same session"], "that is the memory itself"
+
+
+async def test_the_card_tells_what_was_decided_about_its_writer_and_what_its_session_wrote(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memento_tui.tui.sections.review.evidence_pane._CONTEXT_DELAY_SECONDS", 0.001)
+    with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude", session="s1") as agent:
+        agent.remember("Ferns have spores.")
+        agent.remember(f"A page of walruses. {HOSTILE}", source_type="external")
+        with memento_tui.open(data_dir) as person:
+            (pending,) = person.review.list()[0]
+            person.review.reject(pending.proposal.id, "not ours")
+        agent.remember("A page about otters.", source_type="external")
+    async with opened(data_dir, TALL, start="review") as driver:
+        told = await _told(driver, QueueItemStory)
+        parts = {part.split("\n")[0]: part for part in told.split("\n\n")}
+        assert "rejected" in parts["You decided about claude"]
+        assert "not ours" in parts["You decided about claude"]
+        assert "\x1b" not in told
+        assert "Ferns have spores." in parts["The same session"]
+        assert "otters" not in told, "that is the item itself"
+
+
+async def test_health_tells_how_much_there_is_of_each_kind_and_trust(data: Path) -> None:
+    async with opened(data, TALL, start="health") as driver:
+        told = await _told(driver, HealthStory)
+        parts = {part.split("\n")[0]: part for part in told.split("\n\n")}
+        assert set(parts) >= {"What is remembered", "How far it is trusted", "What it is about"}
+        assert [line.split()[:2] for line in parts["What it is about"].split("\n")[1:2]] == [["sea", "2"]]
+    async with opened(data, LOW, start="health") as driver:
+        assert not driver.app.screen.query_one(HealthStory).display

@@ -47,6 +47,7 @@ def filled(folder: Path) -> Path:
         moment = datetime(2026, 11, 21, 11, tzinfo=UTC)
         wide = "日本語のメモリ 🙂 and \x1b[31mhidden\u202e characters [/nope]"
         put(workspace._store, note(wide, id="wide", created_at=moment, updated_at=moment))
+        workspace.search("rule", mode="keyword")  # what says something alike is found from the first moment on
     return folder
 
 

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from memento_tui.errors import MementoError
 from memento_tui.tui.section import ErrorBoundary, app_of, in_thread
 from memento_tui.tui.sections.review.evidence import FocusedItem, evidence, heading, size_of
-from memento_tui.tui.sections.review.item_story import ItemStory
+from memento_tui.tui.sections.review.queue_story import QueueItemStory
 from memento_tui.tui.text_diff import MIN_SPLIT_WIDTH
 from memento_tui.tui.widgets.frames import ScrollFrame
 
@@ -42,7 +42,7 @@ class EvidencePane(ErrorBoundary, ScrollFrame, can_focus=False):
         self._heading = Static(id="review-heading")
         self._body = Static(id="review-body")
         self._around = Static(id="review-around")
-        self._story = ItemStory()
+        self._story = QueueItemStory()
         self.focused: FocusedItem | None = None
         """The item that is shown."""
         self._split: bool | None = None

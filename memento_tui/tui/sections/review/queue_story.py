@@ -10,13 +10,13 @@ from memento_tui.model import Memory, Skip, WorkingItem
 from memento_tui.tui.sections.review.evidence import FocusedItem
 from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart, memory_parts, session_part
 
-__all__ = ["ItemStory"]
+__all__ = ["QueueItemStory"]
 
 _MOST_DECIDED = 8
 """Earlier decisions about the same writer that are shown."""
 
 
-class ItemStory(RecordStory[FocusedItem]):
+class QueueItemStory(RecordStory[FocusedItem]):
     """What a person would look up before a decision."""
 
     def read(self, workspace: Workspace, record: FocusedItem) -> Sequence[StoryPart]:
