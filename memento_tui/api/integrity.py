@@ -107,7 +107,7 @@ def check_vectors(workspace: Workspace) -> HealthFinding:
 
 
 SILENT_ENGINE_HINT = "End its process: `python -m memento_tui.engine --data-dir` and this directory."
-"""What to do about an engine that does not answer."""
+"""The advice about an engine that does not answer."""
 
 
 def stop_engine(client: SemanticClient) -> bool:

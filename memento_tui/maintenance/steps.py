@@ -476,7 +476,7 @@ def _promote_tier(context: MaintenanceContext, memory: Memory, use: ConfirmedUse
 _BranchState = Literal["open", "merged", "gone"]
 
 _LOCAL, _UPSTREAM = "refs/heads/", "refs/remotes/origin/"
-"""Where a repository holds its branches, and those that it knows of where it was cloned from."""
+"""The folders of a repository that name its branches, and those of the repository that it was cloned from."""
 
 _OWN_COMMITS = ("commit", "cherry-pick", "revert", "am")
 """How the log of a branch begins to name a commit that was made on it: one that has none yet is not merged."""

@@ -246,7 +246,7 @@ def _require_unwritten(
 
 
 _DECIDED_UNREAD = ("quarantine", "release")
-"""What a person does with all that a session wrote, whether they read it or not."""
+"""The actions of a person on everything that a session wrote: they are no sign that it was read."""
 
 
 def _gains_trust(memory: Memory, after: Memory) -> bool:

@@ -131,7 +131,7 @@ _MAX_COMPARED_PAIRS = 2_500
 
 
 _NEXT_SENTENCE = re.compile(r"(?<=[.!?]) (?=\S)")
-"""Where a line is divided: at the one space behind the end of a sentence."""
+"""Match the one space behind the end of a sentence, at which a line is divided."""
 
 
 class ChangeLine(msgspec.Struct, frozen=True):

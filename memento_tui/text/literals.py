@@ -107,7 +107,7 @@ _WITHOUT_WIDTH = frozenset({_constants.AT, _constants.ASSERT_NOT})
 
 
 class _Needs(NamedTuple):
-    """What the matches of a part of a pattern hold."""
+    """The literals that every match of a part of a pattern holds."""
 
     exact: frozenset[str] | None
     """All strings that the part can match, where they are few."""

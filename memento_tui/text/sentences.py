@@ -238,8 +238,8 @@ _MOST_CHARACTERS = 20_000
 
 _MARKED_WORD = re.compile(r"[\w./:-]+")
 _EXACT = re.compile(r"\d|\w[._/]\w")
-"""What makes a word exact: a number, version, path or name with a mark in it. `terms` parts them, and a part of a path
-is another path."""
+"""Match in a word that is exact: a number, version, path or name with a mark in it. `terms` parts them, and a part of a
+path is another path."""
 
 _WORDS = re.compile(r"\w")
 _UNMARKED = re.compile(r"[^\s`]+")

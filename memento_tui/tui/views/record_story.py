@@ -16,7 +16,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.activity import ActivityQuery
 from memento_tui.api.queries import links_of
-from memento_tui.api.types import ActivityRow, ExposureRow
+from memento_tui.api.types import ActivityRow, ExposureRow, MemorySummary
 from memento_tui.errors import MementoError, NotFound
 from memento_tui.model import Memory
 from memento_tui.model.journal_actions import done_words, note_in_words
@@ -232,7 +232,7 @@ class MemoryStory(RecordStory[Memory]):
 
         like = memories_like(workspace, f"{record.title}\n{record.content}", {record.id}, _MOST_OF_EACH)
         alike = [
-            StoryLine(one.memory.updated_at, one.memory.kind, f"{one.likeness:.0%} alike", one.memory.headline)
+            StoryLine(one.memory.updated_at, _kind(one.memory), f"{one.likeness:.0%} alike", one.memory.headline)
             for one in like
         ]
         beside = session_part(workspace, record.source.session, without={record.id})
@@ -259,7 +259,7 @@ def _around(workspace: Workspace, memory: Memory) -> StoryPart:
     except NotFound:  # it was purged a moment ago
         return StoryPart("", [])
     lines = [
-        StoryLine(one.created_at, one.summary.kind, "", one.summary.headline)
+        StoryLine(one.created_at, _kind(one.summary), "", one.summary.headline)
         for one in entries
         if one.summary.id != memory.id
     ]
@@ -283,7 +283,11 @@ def memory_line(memory: Memory) -> StoryLine:
     """Return a memory with its age, its kind and its title; below them how far it is to be trusted, and its text."""
     text = " ".join(memory.content[:_TEXT_CHARACTERS].split())
     standing = ", ".join(caution_labels(memory, clock.now()))
-    return StoryLine(memory.updated_at, memory.kind.replace("_", " "), "", memory.headline, text, standing)
+    return StoryLine(memory.updated_at, _kind(memory), "", memory.headline, text, standing)
+
+
+def _kind(memory: Memory | MemorySummary) -> str:
+    return memory.kind.replace("_", " ")
 
 
 def entry_line(row: ActivityRow) -> StoryLine:
