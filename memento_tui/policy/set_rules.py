@@ -122,18 +122,18 @@ class SetRules:
             evidence["joined"] = joined
         if not reasons and isinstance(record, Memory) and (rejected := self._rejected_like(record)):
             reasons.append("like_rejected")
-            evidence["like_rejected"] = {"id": rejected.id, "text": rejected.content[:_REJECTED_SHOWN]}
+            evidence["like_rejected"] = rejected
         return SetFindings(tuple(reasons), evidence)
 
     def _writes(self, now: datetime) -> int:
         return self._store.writes.count_since(self._author, now - _BURST_SPAN)
 
-    def _rejected_like(self, memory: Memory) -> Memory | None:
-        """Return the memory that a person turned down and that this one says again in nearly its words."""
+    def _rejected_like(self, memory: Memory) -> dict[str, str] | None:
+        """Return id and text of what a person turned down and a memory says again in nearly its words."""
         account = account_of(memory.namespace)
-        for rejected in self._store.memories.last_rejected(_MOST_REJECTED):
-            if account_of(rejected.namespace) == account and is_reworded(memory.content, rejected.content):
-                return rejected
+        for name, namespace, text in self._store.memories.last_rejected(_MOST_REJECTED):
+            if account_of(namespace) == account and is_reworded(memory.content, text):
+                return {"id": name, "text": text[:_REJECTED_SHOWN]}
         return None
 
     def _joined(self, record: AnyRecord, now: datetime, also: Sequence[AnyRecord]) -> dict[str, Any] | None:

@@ -476,11 +476,14 @@ class MemoryQueries:
         with self._database.reading() as connection:
             return [text for text, is_live in connection.execute(query, (limit,)) if is_live]
 
-    def last_rejected(self, limit: int) -> list[Memory]:
-        """Return the memories that a person turned down last, newest first."""
-        where = "status = 'rejected' ORDER BY updated_at DESC, number DESC LIMIT ?"
+    def last_rejected(self, limit: int) -> list[tuple[str, str, str]]:
+        """Return id, namespace and text of the memories that a person turned down last, newest first."""
+        query = (
+            "SELECT id, namespace, content FROM memory WHERE status = 'rejected'"
+            " ORDER BY updated_at DESC, number DESC LIMIT ?"
+        )
         with self._database.reading() as connection:
-            return select_records(connection, Memory, where, (limit,))
+            return [(name, namespace, text) for name, namespace, text in connection.execute(query, (limit,))]
 
     # By relation
 
