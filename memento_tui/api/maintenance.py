@@ -15,14 +15,11 @@ from memento_tui.maintenance.run import MaintenanceReport, run_maintenance
 from memento_tui.maintenance.schedule import Runner
 from memento_tui.meaning import check_installed
 from memento_tui.paths import typed_path
+from memento_tui.storage.long_work import StoppedError
 
 __all__ = ["maintain_workspace"]
 
 _MAX_WAIT_SECONDS = 3600.0
-
-
-class _StoppedWaiting(Exception):
-    """The person ended the run while it waited for the engine."""
 
 
 def maintain_workspace(
@@ -50,15 +47,13 @@ def maintain_workspace(
         semantic = workspace.search_engine.semantic
 
         def embedding(done: int, total: int) -> None:
-            if stopping is not None and stopping.is_set():
-                raise _StoppedWaiting
             if progress is not None:
                 progress("Embedding", done, total)
 
         try:
-            semantic.wait(workspace._store.journal.head(), timeout=_MAX_WAIT_SECONDS, progress=embedding)
+            semantic.wait(workspace._store.journal.head(), timeout=_MAX_WAIT_SECONDS, progress=embedding, stop=stopping)
             meaning = semantic
-        except _StoppedWaiting:
+        except StoppedError:
             return MaintenanceReport((), (), interrupted=True, dry_run=dry_run)
         except EngineUnavailable as error:
             problem = f"Only words were compared: {error}"

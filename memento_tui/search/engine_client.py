@@ -12,7 +12,7 @@ import re
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,8 +23,9 @@ from memento_tui.model.filters import Filter
 from memento_tui.paths import DataPaths
 from memento_tui.processes import engine_command
 from memento_tui.regular_files import open_regular
-from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_NEIGHBOURS, EngineStatus, send_request
+from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_NEIGHBOURS, EngineStatus, OpenRequests, send_request
 from memento_tui.search.lance_filter import compile_lance_filter
+from memento_tui.storage.long_work import raise_if_stopped
 from memento_tui.text.counting import count_of
 from memento_tui.version import __version__
 
@@ -193,11 +194,14 @@ class SemanticClient:
         self._enabled = enabled
         self._launcher = EngineLauncher(paths)
         self._known_ready = False
-        self._closed = threading.Event()
+        self._requests = OpenRequests()
 
     def close(self) -> None:
-        """Start no engine from now on. A running one stays until it has been idle for a while."""
-        self._closed.set()
+        """Start no engine from now on, and wait for no answer. A running one ends once it has been idle for a while."""
+        self._requests.give_up()
+
+    def _send(self, request: Mapping[str, Any], *, seconds: float) -> dict[str, Any]:
+        return send_request(self._paths, request, seconds=seconds, among=self._requests)
 
     # Requests that never wait
 
@@ -215,14 +219,14 @@ class SemanticClient:
     def status(self) -> EngineStatus | None:
         """Return the status of a running engine, ``None`` where none runs; starts nothing."""
         try:
-            return EngineStatus.of(send_request(self._paths, {"op": "status"}, seconds=_ANSWER_SECONDS))
+            return EngineStatus.of(self._send({"op": "status"}, seconds=_ANSWER_SECONDS))
         except OSError:
             return None
 
     def is_silent(self) -> bool:
         """Tell whether an engine runs that does not answer, as one that was suspended; waits five seconds for it."""
         try:
-            send_request(self._paths, {"op": "status"}, seconds=_ANSWER_SECONDS)
+            self._send({"op": "status"}, seconds=_ANSWER_SECONDS)
         except TimeoutError:
             return True
         except OSError:
@@ -255,7 +259,7 @@ class SemanticClient:
                 status = self._probe()
                 if status.state != "ready":
                     return SemanticAnswer(_STATES.get(status.state, "off"), [], status.seq, status.problem)
-            answer = send_request(self._paths, request, seconds=_ANSWER_SECONDS)
+            answer = self._send(request, seconds=_ANSWER_SECONDS)
         except TimeoutError:
             self._known_ready = False
             return SemanticAnswer("warming", [], 0)
@@ -280,15 +284,15 @@ class SemanticClient:
     def _may_start(self) -> bool:
         if not (self._enabled and self._is_starter and is_installed()):
             return False
-        if self._closed.is_set() or not self._paths.database.exists():
+        if self._requests.are_given_up or not self._paths.database.exists():
             return False
         key_id = self._paths.key_id
         return not key_id or is_unlocked(key_id)
 
     def _probe(self) -> EngineStatus:
-        status = EngineStatus.of(send_request(self._paths, {"op": "status"}, seconds=_PROBE_SECONDS))
+        status = EngineStatus.of(self._send({"op": "status"}, seconds=_PROBE_SECONDS))
         if status.version != __version__ and self._may_start():
-            send_request(self._paths, {"op": "stop"}, seconds=_PROBE_SECONDS)
+            self._send({"op": "stop"}, seconds=_PROBE_SECONDS)
             raise ConnectionError("an engine of another version was told to leave")
         self._note(status.state)
         return status
@@ -341,7 +345,7 @@ class SemanticClient:
         try:
             if not self._known_ready:
                 self._probe()
-            answer = send_request(self._paths, request, seconds=seconds)
+            answer = self._send(request, seconds=seconds)
         except TimeoutError:
             self._known_ready = False
             raise EngineUnavailable("The engine is busy and did not answer in time.", "Ask again later.") from None
@@ -375,6 +379,7 @@ class SemanticClient:
         """
         request = {"op": "purge", "ids": list(ids)}
         try:
+            # Given up half-way, the vectors would be left to nobody: a purge is waited for.
             answer = send_request(self._paths, request, seconds=_PURGE_SECONDS)
         except OSError:
             return False
@@ -382,13 +387,21 @@ class SemanticClient:
 
     # Waiting
 
-    def wait(self, seq: int, timeout: float, progress: Callable[[int, int], None] | None = None) -> None:
+    def wait(
+        self,
+        seq: int,
+        timeout: float,
+        progress: Callable[[int, int], None] | None = None,
+        stop: threading.Event | None = None,
+    ) -> None:
         """Wait until the index reflects journal entry ``seq``, starting the engine where none runs.
 
         ``progress`` is called about once a second with how many memories are done, and how many there are to do.
 
         Raises:
-            EngineUnavailable: semantic search is switched off, the engine fails, or ``timeout`` seconds pass.
+            EngineUnavailable: semantic search is switched off, the engine fails, ``timeout`` seconds pass, or this is
+                closed meanwhile.
+            StoppedError: ``stop`` was set.
 
         """
         if not self._enabled:
@@ -396,6 +409,7 @@ class SemanticClient:
         deadline = time.monotonic() + timeout
         most = pending = 0
         while (left := deadline - time.monotonic()) > 0:
+            raise_if_stopped(stop)
             status = self._wait_once(seq, min(1.0, left))
             if status is None:
                 time.sleep(0.05)
@@ -415,7 +429,7 @@ class SemanticClient:
         """Wait for a moment; return the engine's status, or ``None`` while it is starting."""
         request = {"op": "wait", "seq": seq, "timeout": seconds}
         try:
-            status = EngineStatus.of(send_request(self._paths, request, seconds=seconds + _ANSWER_SECONDS))
+            status = EngineStatus.of(self._send(request, seconds=seconds + _ANSWER_SECONDS))
         except TimeoutError:
             return None
         except OSError:

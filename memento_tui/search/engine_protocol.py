@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import os
 import socket
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Self
 
 from memento_tui.locations import check_socket_folder
 from memento_tui.paths import DataPaths
 
-__all__ = ["LONGEST_LINE", "MOST_NEIGHBOURS", "EngineStatus", "send_request"]
+__all__ = ["LONGEST_LINE", "MOST_NEIGHBOURS", "EngineStatus", "OpenRequests", "send_request"]
 
 LONGEST_LINE = 1 << 22
 """Bytes of a request or an answer: the neighbours of many memories."""
@@ -60,18 +62,54 @@ class EngineStatus:
         return cls(**{field.name: answer[field.name] for field in fields(cls) if field.name in answer})
 
 
-def send_request(paths: DataPaths, request: Mapping[str, Any], *, seconds: float) -> dict[str, Any]:
-    """Send one request and return the answer.
+class OpenRequests:
+    """The requests of one client that wait for their answers. Safe for several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connections: set[socket.socket] = set()
+        self.are_given_up = False
+        """Whether no answer is waited for any more."""
+
+    @contextmanager
+    def waiting_on(self, connection: socket.socket) -> Iterator[None]:
+        """Have a request given up with the others while the body waits; `ConnectionError` if they already are."""
+        with self._lock:
+            if self.are_given_up:
+                raise ConnectionAbortedError("nobody waits for the engine any more")
+            self._connections.add(connection)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._connections.discard(connection)
+
+    def give_up(self) -> None:
+        """Let each request that waits fail as if the engine had gone, and every later one at once."""
+        with self._lock:
+            self.are_given_up = True
+            for connection in self._connections:
+                with suppress(OSError):  # the engine may just have gone
+                    connection.shutdown(socket.SHUT_RDWR)
+
+
+def send_request(
+    paths: DataPaths, request: Mapping[str, Any], *, seconds: float, among: OpenRequests | None = None
+) -> dict[str, Any]:
+    """Send one request and return the answer. ``among`` are the requests with which it can be given up.
 
     Raises:
         TimeoutError: the engine took longer than ``seconds``.
-        OSError: there is no engine, or it went away.
+        OSError: there is no engine, it went away, or the request was given up.
 
     """
     path = os.fspath(paths.engine_socket)
     check_socket_folder(os.fspath(paths.root), path)
     deadline = time.monotonic() + seconds
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection,
+        (among or OpenRequests()).waiting_on(connection),
+    ):
         connection.settimeout(_CONNECT_SECONDS)
         connection.connect(path)
         connection.settimeout(seconds)

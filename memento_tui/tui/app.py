@@ -309,8 +309,12 @@ class MementoApp(ErrorBoundary, App[None]):
         yield from self._registry
 
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
-        """Leave; keys that were typed behind the one that leaves are for nobody."""
+        """Leave; keys that were typed behind the one that leaves are for nobody, and so are answers of the engine.
+
+        Work on threads is waited for: an engine that loads or hangs would keep it, and so the terminal, for minutes.
+        """
         self._input_order.close()
+        self.workspace.search_engine.close()
         super().exit(result, return_code, message)
 
     @property

@@ -70,6 +70,7 @@ class Fuzzer:
                 if not self._app.answers():
                     self._came_to_an_end(asked=True)
         if not self._app.leave():
+            self._app.say_where_it_is()
             self._fail("It cannot be left.")
         if self._app.status or self._app.last_words:
             self._fail(f"It ended with status {self._app.status}.")
@@ -92,6 +93,7 @@ class Fuzzer:
     def _came_to_an_end(self, *, asked: bool = False) -> None:
         """Open the app again where it was left in order, else fail."""
         if asked and self._app.watch(0.0):
+            self._app.say_where_it_is()
             self._fail("It hangs.")
         # An app that was told to leave gives the terminal back first, whose own key ctrl+c then is.
         was_leaving = any(burst.deed == "leave" for burst in self._last)
@@ -106,7 +108,7 @@ class Fuzzer:
         report = DataPaths(self._data_dir).crash_report
         crash = report.read_text(encoding="utf-8") if report.is_file() else ""
         words = f"{self._app.last_words[-12_000:]}\n{crash}"
-        raise Crash(f"{what} After {self.done:,} bursts, the last of them:\n{keys}\n\n{words}")
+        raise Crash(f"{what} After {self.done:,} bursts, the last of them:\n{keys}\n\n{words}\n{what}")
 
     def kill_engine(self) -> None:
         """End the engine of the data directory as a crash would, if one runs."""
@@ -119,8 +121,8 @@ class Fuzzer:
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
             self._app.kill()
         self._agent.close()
-        self._engine.close()
         self.kill_engine()
+        self._engine.close()
 
 
 def _described(burst: Burst) -> str:

@@ -27,6 +27,12 @@ _PATIENCE_SECONDS = 60.0
 _LEAVING = "\x1b", "y", "\x1b", "\x1b", "q"
 """Keys that leave the app from anywhere: a dialog, a text that is being typed, a list."""
 
+_STARTS = (
+    "import faulthandler, runpy, signal, sys; faulthandler.register(signal.SIGUSR1); "
+    "runpy.run_module('memento_tui', run_name='__main__', alter_sys=True)"
+)
+"""The app as `python -m memento_tui` starts it; a signal makes it say where its threads are."""
+
 _LIGHT_MODEL = Path(__file__).parents[1] / "journeys" / "light_model"
 
 
@@ -125,6 +131,12 @@ class FuzzedApp:
         """Press the keys that leave, each by itself: Escape and a letter at once are another key; as `write`."""
         return all(self.write(key) and self.watch(0.15) for key in _LEAVING)
 
+    def say_where_it_is(self) -> None:
+        """Let an app that hangs write where each of its threads is; it is among its last words then."""
+        self._drawn += _LEFT_SCREEN
+        os.kill(self.process, signal.SIGUSR1)
+        self.watch(2.0)
+
     def kill(self) -> None:
         """End the app at once."""
         os.kill(self.process, signal.SIGKILL)
@@ -141,4 +153,4 @@ def _become_app(data_dir: Path, home: Path) -> None:
     os.environ.update(
         HOME=str(home), TERM="xterm-256color", COLORTERM="truecolor", PYTHONPATH=path, EDITOR="/bin/true", VISUAL=""
     )
-    os.execv(sys.executable, [sys.executable, "-m", "memento_tui", "--data-dir", str(data_dir)])  # noqa: S606 - this Python
+    os.execv(sys.executable, [sys.executable, "-c", _STARTS, "--data-dir", str(data_dir)])  # noqa: S606 - this Python

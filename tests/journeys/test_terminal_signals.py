@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import termios
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 
 from memento_tui.api import Workspace
 from memento_tui.api.drafts import find_unsaved_texts
-from tests.journeys.real_terminal import Terminal, start_app
+from memento_tui.paths import DataPaths
+from tests.journeys.real_terminal import Terminal, open_app, start_app
 
 _LEAVES_SCREEN = b"\x1b[?1049l"
 _TAKES_SCREEN = b"\x1b[?1049h"
@@ -49,6 +51,17 @@ def test_an_app_that_is_told_to_end_gives_the_terminal_back_and_keeps_what_was_t
     terminal.close()
     assert terminal.wait() == 128 + signal.SIGTERM
     assert "Half a thought about otters" in _kept(workspace)
+
+
+def test_an_app_that_waits_for_an_engine_which_does_not_answer_can_be_left(tmp_path: Path) -> None:
+    paths = DataPaths(tmp_path / "data")
+    paths.root.mkdir(mode=0o700)
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(paths.engine_socket))
+        silent.listen()
+        with open_app(paths.root, "health") as terminal:
+            begun = terminal.press("m")
+            terminal.shows("Maintenance is under way", begun)
 
 
 @pytest.mark.parametrize("stop", [signal.SIGSTOP, signal.SIGTSTP])
