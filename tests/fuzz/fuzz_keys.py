@@ -42,6 +42,8 @@ class Fuzzer:
         self._data_dir, self._home = data_dir, home
         self._agent = FuzzAgent(data_dir)
         self._engine = SemanticClient(DataPaths(data_dir), enabled=True)
+        self._stopped: int | None = None
+        """The process of an engine that was stopped, and answers nobody."""
         self._last: deque[Burst] = deque(maxlen=_BURSTS_REMEMBERED)
         self._app = self._open()
         self.done = 0
@@ -84,6 +86,8 @@ class Fuzzer:
                 self._app.resize(*burst.size)
             case "agent":
                 self._agent.write(burst.number)
+            case "engine" if burst.number % 2 and self._stopped is None:
+                self._stop_engine()
             case "engine":
                 self.kill_engine()
             case "leave":
@@ -110,11 +114,20 @@ class Fuzzer:
         words = f"{self._app.last_words[-12_000:]}\n{crash}"
         raise Crash(f"{what} After {self.done:,} bursts, the last of them:\n{keys}\n\n{words}\n{what}")
 
-    def kill_engine(self) -> None:
-        """End the engine of the data directory as a crash would, if one runs."""
+    def _stop_engine(self) -> None:
+        """Let the engine that runs, if one does, answer nobody until it is killed."""
         if (status := self._engine.status()) is not None:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(status.pid, signal.SIGKILL)
+                os.kill(status.pid, signal.SIGSTOP)
+                self._stopped = status.pid
+
+    def kill_engine(self) -> None:
+        """End the engine of the data directory as a crash would, if one runs."""
+        status = self._engine.status() if self._stopped is None else None
+        process, self._stopped = (self._stopped if status is None else status.pid), None
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
 
     def close(self) -> None:
         """End what still runs."""
