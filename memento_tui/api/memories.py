@@ -29,6 +29,7 @@ from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import check_line, new_id
 from memento_tui.policy.decisions import require_as_written
 from memento_tui.policy.gate import Gate, ProposalDraft, Screened, creation_fingerprint
+from memento_tui.policy.hiding import hides_persons_text
 from memento_tui.policy.policy import AGENT_FIELDS, Verdict, WriteIntent
 from memento_tui.policy.quarantine import QUARANTINED
 from memento_tui.policy.resolution import as_verified, with_changes, withdraw_contradictions
@@ -320,7 +321,7 @@ class MemoryEditor:
                 return ChangeOutcome("applied", memory, removed=removed)
             if after.content != memory.content and (before := self._gate.refused_before(creation_fingerprint(after))):
                 return ChangeOutcome("rejected", memory, before)
-            verdict = self._judge("edit", memory, screened)
+            verdict = self._judge("edit", memory, after, screened)
             if verdict.answer == "propose" and memory.status != "pending":
                 values = {name: getattr(after, name) for name in changes}
                 return self._proposed(tx, "edit", memory, verdict, values, screened.evidence)
@@ -336,15 +337,18 @@ class MemoryEditor:
         is_verified = after.stability != "draft" and memory.stability == "draft"
         return as_verified(after, self._gate.author, tx.now) if is_verified else after
 
-    def _judge(self, action: Literal["edit", "delete"], memory: Memory, screened: Screened | None = None) -> Verdict:
+    def _judge(
+        self, action: Literal["edit", "delete"], memory: Memory, after: Memory, screened: Screened | None = None
+    ) -> Verdict:
         intent = WriteIntent(
             action,
             by_person=self._gate.is_person,
             external=screened is not None and _is_from_outside(memory, screened.record),
             injection_score=0.0 if screened is None else screened.injection_score,
             target_verified=memory.stability != "draft" or memory.pinned,
+            hides_persons=self._gate.origin == "agent" and hides_persons_text(self._store, memory, after, clock.now()),
             secret_found=screened is not None and screened.secret_found,
-            leaves_branch=screened is not None and is_taken_from_branch(memory.namespace, screened.record.namespace),
+            leaves_branch=is_taken_from_branch(memory.namespace, after.namespace),
         )
         return self._gate.judge(intent, None if screened is None else screened.record)
 
@@ -404,7 +408,7 @@ class MemoryEditor:
             gone = msgspec.structs.replace(memory, status="deleted", updated_at=tx.now)
             if base_version is not None and base_version != memory.version:
                 tx.put(gone, base=base_version)  # raises the conflict, with both sides
-            verdict = self._judge("delete", memory)
+            verdict = self._judge("delete", memory, gone)
             if verdict.answer == "propose":
                 return self._proposed(tx, "delete", memory, verdict, {}, {})
             self._withdraw(tx, memory)

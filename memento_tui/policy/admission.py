@@ -19,6 +19,7 @@ from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.memory_fields import SENSITIVITIES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import texts_image
+from memento_tui.policy.hiding import hides_persons_text
 from memento_tui.policy.policy import PolicySettings, WriteIntent, judge, reasons_in_words
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record
@@ -111,7 +112,7 @@ class Admission:
             self._require_alone(tx, clean)
         match clean:
             case Memory():
-                return self._memory(cast("Memory | None", before), clean, screened)
+                return self._memory(tx, cast("Memory | None", before), clean, screened)
             case Crystal():
                 admitted = self._crystal(tx, cast("Crystal | None", before), clean, screened)
                 return self._signed(before, admitted)
@@ -157,7 +158,7 @@ class Admission:
 
     # Memories
 
-    def _memory(self, before: Memory | None, after: Memory, screened: Screened) -> Memory:
+    def _memory(self, tx: Transaction, before: Memory | None, after: Memory, screened: Screened) -> Memory:
         admitted = without_decisions(before, without_persons_name(after))
         if before is None:
             if admitted.status in RECALLED_STATUSES:
@@ -178,7 +179,7 @@ class Admission:
         if _is_set_aside(before, admitted) and before.stability == "draft" and not before.pinned:
             return admitted  # out of recall until a person has looked
         if before.status in RECALLED_STATUSES:
-            self._judge_change(before, admitted, screened)
+            self._judge_change(before, admitted, screened, tx.now)
         return _without_verification(before, admitted)
 
     def _comes_back(self, before: Memory, after: Memory) -> bool:
@@ -192,7 +193,7 @@ class Admission:
         kept = {"version": after.version, "updated_at": after.updated_at}
         return was is not None and _without_counters(msgspec.structs.replace(was, **kept)) == _without_counters(after)
 
-    def _judge_change(self, before: Memory, after: Memory, screened: Screened) -> None:
+    def _judge_change(self, before: Memory, after: Memory, screened: Screened, now: datetime) -> None:
         is_gone = after.status == "deleted" and before.status != "deleted"
         if not is_gone and _same(before, after, (*_MEANING_FIELDS, *_STANDING_FIELDS, "status")):
             return
@@ -204,6 +205,7 @@ class Admission:
                 external=external and not is_gone,
                 injection_score=0.0 if reads_the_same else screened.injection_score,
                 target_verified=before.stability != "draft" or before.pinned,
+                hides_persons=self._origin == "agent" and hides_persons_text(self._store, before, after, now),
                 leaves_branch=self._origin != "maintenance" and is_taken_from_branch(before.namespace, after.namespace),
             )
         )

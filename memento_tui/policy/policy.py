@@ -59,7 +59,10 @@ POLICY_RULES: dict[str, PolicyRule] = {
     ),
     "change_draft": PolicyRule("a change or deletion of a draft", "apply", "apply", "apply"),
     "change_verified": PolicyRule(
-        "a change or deletion of a verified, stable or essential memory", "apply", "propose", "propose"
+        "a change or deletion of a verified, stable or essential memory, or what hides one that you wrote",
+        "apply",
+        "propose",
+        "propose",
     ),
     "consolidation": PolicyRule("a memory made of several", "draft", "propose", "propose", _DRAFT_OR_PROPOSE),
     "distillation": PolicyRule("what is learned from a transcript", "draft", "propose", "propose", _DRAFT_OR_PROPOSE),
@@ -168,6 +171,7 @@ REASONS: dict[str, str] = {
     "injection_suspected": "it reads like orders for a model",
     "secret_found": "it held a secret, which was removed before it was stored",
     "verified_target": "it changes something that a person has verified or made essential",
+    "hides_persons": "you wrote it, and it would be told no longer, later, to fewer or elsewhere",
     "strict_policy": "the strict policy asks a person about every write",
     "own_rule": "a rule in config.toml asks a person about it",
     "held_import": "you asked to look at everything that is imported",
@@ -226,6 +230,8 @@ class WriteIntent(msgspec.Struct, frozen=True):
     origin: Job = ""
     """The job that made it, where that has a rule of its own."""
     secret_found: bool = False
+    hides_persons: bool = False
+    """A person wrote the memory, and it would be told no longer, later, to fewer or elsewhere."""
     leaves_branch: bool = False
     """The memory lies in the namespace of a branch of Git, and would no longer."""
 
@@ -331,5 +337,7 @@ def _changed_memory(intent: WriteIntent) -> Iterator[tuple[str, str]]:
         yield "branch", "leaves_branch"
     if intent.target_verified:
         yield "change_verified", "verified_target"
+    elif intent.hides_persons:
+        yield "change_verified", "hides_persons"
     else:
         yield "change_draft", ""

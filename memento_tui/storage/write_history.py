@@ -146,6 +146,16 @@ class WriteHistoryQueries:
         with self._database.reading() as connection:
             return [int(row[0]) for row in connection.execute(query, (record, record_id, after))]
 
+    def is_written_by_person(self, record: str, record_id: str) -> bool:
+        """Tell whether a person made a record or edited it, whatever became of it since."""
+        query = (
+            "SELECT 1 FROM stored_change AS change INDEXED BY change_record CROSS JOIN entry ON entry.seq = change.seq"
+            " WHERE change.record = ? AND change.record_id = ? AND entry.actor = 'person'"
+            " AND entry.action IN ('remember', 'edit') LIMIT 1"
+        )
+        with self._database.reading() as connection:
+            return connection.execute(query, (record, record_id)).fetchone() is not None
+
     def is_quarantined(self, session: str) -> bool:
         """Tell whether a person took a session out of recall, and neither gave it back nor undid that."""
         since, until = (self.entries_noted(action, session_note(session))[:1] for action in ("quarantine", "release"))

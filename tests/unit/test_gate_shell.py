@@ -72,8 +72,10 @@ def test_an_agents_shell_neither_purges_nor_restores_nor_rejects(
     assert workspace.get(memory.id) == before
 
 
-def test_an_agents_shell_deletes_and_completes_only_what_it_has_read(workspace: Workspace, shell: Shell) -> None:
-    memory = workspace.remember("Payments go to the bank.")
+def test_an_agents_shell_deletes_and_completes_only_what_it_has_read(
+    workspace: Workspace, agent: Workspace, shell: Shell
+) -> None:
+    memory = agent.remember("Payments go to the bank.")
     item = workspace.items.create("Pay the bank")
     skip = workspace.skips.add("vendor/", "not ours", "9d")
     assert isinstance(item, WorkingItem)

@@ -1,0 +1,88 @@
+"""What an agent does that would hide a text of the person waits for them, though nobody verified the text."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.errors import NotAllowed
+
+LONG_AGO, FAR_OFF = datetime(2001, 1, 1, tzinfo=UTC), datetime(2090, 1, 1, tzinfo=UTC)
+
+HIDES: dict[str, dict[str, Any]] = {
+    "restricted": {"sensitivity": "restricted"},
+    "only of the future": {"valid_from": FAR_OFF},
+    "over": {"valid_to": LONG_AGO},
+    "with an end": {"expires_at": FAR_OFF},
+    "told elsewhere": {"namespace": "projects/other"},
+    "another kind": {"kind": "observation"},
+}
+KEEPS: dict[str, dict[str, Any]] = {
+    "began to hold": {"valid_from": LONG_AGO},
+    "confidential": {"sensitivity": "confidential"},
+    "a tag": {"tags": ["payments"]},
+    "another text": {"content": "Payments go to the partner."},
+}
+
+
+@pytest.mark.parametrize("changes", HIDES.values(), ids=HIDES)
+def test_a_change_of_an_agent_that_hides_an_unverified_text_of_the_person_waits(
+    workspace: Workspace, agent: Workspace, changes: dict[str, Any]
+) -> None:
+    memory = workspace.remember("Payments go to the bank.", kind="decision")
+    outcome = agent.update(memory.id, base_version=memory.version, **changes)
+    assert outcome.status == "proposed"
+    assert outcome.proposal is not None
+    assert outcome.proposal.reasons == ("hides_persons",)
+    assert workspace.get(memory.id) == memory
+    workspace.review.approve(outcome.proposal.id)
+    after = workspace.get(memory.id)
+    assert {name: getattr(after, name) for name in changes} == changes
+
+
+@pytest.mark.parametrize("changes", KEEPS.values(), ids=KEEPS)
+def test_a_change_of_an_agent_that_leaves_the_persons_text_told_is_made_at_once(
+    workspace: Workspace, agent: Workspace, changes: dict[str, Any]
+) -> None:
+    memory = workspace.remember("Payments go to the bank.")
+    assert agent.update(memory.id, base_version=memory.version, **changes).status == "applied"
+
+
+def test_an_agent_deletes_no_text_of_the_person_by_itself_and_its_own_at_once(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    persons, own = workspace.remember("Payments go to the bank."), agent.remember("The lift is slow.")
+    assert agent.forget(persons.id, base_version=persons.version).status == "proposed"
+    assert agent.forget(own.id, base_version=own.version).status == "applied"
+    assert (workspace.get(persons.id).status, workspace.get(own.id).status) == ("active", "deleted")
+
+
+def test_a_text_of_the_person_that_an_agent_rewrote_first_is_not_hidden_by_the_next_change(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    memory = workspace.remember("Payments go to the bank.")
+    rewritten = agent.update(memory.id, base_version=memory.version, content="Payments go to the bank!").memory
+    assert agent.update(memory.id, base_version=rewritten.version, sensitivity="restricted").status == "proposed"
+
+
+def test_an_end_that_the_person_set_may_be_put_off_and_not_brought_nearer(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    def with_end(end: datetime) -> str:
+        memory = workspace.remember(f"The lift is slow until {end:%B %d}.", expires_at=clock.now() + timedelta(days=9))
+        return agent.update(memory.id, base_version=memory.version, expires_at=end).status
+
+    assert with_end(clock.now() + timedelta(days=30)) == "applied"
+    assert with_end(clock.now() + timedelta(days=3)) == "proposed"
+
+
+def test_a_writer_that_asks_nobody_hides_no_text_of_the_person(workspace: Workspace, agent: Workspace) -> None:
+    memory = workspace.remember("Payments go to the bank.")
+    with pytest.raises(NotAllowed, match="you wrote it"), agent.gate.transaction("edit") as tx:
+        tx.put(msgspec.structs.replace(memory, sensitivity="restricted"), base=memory.version)
+    assert workspace.get(memory.id) == memory
