@@ -407,15 +407,17 @@ def _extension_text(outcome: dict[str, Any]) -> str:
 def make_decisions(ids: tuple[str, ...], title: str) -> None:
     """Turn skips into standing decisions, which do not end: working items that `memento item` lists.
 
-    One `memento undo` removes the decision and restores the skip.
+    ID@VERSION refuses one that has changed since you read it. One `memento undo` removes the decision and restores the
+    skip.
     """
     if title and len(ids) > 1:
         raise click.UsageError("A title is for one skip; leave it out, or name one ID.")
     with open_workspace() as workspace:
 
         def decide(skip_id: str) -> dict[str, Any]:
-            found = workspace.skips.get(skip_id).id
-            made = workspace.skips.decide(found, title=title)
+            name, version = parse_id_and_version(skip_id)
+            found = workspace.skips.get(name).id
+            made = workspace.skips.decide(found, title=title, base_version=version)
             return {"id": found, "status": "decided", "item": to_plain(made)}
 
         for_each(ids, decide, lambda outcome: f"{outcome['id']}  decided: memento item show {outcome['item']['id']}")

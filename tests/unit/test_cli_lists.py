@@ -65,6 +65,15 @@ def test_skips_are_extended_each_with_its_own_outcome(memento: Program) -> None:
     )
 
 
+def test_a_skip_that_changed_since_it_was_read_becomes_no_decision(memento: Program) -> None:
+    skip = memento.json("skip", "add", "reading vendor/", "--reason", "not ours", "--until", "7d")["id"]
+    memento.run("skip", "edit", skip, "--reason", "third-party code")
+    assert memento.run("skip", "decide", f"{skip}@1").code != 0
+    assert [one["id"] for one in memento.json("skip")["items"]] == [skip]
+    (outcome,) = memento.json("skip", "decide", f"{skip}@2")["outcomes"]
+    assert (outcome["id"], outcome["status"]) == (skip, "decided")
+
+
 def test_a_skip_becomes_a_standing_decision_and_undo_takes_it_back(memento: Program) -> None:
     skip = _skip(memento, "reading vendor/")
     (outcome,) = memento.json("skip", "decide", skip[:8])["outcomes"]
