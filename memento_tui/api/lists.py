@@ -277,8 +277,15 @@ class _GovernedWrites(Generic[EntryT]):
             verdict = self._judge("edit", screened)
             if verdict.answer != "propose" or not is_current:
                 return tx.put(after, base=before.version if base_version is None else base_version)
-            payload = {name: getattr(after, name) for name in changes}
-            return self._gate.propose(tx, ProposalDraft("edit", before, payload, screened.evidence), verdict)
+            draft, verdict = self._gate.edit_draft(
+                before,
+                changes,
+                screened,
+                verdict,
+                make=lambda joined: self._make({**plain, **joined, "updated_at": tx.now}),
+                judge=lambda joined: self._judge("edit", joined),
+            )
+            return self._gate.propose(tx, draft, verdict)
 
     def remove(self, prefix: str, base_version: int | None) -> Proposal | None:
         """Remove a record, or propose it. Raises `InvalidField`, `NotFound`, `AmbiguousId` or `Conflict`."""

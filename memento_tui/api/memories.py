@@ -323,8 +323,15 @@ class MemoryEditor:
                 return ChangeOutcome("rejected", memory, before)
             verdict = self._judge("edit", memory, after, screened)
             if verdict.answer == "propose" and memory.status != "pending":
-                values = {name: getattr(after, name) for name in changes}
-                return self._proposed(tx, "edit", memory, verdict, values, screened.evidence)
+                draft, verdict = self._gate.edit_draft(
+                    memory,
+                    changes,
+                    screened,
+                    verdict,
+                    make=lambda joined: with_changes(memory, joined, tx.now),
+                    judge=lambda joined: self._judge("edit", memory, joined.record, joined),
+                )
+                return self._proposed(tx, draft, verdict)
             written = tx.put(after, base=memory.version)
             withdraw_contradictions(tx, self._store, memory, written)
             self._follow_pending(tx, memory, written, screened)
@@ -352,17 +359,10 @@ class MemoryEditor:
         )
         return self._gate.judge(intent, None if screened is None else screened.record)
 
-    def _proposed(
-        self,
-        tx: Transaction,
-        action: Literal["edit", "delete"],
-        memory: Memory,
-        verdict: Verdict,
-        payload: Mapping[str, Any],
-        evidence: Mapping[str, Any],
-    ) -> ChangeOutcome:
-        proposal = self._gate.propose(tx, ProposalDraft(action, memory, payload, evidence), verdict)
-        return ChangeOutcome("rejected" if proposal.state == "rejected" else "proposed", memory, proposal)
+    def _proposed(self, tx: Transaction, draft: ProposalDraft, verdict: Verdict) -> ChangeOutcome:
+        proposal = self._gate.propose(tx, draft, verdict)
+        status: Literal["proposed", "rejected"] = "rejected" if proposal.state == "rejected" else "proposed"
+        return ChangeOutcome(status, tx.require(Memory, draft.record.id), proposal)
 
     def _asked(self, memory: Memory) -> list[Proposal]:
         """Return the open questions whether a pending memory may stay."""
@@ -410,7 +410,7 @@ class MemoryEditor:
                 tx.put(gone, base=base_version)  # raises the conflict, with both sides
             verdict = self._judge("delete", memory, gone)
             if verdict.answer == "propose":
-                return self._proposed(tx, "delete", memory, verdict, {}, {})
+                return self._proposed(tx, ProposalDraft("delete", memory), verdict)
             self._withdraw(tx, memory)
             return ChangeOutcome("applied", tx.put(gone, base=memory.version))
 

@@ -336,7 +336,8 @@ class ContradictionQueue:
             "suspicion": [{"rule": sign.rule, "quote": sign.quote} for sign in suspicion.signs],
         }
         with self._gate.transaction("suggest") as tx:
-            return self._gate.propose(tx, ProposalDraft("edit", found, payload, evidence), verdict)
+            mine = self._gate.own_waiting(found, payload)
+            return self._gate.propose(tx, ProposalDraft("edit", found, payload, evidence, instead=mine), verdict)
 
     def later(self, contradiction_id: str, until: str | None = None, *, seen: int | None = None) -> Contradiction:
         """Put a contradiction off until a moment (``7d`` by default). Raises like `resolve`."""

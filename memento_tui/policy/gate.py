@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any
@@ -20,7 +20,7 @@ from memento_tui.policy.policy import PolicySettings, Verdict, WriteIntent, judg
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record, redact_text
 from memento_tui.policy.set_rules import SET_REASONS, SetRules, with_findings
-from memento_tui.storage.journal import Author, Origin, origin_of
+from memento_tui.storage.journal import Author, Entry, Origin, origin_of
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
 from memento_tui.storage.transaction import EntrySource, Transaction
@@ -46,6 +46,8 @@ class ProposalDraft(msgspec.Struct, frozen=True):
     """The version that the change was made from, the record's own by default; 0 for one that is not stored yet."""
     session: str = ""
     """The session that wrote the record, where it waits because of that one and not of the author's."""
+    instead: Proposal | None = None
+    """The author's own proposal about the record that waits and is rewritten into this one; see `Gate.own_waiting`."""
 
 
 def _without_secrets(author: Author) -> Author:
@@ -148,11 +150,54 @@ class Gate:
         self.propose(tx, ProposalDraft("create", pending, evidence=evidence, fingerprint=print_), verdict)
         return pending
 
+    def own_waiting(self, record: AnyRecord, payload: Mapping[str, Any]) -> Proposal | None:
+        """Return the author's own edit of a field of ``payload``, for the record as it stands, that waits already.
+
+        It is the same author's where session, agent and channel are the same: a name alone is anybody's. None is
+        returned for a change that a person turned down.
+        """
+        if self.refused_before(fingerprint_of("edit", record_name(record), record.id, _plain(payload))):
+            return None
+        for known in self._store.proposals.about(record.id, record_name(record)):
+            is_open = known.action == "edit" and _still_fits(known, record.version)
+            if is_open and not payload.keys().isdisjoint(known.payload):
+                first = self._store.journal.history(Proposal, known.id)[-1].entry
+                if _writer(first) == _writer(self.author):
+                    return known
+        return None
+
+    def edit_draft(
+        self,
+        record: AnyRecord,
+        changes: Mapping[str, Any],
+        screened: Screened,
+        verdict: Verdict,
+        *,
+        make: Callable[[Mapping[str, Any]], AnyRecord],
+        judge: Callable[[Screened], Verdict],
+    ) -> tuple[ProposalDraft, Verdict]:
+        """Return the proposal of an edit, which takes the place of its author's earlier one, and its verdict.
+
+        So what one author asks of a field is one card, however often it is asked. Other fields of the earlier one are
+        asked for with it: ``make`` makes the record of all of them, and ``judge`` judges it.
+        """
+        values = {name: getattr(screened.record, name) for name in changes}
+        mine = self.own_waiting(record, values)
+        if mine is None or mine.payload.keys() <= values.keys():
+            return ProposalDraft("edit", record, values, screened.evidence, instead=mine), verdict
+        joined = {**mine.payload, **changes}
+        whole = self.screen(make(joined))
+        values = {name: getattr(whole.record, name) for name in joined}
+        reasons = (*verdict.reasons, *judge(whole).reasons, *mine.reasons)
+        evidence = {**mine.evidence, **screened.evidence, **whole.evidence}
+        draft = ProposalDraft("edit", record, values, evidence, instead=mine)
+        return draft, Verdict("propose", tuple(dict.fromkeys(reasons)))
+
     def propose(self, tx: Transaction, draft: ProposalDraft, verdict: Verdict) -> Proposal:
         """Write and return a proposal; one that would do the same and waits, or was rejected, is returned instead."""
         kind, record_id = record_name(draft.record), draft.record.id
         base_version = draft.record.version if draft.base_version is None else draft.base_version
-        plain = msgspec.json.decode(msgspec.json.encode(draft.payload))
+        plain = _plain(draft.payload)
         fingerprint = draft.fingerprint or fingerprint_of(draft.action, kind, record_id, plain)
         known = self._store.proposals.same(fingerprint)
         if known is not None and _is_about(known, record_id) and self._answers(known, base_version):
@@ -168,6 +213,10 @@ class Gate:
             "reasons": verdict.reasons,
             **self._proposer(draft),
         }
+        if (mine := draft.instead) is not None:
+            # Who put it off said so of the record; what moved meanwhile does not matter to a change of what it is now.
+            state = "later" if mine.state == "later" else "pending"
+            return tx.put(msgspec.structs.replace(mine, **fields, state=state), base=mine.version)
         return tx.put(make_proposal(fields), base=0)
 
     def _proposer(self, draft: ProposalDraft) -> dict[str, str]:
@@ -190,6 +239,15 @@ class Gate:
 def _is_about(known: Proposal, record_id: str) -> bool:
     """Tell whether a proposal is about a record. New skips and items are not stored yet: what they say names them."""
     return known.target_id == record_id or (known.action == "create" and known.target in ("skip", "item"))
+
+
+def _plain(payload: Mapping[str, Any]) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(payload))
+    return plain
+
+
+def _writer(author: Author | Entry) -> tuple[str, str, str, str]:
+    return author.actor, author.channel, author.agent, author.session
 
 
 def _still_fits(known: Proposal, base_version: int) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.errors import AmbiguousId, InvalidField, NotAllowed, NotFound
 from memento_tui.formats.import_export import run_export, run_import
@@ -119,13 +120,14 @@ def test_a_beginning_that_several_waiting_records_have_is_ambiguous(workspace: W
 
 
 def test_the_id_of_a_memory_names_no_proposal_where_several_wait_about_it(
-    workspace: Workspace, agent: Workspace
+    workspace: Workspace, agent: Workspace, data_dir: Path
 ) -> None:
     """Else a change that an agent proposes after the person looked would take the decision about the one before."""
     memory = workspace.remember("The port is 8080.", stability="verified")
     agent.update(memory.id, base_version=memory.version, content="The port is 8081.")
     seen = workspace.review.get(memory.id).proposal
-    agent.update(memory.id, base_version=memory.version, content="The port is 6666.")
+    with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude", session="another") as other:
+        other.update(memory.id, base_version=memory.version, content="The port is 6666.")
     for decide in (workspace.review.get, workspace.review.approve, workspace.review.reject, workspace.inbox.find):
         with pytest.raises(AmbiguousId, match=f"Several proposals wait about '{memory.id}'.*{seen.id}"):
             decide(memory.id)
