@@ -30,6 +30,7 @@ from memento_tui.policy.suspicion import suspicion_of
 from memento_tui.storage.store import Store
 
 __all__ = [
+    "TAKES_PLACE_OF",
     "ContradictionQueue",
     "ContradictionWithSides",
     "PendingProposal",
@@ -38,6 +39,10 @@ __all__ = [
     "editable_texts",
     "proposed_record",
 ]
+
+
+TAKES_PLACE_OF = "if you approve, it takes the place of"
+"""The name of the evidence that says which memories a new one supersedes."""
 
 
 class PendingProposal(msgspec.Struct, frozen=True):
@@ -55,6 +60,14 @@ class PendingProposal(msgspec.Struct, frozen=True):
     """Both memories of a contradiction that the proposal would resolve, ``older`` and ``newer``."""
     present_identity: str = ""
     """The text of the identity that one which is proposed would replace."""
+    replaced: tuple[Memory, ...] = ()
+    """The memories whose place a new one takes once it is let in, as its relations say."""
+
+    @property
+    def takes_place_of(self) -> str:
+        """The memories whose place it takes, in words that may hold text of an agent; empty for none."""
+        named = (f'"{one.headline}" ({one.id}, {one.stability})' for one in self.replaced)
+        return ", ".join(named)
 
     @property
     def why(self) -> list[str]:
@@ -81,11 +94,22 @@ class ProposalQueue:
 
     def _pending(self, proposal: Proposal, target: Any) -> PendingProposal:  # noqa: ANN401 - any record
         moved = target is not None and decisions.has_moved(self._store, proposal, target)
-        rests_on = (*evidence_lines(proposal), *suggestion_lines(proposal, self._store), *_other_evidence(proposal))
+        rests_on = [*evidence_lines(proposal), *suggestion_lines(proposal, self._store), *_other_evidence(proposal)]
         is_new_memory = proposal.target == "memory" and proposal.action == "create"
         relations = relations_of(self._store, proposal.target_id, "both") if is_new_memory else ()
         sides, present = self._sides(target), self._present_identity(proposal)
-        return PendingProposal(proposal, target, moved, rests_on, tuple(relations), sides, present)
+        replaced = self._replaced(relations, target)
+        pending = PendingProposal(proposal, target, moved, (), tuple(relations), sides, present, replaced)
+        if pending.takes_place_of:
+            rests_on.append((TAKES_PLACE_OF, pending.takes_place_of))
+        return msgspec.structs.replace(pending, rests_on=tuple(rests_on))
+
+    def _replaced(self, relations: Sequence[Relation], target: Memory | None) -> tuple[Memory, ...]:
+        if target is None:
+            return ()
+        names = [one.dst for one in relations if one.type == "supersedes" and one.src == target.id]
+        found = self._store.memories.get_many(names) if names else {}
+        return tuple(found[name] for name in names if name in found and found[name].status != "deleted")
 
     def _present_identity(self, proposal: Proposal) -> str:
         is_waiting = proposal.target == "crystal" and proposal.state in OPEN_PROPOSAL_STATES

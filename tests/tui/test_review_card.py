@@ -286,6 +286,17 @@ def test_the_effect_of_a_promotion_speaks_of_what_changes_and_not_of_a_text(
         assert "new text" not in shown
 
 
+def test_the_effect_of_a_new_memory_names_what_it_takes_the_place_of(workspace: Workspace, agent: Workspace) -> None:
+    known = agent.remember("Deploy by hand.", title="How to deploy")
+    new = agent.remember("Deploy with make.", source_type="external")
+    agent.relate(new.id, known.id, "supersedes")
+    workspace.verify(known.id)
+    (row,) = workspace.inbox.list()[0]
+    shown = str(heading(read_focused_item(workspace, "proposal", row.id), KeyMap({})))
+    assert f'agents are told it; it takes the place of "How to deploy" ({known.id}, verified).' in shown
+    assert shown.count("takes the place of") == 1
+
+
 async def test_the_card_of_an_undone_decision_comes_back_under_the_cursor(waiting: Path, workspace: Workspace) -> None:
     async with opened(waiting, start="review") as app:
         await _at(app, "one")

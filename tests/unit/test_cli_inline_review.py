@@ -54,6 +54,20 @@ def test_the_riskiest_comes_first_and_each_key_decides_one(queue: Path, keys: Ca
     assert states(queue) == ["active", "pending", "rejected"]
 
 
+def test_what_a_new_memory_takes_the_place_of_is_said_before_it_is_approved(
+    data_dir: Path, keys: Callable[[str], None]
+) -> None:
+    with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude", session="s") as agent:
+        known = agent.remember("The port is 8080.", title="The port")
+        new = agent.remember("A page says that the port is 9090.", source_type="external")
+        agent.relate(new.id, known.id, "supersedes")
+        agent.relate(agent.remember("The lift is slow.").id, new.id, "supersedes")
+    effect = f'it takes the place of: "The port" ({known.id}, draft)\n'
+    keys("q")
+    assert effect in Program(data_dir).run("review", "--inline").err
+    assert effect in Program(data_dir).run("review", "show", new.id).out
+
+
 def test_a_key_that_was_meant_for_the_item_before_decides_nothing(
     queue: Path, keys: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.decision_fields import decision_fields, fields_of_record, value_text
 from memento_tui.api.inbox import inbox_name
-from memento_tui.api.review import ContradictionWithSides, PendingProposal, proposed_record
+from memento_tui.api.review import TAKES_PLACE_OF, ContradictionWithSides, PendingProposal, proposed_record
 from memento_tui.model import Contradiction, Crystal, Memory
 from memento_tui.tui.commands import COMMANDS, KeyMap, key_names
 from memento_tui.tui.display import ago, has_hidden, literal, more_characters, shown, time_ago
@@ -362,7 +362,7 @@ _CONTRADICTION_ANSWERS = (
 )
 _WARNING_STYLE = "bold $text-warning"
 _RISK_STYLE = "bold $text-error"
-_SHOWN_BELOW = {"older", "newer", "the other memory", "about"}
+_SHOWN_BELOW = {"older", "newer", "the other memory", "about", TAKES_PLACE_OF}
 _WARNED_EVIDENCE = {"removed", "reads like orders"}
 """The evidence that is shown as a risk."""
 
@@ -457,6 +457,8 @@ def _effect(focus: FocusedItem) -> Content | None:
         effect = _effect_of_fields(proposal.payload) or effect
     if not effect:
         return None
+    if item.takes_place_of:
+        effect = f"{effect.rstrip('.')}; it takes the place of {item.takes_place_of}."
     told = (
         "" if proposal.action == "create" else f"{_sessions(focus.told.get(proposal.target_id, 0))} told it this week."
     )
