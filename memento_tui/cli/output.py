@@ -232,12 +232,18 @@ _MEDIUM_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 
 def report_error(error: BaseException, *, json_wanted: bool) -> int:
-    """Print an error, as JSON on standard output or in words on standard error; return the exit code."""
+    """Print an error, as JSON on standard output or in words on standard error; return the exit code.
+
+    Where the output itself is full or gone, that is said in words.
+    """
     facts, exit_code = _explain_error(error)
     if os.environ.get("MEMENTO_DEBUG") and not isinstance(error, click.UsageError):
         traceback.print_exception(error)
-    if json_wanted:
-        write(as_json({"error": facts}) + "\n")
+    if json_wanted and not _is_of_output(error):
+        try:
+            write(as_json({"error": facts}) + "\n")
+        except OSError as full:
+            return report_error(full, json_wanted=False)
         return exit_code
     if isinstance(error, click.UsageError) and error.ctx is not None:
         sys.stderr.write(error.ctx.get_usage() + "\n")
@@ -245,6 +251,11 @@ def report_error(error: BaseException, *, json_wanted: bool) -> int:
         if line:
             sys.stderr.write(safe(line) + "\n")
     return exit_code
+
+
+def _is_of_output(error: BaseException) -> bool:
+    """Return whether the output itself is what failed, so that nothing more can be told there."""
+    return isinstance(error, OSError) and error.filename is None and error.errno in _MEDIUM_ERRNOS
 
 
 def _explain_error(error: BaseException) -> tuple[dict[str, Any], int]:
@@ -258,7 +269,7 @@ def _explain_error(error: BaseException) -> tuple[dict[str, Any], int]:
         return _error_object("usage", error.format_message(), ""), _EXIT_USAGE
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         return _error_object("interrupted", "Interrupted.", ""), EXIT_INTERRUPTED
-    if isinstance(error, OSError) and (error.filename is not None or error.errno in _MEDIUM_ERRNOS):
+    if isinstance(error, OSError) and (error.filename is not None or _is_of_output(error)):
         subject = "The output cannot be written" if error.filename is None else str(error.filename)
         return _error_object("system", f"{subject}: {error.strerror}.", ""), _EXIT_USAGE
     message = f"memento failed unexpectedly: {type(error).__name__}: {error}"

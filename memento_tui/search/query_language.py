@@ -368,6 +368,8 @@ def _certainty(value: str, _: datetime) -> Filter:
     if match is None:
         raise InvalidField("certainty", "it takes a number from 1 to 5, with >=, <=, > or < before it, or 2..4")
     if match[3]:
+        if match[3] > match[4]:
+            raise InvalidField("certainty", f"{value} has its ends the wrong way round; say {match[4]}..{match[3]}")
         return Between("certainty", int(match[3]), int(match[4]) + 1)
     low, high = _bounds(match[1] or "=", int(match[2]))
     return Between("certainty", low, high)

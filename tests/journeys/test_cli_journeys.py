@@ -88,7 +88,14 @@ def test_an_output_that_is_full_is_said(shell: Shell) -> None:
     with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
         process = shell.start("list", stdout=full)
         _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (2, b"memento: The output cannot be written: No space left on device.\n")
+        assert (process.returncode, err) == (2, b"memento: The output cannot be written: No space left on device.\n")
+        for arguments in (("list", "--json"), ("show", "none", "--json")):
+            process = shell.start(*arguments, stdout=full)
+            _, err = process.communicate(timeout=60)
+            assert (process.returncode, err) == (
+                2,
+                b"memento: The output cannot be written: No space left on device.\n",
+            )
 
 
 def test_an_interrupt_ends_with_130(shell: Shell) -> None:

@@ -63,7 +63,9 @@ def test_a_quotation_mark_that_is_not_closed_is_said_and_the_rest_is_searched(me
     assert "users endpoint" in ended.out
 
 
-@pytest.mark.parametrize("query", ["users kind:nonsense", "users kindd:fact", "certainty:abc", "-users"])
+@pytest.mark.parametrize(
+    "query", ["users kind:nonsense", "users kindd:fact", "certainty:abc", "certainty:4..2", "-users"]
+)
 def test_a_query_that_cannot_be_used_is_an_error_and_nothing_is_listed(memento: Program, query: str) -> None:
     memento.add("users endpoint")
     ended = memento.run("search", "--", query)
