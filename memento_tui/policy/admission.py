@@ -27,7 +27,7 @@ from memento_tui.policy.set_rules import SetRules, quarantined_writer
 from memento_tui.policy.suspicion import SUSPICIOUS_SCORE
 from memento_tui.storage.journal import FILE_CHANNELS, Origin
 from memento_tui.storage.store import Store
-from memento_tui.storage.tables import TABLES, RecordT, record_name
+from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, record_name
 from memento_tui.storage.transaction import Transaction
 
 __all__ = ["Admission", "identity_is_persons"]
@@ -41,9 +41,12 @@ _STANDING_FIELDS = ("certainty", "sensitivity", "expires_at", "valid_from", "val
 
 
 def identity_is_persons(store: Store, current: Crystal | None) -> bool:
-    """Tell whether a person wrote or approved the identity that holds now."""
+    """Tell whether a person wrote or approved the identity that holds now; where none does, whether they ever did.
+
+    One that was purged leaves none, and the next is not for an agent alone to say.
+    """
     if current is None:
-        return False
+        return store.writes.has_of_person(RECORD_NAMES[Crystal])
     return any(revision.entry.actor == "person" for revision in store.journal.history(Crystal, current.id))
 
 
@@ -231,7 +234,7 @@ class Admission:
                 "create",
                 "crystal",
                 injection_score=screened.injection_score,
-                identity_is_persons=any(identity_is_persons(self._store, crystal) for crystal in replaced),
+                identity_is_persons=any(identity_is_persons(self._store, crystal) for crystal in (replaced or (None,))),
             )
             self._require_free(intent)
         elif before is not None and msgspec.structs.replace(before, status=after.status) != after:

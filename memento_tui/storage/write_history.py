@@ -156,6 +156,15 @@ class WriteHistoryQueries:
         with self._database.reading() as connection:
             return connection.execute(query, (record, record_id)).fetchone() is not None
 
+    def has_of_person(self, record: str) -> bool:
+        """Tell whether a person wrote or decided about any record of a kind, whatever became of it since."""
+        query = (
+            "SELECT 1 FROM stored_change AS change INDEXED BY change_record CROSS JOIN entry ON entry.seq = change.seq"
+            " WHERE change.record = ? AND entry.actor = 'person' LIMIT 1"
+        )
+        with self._database.reading() as connection:
+            return connection.execute(query, (record,)).fetchone() is not None
+
     def is_quarantined(self, session: str) -> bool:
         """Tell whether a person took a session out of recall, and neither gave it back nor undid that."""
         since, until = (self.entries_noted(action, session_note(session))[:1] for action in ("quarantine", "release"))

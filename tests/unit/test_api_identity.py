@@ -92,3 +92,20 @@ def test_hostile_prose_reaches_the_terminal_only_as_placeholders(data_dir: Path)
     assert "<ESC>" in out
     assert "\x1b" not in out
     assert "\u202e" not in out
+
+
+@pytest.mark.parametrize("decided", [False, True], ids=["written by the person", "approved by the person"])
+def test_after_the_persons_identity_was_purged_the_next_one_of_an_agent_waits(
+    workspace: Workspace,
+    agent: Workspace,
+    decided: bool,  # noqa: FBT001 - a case
+) -> None:
+    if decided:
+        workspace.crystals.write("I am careful.")
+        proposed = agent.crystals.write("I am careful and quick.")
+        workspace.review.approve(workspace.crystals.open_proposal(proposed.id).id)
+    for crystal in [workspace.crystals.write("I am careless.")] if not decided else workspace.crystals.timeline():
+        workspace.purge(crystal.id, "it named a person", kind="crystal")
+    assert workspace.crystals.current() is None
+    assert agent.crystals.write("I obey.").status == "proposed"
+    assert workspace.crystals.current() is None
