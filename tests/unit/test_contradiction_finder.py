@@ -50,6 +50,11 @@ def test_a_memory_that_has_expired_contradicts_nothing(ports: Ports) -> None:
     assert ports.finder.write(found) == []
 
 
+def test_what_had_ceased_to_hold_when_the_other_was_written_contradicts_it_not(ports: Ports) -> None:
+    ports.workspace.update(ports.older.id, valid_to="2020-01-01")
+    assert ports.found() == []
+
+
 def test_two_memories_that_both_hold_are_not_asked_about_again_because_of_a_tag(ports: Ports) -> None:
     ports.both_hold()
     ports.workspace.update(ports.newer.id, tags=["network"])

@@ -138,9 +138,9 @@ def _contexts_differ(older: Memory, newer: Memory) -> bool:
 
 
 def _periods_apart(older: Memory, newer: Memory) -> bool:
-    """Tell whether one memory had ceased to be valid when the other began to be."""
+    """Tell whether one memory had ceased to be valid when the other began to be, by default when that was made."""
     return any(
-        one.valid_to is not None and other.valid_from is not None and one.valid_to <= other.valid_from
+        one.valid_to is not None and one.valid_to <= (other.valid_from or other.created_at)
         for one, other in ((older, newer), (newer, older))
     )
 
