@@ -7,6 +7,7 @@ import hmac
 import secrets
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -120,6 +121,10 @@ class ImportSession:
     def novelty(self) -> Novelty:
         """Return a measure of how new further texts are beside the memories as they stand, and beside each other."""
         return self._store.memories.novelty()
+
+    def count_noted(self, note: str, since: datetime) -> int:
+        """Return how many records entries like this session's with a note wrote after a moment."""
+        return self._store.writes.count_noted(self.gate.author, note, since)
 
     def count_all(self) -> int:
         """Return how many memories there are, whatever their status."""

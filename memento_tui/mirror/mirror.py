@@ -95,7 +95,7 @@ class Mirror:
             self.folder.close()
             raise
         context = MirrorContext(session, source, self.folder, self._ledger, hold, within)
-        inbound = InboundChanges(context)
+        self._inbound = inbound = InboundChanges(context)
         self._outbound = OutboundChanges(context, chosen, self._note_written)
         self._relation_sync = RelationSync(context, self._outbound)
         self._reconciler = NoteReconciler(context, inbound, self._outbound)
@@ -169,6 +169,7 @@ class Mirror:
                 yield event
             self._ledger.flush()
             self._refusals = refusals
+            self._inbound.is_first = self._inbound.is_first and not self.is_settled
         except GeneratorExit:
             self._ledger.flush()
             self._start_over()

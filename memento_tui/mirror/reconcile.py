@@ -41,8 +41,12 @@ from memento_tui.policy.gate import ProposalDraft, creation_fingerprint, fingerp
 from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.policy.resolution import with_changes
 from memento_tui.policy.secrets import redact_record
+from memento_tui.policy.set_rules import BURST_SPAN, SetFindings, with_findings
 
 __all__ = ["InboundChanges", "MissingNotes", "NewNotes", "NoteReconciler"]
+
+_FIRST_NOTES, _NEW_NOTES = "first notes", "new notes"
+"""The notes of the entries that take notes in; only the second are counted."""
 
 
 def _memory_of(file: NoteFile, namespace: str) -> Memory:
@@ -60,6 +64,9 @@ class InboundChanges:
         self._ledger = context.ledger
         self._hold = context.hold
         self._editor = context.session.editor
+        self._folder = str(context.folder.root)
+        self.is_first = not context.ledger.steps
+        """Whether the folder is taken in for the first time, which a person asked for: its notes are no burst."""
 
     # New notes
 
@@ -89,7 +96,9 @@ class InboundChanges:
         """
         outcome: dict[str, Memory | Proposal] = {}
         novelty = self._session.novelty()
-        with self._session.transaction("mirror", note="new notes") as tx:
+        note = _FIRST_NOTES if self.is_first else _NEW_NOTES
+        count = 0 if self.is_first else self._session.count_noted(note, clock.now() - BURST_SPAN)
+        with self._session.transaction("mirror", note=note) as tx:
             for file, namespace in files:
                 memory = without_decisions(None, _memory_of(file, namespace))
                 surprise = novelty.measure(f"{memory.title}\n{memory.content}")
@@ -105,8 +114,12 @@ class InboundChanges:
                     injection_score=screened.injection_score,
                     secret_found=screened.secret_found,
                 )
-                verdict = self._held(self._gate.judge(intent))
-                written = self._gate.admit(tx, screened.record, verdict, screened.evidence)
+                verdict, evidence = self._held(self._gate.judge(intent)), screened.evidence
+                count += 1
+                if not self.is_first and 0 < self._gate.rules.burst < count:
+                    verdict = with_findings(verdict, SetFindings(("burst",)))
+                    evidence = {**evidence, "burst": {"folder": self._folder, "writes": count}}
+                written = self._gate.admit(tx, screened.record, verdict, evidence)
                 self._ledger.set_in_sync(file.path, written, file.digest, tx)
                 outcome[file.path] = written
         return outcome

@@ -540,7 +540,9 @@ def _set_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if "session" in evidence:
         yield "its session", str(evidence["session"])
     if "burst" in evidence:
-        yield "written within an hour", f"{evidence['burst']['writes']:,} by the session {evidence['burst']['session']}"
+        burst = evidence["burst"]
+        writer = f"the folder {burst['folder']}" if "folder" in burst else f"the session {burst['session']}"
+        yield "written within an hour", f"{burst['writes']:,} by {writer}"
     if "joined" in evidence:
         joined = evidence["joined"]
         yield "joins with", f"the {joined['other']['record']} {joined['other']['id']}"

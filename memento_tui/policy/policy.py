@@ -190,7 +190,7 @@ REASONS: dict[str, str] = {
     "copied_from_outside": "what it says stands in what a tool returned from outside",
     "joined_orders": "joined with another write of the same agent it reads like orders for a model",
     "like_rejected": "it says again, in nearly the same words, what you turned down",
-    "burst": "its session wrote more in an hour than sessions do",
+    "burst": "its session, or the folder of its note, wrote more in an hour than these do",
     "quarantined": "you took its session out of recall until you have looked at what it wrote",
     "code_gone": "what it cites of the code is gone from the repository",
     "code_changed": "the code that it cites changed since it was written or last confirmed",

@@ -21,13 +21,13 @@ from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
 from memento_tui.text.rewording import is_reworded
 
-__all__ = ["SET_REASONS", "SetFindings", "SetRules", "quarantined_writer", "with_findings"]
+__all__ = ["BURST_SPAN", "SET_REASONS", "SetFindings", "SetRules", "quarantined_writer", "with_findings"]
 
 SET_REASONS = frozenset(("joined_orders", "quarantined", "burst", "like_rejected"))
 """The reason codes of these rules."""
 
-_BURST_SPAN = timedelta(hours=1)
-"""The time in which the writes of one session are counted."""
+BURST_SPAN = timedelta(hours=1)
+"""The time in which the writes of one session, and the new notes of mirrored folders, are counted."""
 
 _TIMES_WITHOUT_SESSION = 10
 """How many times as much callers without a session may write: over HTTP many programs share one name."""
@@ -126,7 +126,7 @@ class SetRules:
         return SetFindings(tuple(reasons), evidence)
 
     def _writes(self, now: datetime) -> int:
-        return self._store.writes.count_since(self._author, now - _BURST_SPAN)
+        return self._store.writes.count_since(self._author, now - BURST_SPAN)
 
     def _rejected_like(self, memory: Memory) -> dict[str, str] | None:
         """Return id and text of what a person turned down and a memory says again in nearly its words."""

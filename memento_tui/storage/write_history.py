@@ -77,6 +77,17 @@ class WriteHistoryQueries:
         with self._database.reading() as connection:
             return int(connection.execute(query, parameters).fetchone()[0])
 
+    def count_noted(self, author: Author, note: str, since: datetime) -> int:
+        """Return how many records an author's entries with a note wrote after a moment, whatever the session."""
+        query = (
+            "SELECT count(*) FROM entry INDEXED BY entry_day CROSS JOIN change ON change.seq = entry.seq"
+            f" WHERE entry.actor = ? AND entry.at >= ? AND change.record IN {_WRITTEN}"
+            " AND entry.channel = ? AND entry.note = ?"
+        )
+        with self._database.reading() as connection:
+            parameters = (author.actor, format_moment(since), author.channel, note)
+            return int(connection.execute(query, parameters).fetchone()[0])
+
     def recent(self, author: Author, since: datetime, limit: int) -> list[AnyRecord]:
         """Return what the author's session, or the agent of its name, wrote last, newest first, each record once."""
         query = (

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.errors import Conflict
 from memento_tui.mirror.mirror import Mirror
@@ -62,3 +63,27 @@ def test_a_proposal_that_its_note_rewrote_is_approved_only_by_who_names_the_vers
     assert workspace.get(memory.id).content == "The port is 8080."
     workspace.review.approve(looked_at.id, seen=2)
     assert workspace.get(memory.id).content == "The port is 6666."
+
+
+def test_notes_that_come_into_a_mirrored_folder_in_a_burst_wait_and_those_of_the_first_time_do_not(
+    data_dir: Path, folder: Path
+) -> None:
+    with (data_dir / "config.toml").open("a") as settings:
+        settings.write("burst = 3\n")
+
+    def come(name: str) -> list[str]:
+        for number in range(5):
+            put(folder, f"{name}-{number}.md", f"The {name} has the number {number * 7919}.")
+        with Mirror(workspace, folder, quiet_seconds=0) as mirror:
+            step(mirror)
+            put(folder, f"{name}-late.md", f"The {name} is late.")
+            step(mirror)
+        found = [one for one in workspace.list("status:active,pending").items if name in one.content]
+        return sorted(one.status for one in found)
+
+    with memento_tui.open(data_dir) as workspace:
+        assert come("lift") == ["active"] * 6
+        assert come("door") == ["active"] * 2 + ["pending"] * 4
+        waiting = [pending.proposal for pending in workspace.review.list()[0]]
+    assert {proposal.reasons for proposal in waiting} == {("burst",)}
+    assert waiting[-1].evidence["burst"] == {"folder": str(folder), "writes": 7}
