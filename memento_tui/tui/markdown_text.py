@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from textual.content import Content
 
 from memento_tui.tui.display import literal, shown
+from memento_tui.tui.markdown_table import draw_table, table_lines
 
 __all__ = ["draw_markdown"]
 
@@ -27,6 +28,8 @@ _INLINE = re.compile(
 _BAR = "\N{BOX DRAWINGS LIGHT VERTICAL} "
 _DOT = "\N{BULLET} "
 _RULE_CELLS = 20
+_TABLE_CELLS = 80
+"""Cells that a table may take where nothing is said of them."""
 
 _LANGUAGES = {
     **{name: name for name in ("python", "bash", "json", "yaml", "toml", "sql", "rust", "go", "c", "java", "html")},
@@ -44,18 +47,23 @@ _MAX_HIGHLIGHTED_CHARACTERS = 4_000
 """Characters of one block of code that are highlighted, which takes some milliseconds; a longer one is plain."""
 
 
-def draw_markdown(text: str) -> Content:
+def draw_markdown(text: str, width: int = _TABLE_CELLS) -> Content:
     """Return a Markdown text, which need not be safe to show, with its marks drawn as styles.
 
-    Lines stay lines. What this does not know, tables and HTML among it, stays as it is written.
+    Lines stay lines, and a table is drawn within ``width`` cells. What this does not know, HTML among it, stays as it
+    is written.
     """
     lines = shown(text, multiline=True).split("\n")
-    return Content("\n").join(_drawn(lines))
+    return Content("\n").join(_drawn(lines, width))
 
 
-def _drawn(lines: Sequence[str]) -> Iterator[Content]:
+def _drawn(lines: Sequence[str], width: int) -> Iterator[Content]:
     at = 0
     while at < len(lines):
+        if length := table_lines(lines, at):
+            yield from draw_table(lines[at : at + length], width, _inline)
+            at += length
+            continue
         fence = _FENCE.fullmatch(lines[at])
         if fence is None:
             yield _line(lines[at])

@@ -104,16 +104,17 @@ def _expiry_text(memory: Memory, now: datetime) -> Iterator[str]:
         yield f"expired {ago(memory.expires_at, now)} ago" if past else f"expires {ago(memory.expires_at, now)}"
 
 
-def memory_body(
-    memory: Memory, query: Query | None = None, *, whole: bool = False, as_markdown: bool = False
-) -> Content:
-    """Return the content with the query's words marked; a long one is cut, with a note, unless ``whole`` is set."""
+def memory_body(memory: Memory, query: Query | None = None, *, whole: bool = False, markdown_width: int = 0) -> Content:
+    """Return the content with the query's words marked; a long one is cut, with a note, unless ``whole`` is set.
+
+    It is drawn as Markdown, its tables within ``markdown_width`` cells, where that is not 0.
+    """
     limit = len(memory.content) if whole else _LONGEST_PREVIEW
     text = memory.content[:limit]
-    if as_markdown:
+    if markdown_width:
         from memento_tui.tui.markdown_text import draw_markdown  # noqa: PLC0415 - with the first preview
 
-        body = draw_markdown(text)
+        body = draw_markdown(text, markdown_width)
     else:
         body = literal(text, multiline=True)
     if query is not None:

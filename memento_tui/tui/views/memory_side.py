@@ -17,6 +17,9 @@ from memento_tui.tui.widgets.frames import Frame, ScrollFrame
 
 __all__ = ["MemorySide", "Preview", "SideSubject"]
 
+_MAX_TEXT_CELLS = 99
+"""Cells of the widest line of a text: what the style of its widget leaves."""
+
 
 class Preview(ScrollFrame, can_focus=False):
     """A preview of a memory as Markdown, or as plain text on request; its story, which is the present's, if wanted."""
@@ -31,6 +34,8 @@ class Preview(ScrollFrame, can_focus=False):
         self._query: Query | None = None
         self._whole_id: str | None = None
         """The memory whose whole text was asked for."""
+        self._drawn_width = 0
+        """The cells that the Markdown was drawn for; 0 where none is shown."""
         self.as_markdown = True
         """Whether Markdown is drawn; `toggle_markdown` changes it."""
 
@@ -77,8 +82,14 @@ class Preview(ScrollFrame, can_focus=False):
         self.call_after_refresh(self._show_story)
 
     def on_resize(self) -> None:
-        """Tell more of the memory where there is room now."""
+        """Draw the tables of the text as wide as it is now, and tell more of the memory where there is room."""
+        if self._drawn_width not in (0, self._body_width):
+            self._show_body()
         self.call_after_refresh(self._show_story)
+
+    @property
+    def _body_width(self) -> int:
+        return max(min(self.text_width, _MAX_TEXT_CELLS), 1)
 
     def _show_story(self) -> None:
         if self._story is None:
@@ -92,8 +103,9 @@ class Preview(ScrollFrame, can_focus=False):
         if memory is None:
             self._body.update(Content(""))
             return
+        self._drawn_width = self._body_width if self.as_markdown else 0
         whole = self._whole_id == memory.id
-        self._body.update(memory_body(memory, self._query, whole=whole, as_markdown=self.as_markdown))
+        self._body.update(memory_body(memory, self._query, whole=whole, markdown_width=self._drawn_width))
 
     def show_whole(self) -> None:
         """Draw all of the text, however long it is, until another memory is shown."""
