@@ -19,7 +19,7 @@ from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.memory_fields import SENSITIVITIES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import texts_image
-from memento_tui.policy.hiding import hides_persons_text
+from memento_tui.policy.hiding import hides_persons_text, is_persons_text
 from memento_tui.policy.policy import PolicySettings, WriteIntent, judge, reasons_in_words
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record
@@ -270,6 +270,13 @@ class Admission:
                 raise NotAllowed(
                     f"The memory {relation.dst} is verified or essential; only a person says that another takes its"
                     " place.",
+                    "Remember what is new; the person decides about the old.",
+                )
+            source = tx.get(Memory, relation.src)
+            is_told = source is not None and source.status != "pending"
+            if replaced is not None and is_told and self._origin == "agent" and is_persons_text(self._store, replaced):
+                raise NotAllowed(
+                    f"A person wrote the memory {relation.dst}; only a person says that another takes its place.",
                     "Remember what is new; the person decides about the old.",
                 )
         return relation

@@ -8,14 +8,17 @@ from memento_tui.model import Memory
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
 
-__all__ = ["hides_persons_text"]
+__all__ = ["hides_persons_text", "is_persons_text"]
 
 
 def hides_persons_text(store: Store, before: Memory, after: Memory, now: datetime) -> bool:
     """Tell whether a change hides, from all who are told it or from some of them, a memory that a person wrote."""
-    return _is_hidden_by(before, after, now) and (
-        before.source_type == "user" or store.writes.is_written_by_person(record_name(before), before.id)
-    )
+    return _is_hidden_by(before, after, now) and is_persons_text(store, before)
+
+
+def is_persons_text(store: Store, memory: Memory) -> bool:
+    """Tell whether a memory is in a person's words, or was before somebody else rewrote it."""
+    return memory.source_type == "user" or store.writes.is_written_by_person(record_name(memory), memory.id)
 
 
 def _is_hidden_by(before: Memory, after: Memory, now: datetime) -> bool:

@@ -86,3 +86,14 @@ def test_a_writer_that_asks_nobody_hides_no_text_of_the_person(workspace: Worksp
     with pytest.raises(NotAllowed, match="you wrote it"), agent.gate.transaction("edit") as tx:
         tx.put(msgspec.structs.replace(memory, sensitivity="restricted"), base=memory.version)
     assert workspace.get(memory.id) == memory
+
+
+def test_an_agent_puts_nothing_in_the_place_of_a_text_of_the_person_unless_the_person_is_asked(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    memory, told = workspace.remember("Payments go to the bank."), agent.remember("Payments go to the partner.")
+    with pytest.raises(NotAllowed, match="A person wrote"):
+        agent.relate(told.id, memory.id, "supersedes")
+    waits = agent.remember("A page says that payments go to the partner.", source_type="external")
+    agent.relate(waits.id, memory.id, "supersedes")
+    assert memory.id in workspace.review.get(waits.id).takes_place_of

@@ -272,11 +272,12 @@ def test_a_suggested_answer_may_be_replaced_by_the_persons_own(workspace: Worksp
 
 
 def test_resolving_a_contradiction_closes_what_was_suggested_and_undo_opens_it_again(
-    workspace: Workspace, agent: Workspace
+    workspace: Workspace, agent: Workspace, data_dir: Path
 ) -> None:
     clash(workspace)
-    for answer in ("newer_supersedes", "older_stands"):
-        agent.contradictions.resolve("clash", answer)
+    agent.contradictions.resolve("clash", "newer_supersedes")
+    with memento_tui.open(data_dir, actor="agent", channel="mcp", agent="claude", session="another") as other:
+        other.contradictions.resolve("clash", "older_stands")
     waiting = names(workspace)
     assert len(waiting) == 3
     workspace.contradictions.resolve("clash", "not_a_contradiction")
