@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
 from functools import cache
 from operator import attrgetter
 from typing import Any, Literal, TypeVar, get_args, get_origin
@@ -15,7 +16,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import msgspec
 
 from memento_tui.errors import InvalidField
-from memento_tui.moments import parse_moment
+from memento_tui.moments import parse_moment, parse_span
 from memento_tui.text.near_names import folded
 
 __all__ = [
@@ -272,8 +273,12 @@ def convert_fields(
             raise InvalidField(str(name)[:60], "is not a field that this record has", f"It has {', '.join(known)}.")
     values = dict(fields)
     for name in moments:
-        if values.get(name) is not None:
-            values[name] = parse_moment(values[name], name)
+        if (value := values.get(name)) is not None:
+            if name == "expires_at" and isinstance(value, str) and parse_span(value) == timedelta(0):
+                raise InvalidField(
+                    name, f"is not in the future: {value!r:.60} is over at once", "Give a span such as 7d."
+                )
+            values[name] = parse_moment(value, name)
     try:
         return msgspec.convert(values, record, strict=False)
     except msgspec.ValidationError as error:

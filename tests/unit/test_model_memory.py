@@ -82,6 +82,8 @@ def test_a_memory_needs_no_more_than_a_text() -> None:
         ({"verified_by": "a\nb"}, "verified_by", "must be one line"),
         ({"validity_context": "a\nb"}, "validity_context", "must be one line"),
         ({"colour": "red"}, "colour", "is not a field that this record has"),
+        ({"content": "x", "expires_at": "0d"}, "expires_at", "is not in the future: '0d' is over at once"),
+        ({"content": "x", "expires_at": "00 hours"}, "expires_at", "is not in the future"),
     ],
 )
 def test_a_broken_rule_is_told_by_field_and_reason(fields: dict[str, Any], field: str, reason: str) -> None:
