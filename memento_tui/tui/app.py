@@ -274,7 +274,9 @@ class MementoApp(ErrorBoundary, App[None]):
     async def _carry_out(self, event: events.Event) -> None:
         """Carry out a key or a click; remember when the person acted, before anything else sees the event."""
         if isinstance(event, events.Key | events.MouseDown):
-            self.typed.note(event)
+            may_be_held = self.typed.may_be_held(event)
+            is_pressed_again = may_be_held and not await self._input_order.is_repeated(event)
+            self.typed.note(event, is_pressed_again=is_pressed_again)
         try:
             await super().on_event(event)
         except Exception as error:  # noqa: BLE001 - what Textual does with those of its own handlers

@@ -28,6 +28,12 @@ __all__ = ["InputOrder", "TypedInput", "survive_unknown_keys"]
 _JUST_NOW_SECONDS = 0.5
 """How long after a key a row that comes up is taken for one that the key led to."""
 
+_FIRST_REPEAT_SECONDS = 0.7
+"""Within how many seconds a key that is held is sent for the second time: terminals let .25 to .66 s pass."""
+
+_REPEAT_SECONDS = 0.15
+"""Within how many seconds a key that is held is sent again from then on: the slowest terminals each .1 s."""
+
 
 class TypedInput:
     """The key or click that is being carried out."""
@@ -36,15 +42,31 @@ class TypedInput:
         self.carried_out_at = 0.0
         """When the last one began to be carried out, on the monotonic clock."""
         self.seconds_since_same_key = inf
-        """Seconds between the key and the one before it, where that was the same key; infinite where it was another."""
+        """Seconds between the key and the one before it, where that was the same key; infinite where it was another.
+
+        It is infinite, too, where a key that may have been held turned out to be pressed again.
+        """
         self._typed_at = 0.0
         self._key = ""
         self._done_at = 0.0
+        self._is_for_rows = False
 
-    def note(self, event: events.Key | events.MouseDown) -> None:
-        """Note a key or a click, before anything else sees it."""
+    def note_is_for_rows(self) -> None:
+        """Note that the key does something to rows, so that it matters whether it is held."""
+        self._is_for_rows = True
+
+    def may_be_held(self, event: events.Key | events.MouseDown) -> bool:
+        """Return whether a key that is not noted yet may be the one before, held: what follows it tells."""
+        if not (isinstance(event, events.Key) and event.key == self._key and self._is_for_rows):
+            return False
+        return _REPEAT_SECONDS <= event.time - self._typed_at < _FIRST_REPEAT_SECONDS
+
+    def note(self, event: events.Key | events.MouseDown, *, is_pressed_again: bool = False) -> None:
+        """Note a key or a click, before anything else sees it; ``is_pressed_again`` where it is surely not held."""
         key = event.key if isinstance(event, events.Key) else ""
-        self.seconds_since_same_key = event.time - self._typed_at if key and key == self._key else inf
+        is_same = bool(key) and key == self._key and not is_pressed_again
+        self.seconds_since_same_key = event.time - self._typed_at if is_same else inf
+        self._is_for_rows = False
         self.carried_out_at, self._typed_at, self._key = monotonic(), event.time, key
 
     def note_done(self) -> None:
@@ -83,6 +105,9 @@ _QUIET_ROUNDS = 6
 
 _MAX_WAIT_SECONDS = 1.0
 """How long a key waits at most; a part that takes longer to appear is no reason to take no keys."""
+
+_LOOK_SECONDS = 0.01
+"""How often is looked for the key that follows one that may be held."""
 
 _MAX_UNDRAWN_SECONDS = 0.1
 """How long the screen is not drawn at most, for the sake of what a key leads to."""
@@ -128,6 +153,13 @@ class InputOrder:
         self._waiting.append(event)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
+
+    async def is_repeated(self, event: events.Event) -> bool:
+        """Return whether the same key follows so soon that it is held; wait as long as that may be."""
+        ends = event.time + _REPEAT_SECONDS
+        while not (keys := [one for one in self._waiting if isinstance(one, events.Key)]) and monotonic() < ends:  # noqa: ASYNC110 - it ends by itself
+            await asyncio.sleep(_LOOK_SECONDS)
+        return bool(keys) and isinstance(event, events.Key) and keys[0].key == event.key and keys[0].time < ends
 
     def drop(self) -> None:
         """Drop what was typed until now: it was meant for what has just been answered."""

@@ -73,6 +73,7 @@ class RowActions:
     def _refusal(self) -> str:
         """Return in a sentence why this key may not act on the selected rows; an open range ends here."""
         section = self._section
+        section.memento.typed.note_is_for_rows()
         if not section.rows.end_range():
             return "The range is still being read; press the key again."
         section.selection.update_marks()

@@ -11,7 +11,7 @@ from textual.css.types import CSSLocation
 
 from tests.tui.settling import settle_at_once
 
-_HELD = ("_REPEAT_BEGINS_SECONDS", "_REPEAT_SECONDS")
+_HELD = ("selection._REPEAT_BEGINS_SECONDS", "selection._REPEAT_SECONDS", "input_order._REPEAT_SECONDS")
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def keys_are_refused_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
 def keys_repeat_for_a_minute(monkeypatch: pytest.MonkeyPatch, _settling: None) -> None:
     """The same key a second time is that key, held: however long a busy machine takes between the two."""
     for name in _HELD:
-        monkeypatch.setattr(f"memento_tui.tui.selection.{name}", 60.0)
+        monkeypatch.setattr(f"memento_tui.tui.{name}", 60.0)
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def _settling() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         settle_at_once(patch)
         for name in _HELD:  # a test presses faster than a person, and holds no key
-            patch.setattr(f"memento_tui.tui.selection.{name}", 0.0)
+            patch.setattr(f"memento_tui.tui.{name}", 0.0)
         patch.setattr("memento_tui.tui.input_order._MAX_WAIT_SECONDS", 60.0)  # a busy machine takes longer to be quiet
         patch.setattr("memento_tui.tui.input_order._MAX_UNDRAWN_SECONDS", 60.0)
         # What a tall screen tells of a record is read after a pause: whether it is there would be up to the machine.

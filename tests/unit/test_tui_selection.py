@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from math import inf
@@ -10,7 +11,8 @@ from typing import Any, cast
 import pytest
 from textual import events
 
-from memento_tui.tui.input_order import TypedInput
+from memento_tui.tui import input_order
+from memento_tui.tui.input_order import InputOrder, TypedInput
 from memento_tui.tui.selection import SeenVersion, Selection, StaleGuard
 from memento_tui.tui.widgets.record_list import RecordList
 
@@ -178,6 +180,55 @@ def test_the_seconds_between_two_keys_count_for_the_same_key_alone() -> None:
     assert seen == [inf, 0.5, inf, inf, 0.125]
     assert typed.was_typed_since(2.0)
     assert not typed.was_typed_since(2.125)
+
+
+def typed_key(key: str, at: float) -> events.Key:
+    event = events.Key(key, key)
+    event.time = at
+    return event
+
+
+async def refusals_of(times: Sequence[float], monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Return for the same key, typed at some times, each for a row of its own, whether it is refused."""
+    typed, guard = TypedInput(), StaleGuard(lambda _moment: True)
+    refused: list[bool] = []
+
+    async def deliver(event: events.Event) -> None:
+        assert isinstance(event, events.Key)
+        again = typed.may_be_held(event) and not await order.is_repeated(event)
+        typed.note(event, is_pressed_again=again)
+        typed.note_is_for_rows()
+        refused.append(bool(guard.refusal(frozenset((str(event.time),)), typed.seconds_since_same_key)))
+
+    order = InputOrder(deliver, lambda: None, tuple, lambda: False)
+    now = times[0]
+    left = [typed_key("a", at) for at in times]
+
+    async def pass_time(seconds: float) -> None:
+        nonlocal now
+        now += seconds or 0.001
+        while left and left[0].time <= now:
+            order.put(left.pop(0))
+        await sleep(0)
+
+    sleep = asyncio.sleep
+    monkeypatch.setattr(input_order, "monotonic", lambda: now)
+    monkeypatch.setattr("memento_tui.tui.input_order.asyncio.sleep", pass_time)
+    while len(refused) < len(times):
+        await pass_time(0.01)
+    return refused
+
+
+@pytest.mark.parametrize("gap", [0.2, 0.25, 0.33, 0.5, 0.66, 1.0])
+async def test_a_person_who_decides_with_one_hand_is_never_refused(gap: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert await refusals_of([1.0 + gap * n for n in range(8)], monkeypatch) == [False] * 8
+
+
+@pytest.mark.parametrize("delay", [0.25, 0.5, 0.66])
+@pytest.mark.parametrize("gap", [0.025, 0.04, 0.1])
+async def test_a_key_that_is_held_decides_one_row(delay: float, gap: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = [1.0, *(1.0 + delay + gap * n for n in range(20))]
+    assert await refusals_of(times, monkeypatch) == [False] + [True] * 20
 
 
 def test_a_click_is_no_repetition_of_anything() -> None:

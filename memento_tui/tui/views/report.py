@@ -190,6 +190,7 @@ class ReportView(View):
         if row is None or row.memory is None:
             self.memento.show_status("Only a memory can be deleted.", problem=True)
             return
+        self.memento.typed.note_is_for_rows()
         if refusal := self._guard.refusal(frozenset((row.id,)), self.memento.typed.seconds_since_same_key):
             self.memento.show_status(refusal, problem=True)
             return
