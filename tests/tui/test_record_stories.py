@@ -228,7 +228,7 @@ async def test_the_card_tells_what_was_decided_about_its_writer_and_what_its_ses
     async with opened(data_dir, TALL, start="review") as driver:
         told = await _told(driver, QueueItemStory)
         parts = {part.split("\n")[0]: part for part in told.split("\n\n")}
-        assert "rejected" in parts["You decided about claude"]
+        assert "rejected      new memory      A page of walruses." in parts["You decided about claude"]
         assert "not ours" in parts["You decided about claude"]
         assert "\x1b" not in told
         assert "Ferns have spores." in parts["The same session"]

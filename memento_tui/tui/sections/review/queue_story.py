@@ -49,7 +49,7 @@ def _decided(workspace: Workspace, writer: str) -> StoryPart:
 
 def _decision(pending: PendingProposal) -> StoryLine:
     proposal = pending.proposal
-    what = f"{proposal.action} {proposal.target}"
+    what = f"{'new' if proposal.action == 'create' else proposal.action} {proposal.target}"
     return StoryLine(proposal.decided_at, proposal.state, what, _subject(pending), proposal.note)
 
 
