@@ -116,8 +116,13 @@ def _check_one_current_crystal(connection: Connection) -> None:
         raise Conflict("Another identity was written since.", "Restore the one you want: memento crystal restore ID.")
 
 
+_LARGEST_SEQ = 2**63 - 1
+"""The largest number that SQLite holds."""
+
+
 def _require_entry(connection: Connection, seq: int | None) -> Entry:
-    found = next(select_entries(connection, "seq = ?", (seq,)), None)
+    is_possible = seq is not None and seq <= _LARGEST_SEQ
+    found = next(select_entries(connection, "seq = ?", (seq,)), None) if is_possible else None
     if found is None:
         raise NotFound(f"The journal has no entry {seq}.", "`memento history` lists them.")
     return found

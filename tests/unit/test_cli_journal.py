@@ -92,3 +92,11 @@ def test_nothing_to_undo_or_redo_is_not_found(memento: Program) -> None:
     assert memento.run("undo", "--json").code == 3
     memento.json("redo")
     assert memento.run("redo", "--json").code == 3
+
+
+def test_an_entry_with_a_number_beyond_all_is_one_that_does_not_exist(memento: Program) -> None:
+    memento.add("text")
+    ended = memento.run("undo", "9" * 23)
+    assert ended.code == 3
+    assert f"The journal has no entry {'9' * 23}." in ended.err
+    assert "memento history" in ended.err

@@ -7,7 +7,7 @@ import pytest
 
 import memento_tui
 from memento_tui.api import Workspace
-from memento_tui.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from memento_tui.errors import Conflict, NotAllowed, NotFound
 from memento_tui.model import Memory
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
@@ -247,8 +247,8 @@ def test_an_entry_that_does_not_exist_is_not_found(workspace: Workspace, seq: in
         workspace.undo(seq)
 
 
-def test_an_entry_number_beyond_every_database_is_refused_in_words(workspace: Workspace) -> None:
-    with pytest.raises(InvalidInput, match="too large"):
+def test_an_entry_number_beyond_every_database_is_one_that_does_not_exist(workspace: Workspace) -> None:
+    with pytest.raises(NotFound, match="has no entry"):
         workspace.undo(10**30)
 
 
