@@ -76,10 +76,10 @@ def test_skips_that_end_within_three_days_stand_among_what_ends_in_the_order_of_
 
 
 def test_what_waits_is_told_by_kind_with_the_oldest(workspace: Workspace, agent: Workspace) -> None:
-    held = workspace.remember("Deploys go out on Friday.")
-    workspace.verify(held.id)
-    for text in ("Deploys go out on Monday.", "Deploys go out on Tuesday."):
-        edit(agent, held.id, content=text)
+    for text, change in (("Deploys go out on Friday.", "On Monday."), ("The port is 8080.", "The port is 9090.")):
+        held = workspace.remember(text)
+        workspace.verify(held.id)
+        edit(agent, held.id, content=change)
     first = workspace.inbox.list()[0][0].row.since
     assert [(one.kind, one.name, one.count, one.since) for one in overview.inbox_counts(workspace)] == [
         ("change", "changes", 2, first)
