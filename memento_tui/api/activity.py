@@ -18,7 +18,7 @@ from memento_tui.model.journal_actions import actions_called
 from memento_tui.moments import parse_moment, parse_span
 from memento_tui.search.query_language import parse
 from memento_tui.storage.activity import ActivityRow, AgentTotals, ChangedRecord, DayCount, JournalFilter
-from memento_tui.storage.journal import Author, Change, Entry
+from memento_tui.storage.journal import ACTORS, Author, Change, Entry
 from memento_tui.storage.ledgers import ExposureFilter, ExposureRow, SessionTotals
 from memento_tui.storage.memory_events import MemoryEvent
 from memento_tui.storage.pages import cut_page
@@ -82,6 +82,7 @@ def parse_activity(text: str, now: datetime | None = None) -> ActivityQuery:
         values = [one.strip() for one in value.split(",")] if name in _PREFIX_FIELDS else [value.strip()]
         if not all(values):
             raise InvalidInput(f"{name}: has no value.", f"It takes {ACTIVITY_FILTERS.get(name, 'a word')}.")
+        _check_known(name, values)
         given.setdefault(name, []).extend(values)
     fields: dict[str, object] = {
         name: tuple(given[name]) for name in ("words", "memory", *_PREFIX_FIELDS) if name in given
@@ -111,6 +112,14 @@ def _filter_named(name: str, value: str, part: str) -> tuple[str, str]:
             f"There is no filter {name:.40}:.", f"Did you mean {meant}:? It takes {ACTIVITY_FILTERS[meant]}."
         )
     return "words", part
+
+
+def _check_known(name: str, values: Collection[str]) -> None:
+    """Raise `InvalidInput` for the beginning of no actor or action there is: an empty list would say nothing of it."""
+    for value in values:
+        is_unknown_actor = name == "actor" and not any(actor.startswith(value.lower()) for actor in ACTORS)
+        if is_unknown_actor or (name == "action" and not actions_called(value)):
+            raise InvalidInput(f"{name}:{value:.40} is not known.", f"It takes {ACTIVITY_FILTERS[name]}.")
 
 
 def _split_words(text: str) -> list[str]:

@@ -28,7 +28,7 @@ from memento_tui.text.passages import Snippet
 
 __all__ = ["Past", "PastHit", "PastSearch", "find_entry"]
 
-_ENTRY = re.compile(r"(?:entry[ :]|#)\s*(\d{1,15})")
+_ENTRY = re.compile(r"(?:entry[ :]|#)\s*([0-9]{1,100})")
 _AGO = re.compile(r"(.+?)\s+ago")
 _DAYS = {"today": 0, "yesterday": 1}
 
@@ -46,9 +46,9 @@ def find_entry(store: Store, at: str, now: datetime | None = None) -> Entry:
     """
     if number := _ENTRY.fullmatch(at.strip().lower()):
         seq = int(number[1])
-        entries = store.journal.entries(before=seq + 1, limit=1)
+        entries = store.journal.entries(before=min(seq, 2**62) + 1, limit=1)
         if not entries or entries[0].seq != seq:
-            raise NotFound(f"The journal has no entry {seq}.", "`memento history` lists them.")
+            raise NotFound(f"The journal has no entry {number[1]:.40}.", "`memento history` lists them.")
         return entries[0]
     moment = _past_moment(at, now or clock.now())
     found = entry_at(store.database, moment)

@@ -112,10 +112,10 @@ def note_in_words(note: str) -> str:
 
 
 _CALLED: Mapping[str, tuple[str, ...]] = {
-    **JOURNAL_ACTIONS,
-    **{(hub := f"{_FROM_HUB}{name}"): (*words, *action_words(hub)) for name, words in JOURNAL_ACTIONS.items()},
+    **{name: (name, *words) for name, words in JOURNAL_ACTIONS.items()},
+    **{(hub := f"{_FROM_HUB}{name}"): (hub, *words, *action_words(hub)) for name, words in JOURNAL_ACTIONS.items()},
 }
-"""The words by which each action is called; one of another machine also by those of its kind."""
+"""The words by which each action is called, its name among them; one of another machine also by those of its kind."""
 
 
 def actions_called(text: str) -> Sequence[str]:

@@ -12,7 +12,7 @@ from memento_tui.moments import format_moment
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
 from memento_tui.storage.history_limit import LIMIT_ACTION, is_let_go
-from memento_tui.storage.journal import FORMER_NAMES, LIMITED_HISTORY, REWRITTEN_ENTRY, Entry, select_entries
+from memento_tui.storage.journal import ACTORS, FORMER_NAMES, LIMITED_HISTORY, REWRITTEN_ENTRY, Entry, select_entries
 from memento_tui.storage.journal_queries import missing_text
 from memento_tui.storage.tables import TABLES
 from memento_tui.storage.undo import IS_PURGED
@@ -291,8 +291,6 @@ def _decode_image(record: str, image: str | None) -> Any:  # noqa: ANN401 - the 
 _MAX_COUNTED_ENTRIES = 20_000
 """Records that a tally counts by kind."""
 
-_ACTORS = ("person", "agent", "system")
-
 _PREFIX_FIELDS = ("actor", "agent", "session", "channel", "action")
 
 
@@ -433,11 +431,11 @@ class ActivityQueries:
         """Return how much was done on each of the ``count`` days up to ``last``, the first day first."""
         # A moment is its day, a "T" and a time, so that it sorts between its day and that day with a "U".
         of_day = "at >= day.value AND at < day.value || 'U'"
-        counts = [f"(SELECT count(*) FROM entry INDEXED BY entry_day WHERE actor = ? AND {of_day})" for _ in _ACTORS]
+        counts = [f"(SELECT count(*) FROM entry INDEXED BY entry_day WHERE actor = ? AND {of_day})" for _ in ACTORS]
         listed = _json_list([(last - timedelta(days=back)).isoformat() for back in reversed(range(count))])
         with self._database.reading() as connection:
             found = connection.execute(
-                f"SELECT day.value, {', '.join(counts)} FROM json_each(?) AS day", (*_ACTORS, listed)
+                f"SELECT day.value, {', '.join(counts)} FROM json_each(?) AS day", (*ACTORS, listed)
             )
             return [DayCount(*row) for row in found]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -16,6 +16,7 @@ from memento_tui.storage.tables import TABLES
 from memento_tui.text.agent_names import honest_agent_name
 
 __all__ = [
+    "ACTORS",
     "FILE_CHANNELS",
     "HUB_CHANNEL",
     "LIMITED_HISTORY",
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 Actor = Literal["person", "agent", "system"]
+ACTORS: tuple[Actor, ...] = get_args(Actor)
 
 HUB_CHANNEL = "hub"
 """The channel of entries that came from the hub."""

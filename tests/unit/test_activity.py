@@ -50,7 +50,20 @@ def test_a_line_of_words_and_filters_is_understood(text: str, expected: Activity
     assert parse_activity(text, NOW) == expected
 
 
-@pytest.mark.parametrize("text", ["agent:", 'actor:""', "since:soon", "is:old", "agent:a,,b", "since:2026-02-30"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "agent:",
+        'actor:""',
+        "since:soon",
+        "is:old",
+        "agent:a,,b",
+        "since:2026-02-30",
+        "action:nope",
+        "actor:robot",
+        "actor:person,robot",
+    ],
+)
 def test_a_filter_that_cannot_be_used_is_told(text: str) -> None:
     with pytest.raises((InvalidInput, InvalidField)):
         parse_activity(text, NOW)

@@ -84,8 +84,9 @@ def test_what_is_no_moment_of_the_past_is_said(lived: Workspace, at: str) -> Non
 
 
 def test_an_entry_that_is_not_there_is_said(lived: Workspace) -> None:
-    with pytest.raises(NotFound, match="no entry 99"):
-        lived.at("entry 99")
+    for number in ("99", "9" * 40):
+        with pytest.raises(NotFound, match=f"no entry {number}"):
+            lived.at(f"entry {number}")
 
 
 def test_each_day_is_seen_as_it_was(lived: Workspace) -> None:
