@@ -88,7 +88,7 @@ class ReviewSection(ListSection[QueueRow]):
         self._many = BulkDecisions(self)
         self._editing = ProposalEditing(self, self.decisions.decide)
         self.lines = LineView(self._approve_lines)
-        """The lines of a change, over the evidence while they are chosen."""
+        """The lines of a change, over the evidence while they are chosen; mounted when they are first."""
 
     def make_list(self) -> RecordList[QueueRow]:
         """Return the list, whose groups can be marked."""
@@ -109,7 +109,6 @@ class ReviewSection(ListSection[QueueRow]):
     def compose_side(self) -> ComposeResult:
         """Show the evidence beside the list."""
         yield self.evidence
-        yield self.lines
 
     def on_mount(self) -> None:
         """Read the queue; the evidence gets more room than the list."""
@@ -329,7 +328,7 @@ class ReviewSection(ListSection[QueueRow]):
 
     # The lines of a change
 
-    def action_lines(self) -> None:
+    async def action_lines(self) -> None:
         """Let the person take or leave single lines of the change in focus."""
         if not self._many.check_unmarked("c is for a single change"):
             return
@@ -340,6 +339,8 @@ class ReviewSection(ListSection[QueueRow]):
             self.memento.show_status("This changes no text, so it has no lines to choose from.", problem=True)
             return
         self.show_side()
+        if not self.lines.is_attached:
+            await self.side_pane.mount(self.lines)
         self.lines.show(focused)
         self.evidence.display = False
         self.lines.focus_content()
