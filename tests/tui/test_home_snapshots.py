@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import TextArea
 
 import memento_tui
 from memento_tui.api import Workspace
@@ -75,8 +74,6 @@ def _compare(
             for key in keys:
                 await pilot.press(key)
                 await pilot.pause()
-            for area in app.query(TextArea):
-                area.cursor_blink = False
             await _counted(pilot)
 
         return snap_compare(app, terminal_size=size, run_before=act)
