@@ -376,6 +376,10 @@ class Workspace:
         """Return the id of a record of a kind by a unique beginning of it. Raises `NotFound` or `AmbiguousId`."""
         return self._store.resolve(kind, prefix)
 
+    def ids_beginning(self, kind: str, beginning: str, limit: int) -> Sequence[str]:
+        """Return at most ``limit`` ids of records of a kind that begin so, the record written last first."""
+        return self._store.ids_beginning(kind, beginning, limit)
+
     def get_many(self, ids: Sequence[str]) -> dict[str, Memory]:
         """Return the memories of these whole ids that exist, by id."""
         return self._store.memories.get_many(ids)

@@ -10,6 +10,7 @@ import click
 from memento_tui.cli.command import command, open_workspace
 from memento_tui.cli.options import paging
 from memento_tui.cli.output import bold, emit, format_fields, format_time, next_page_note, safe, table
+from memento_tui.cli.record_completion import complete_ids
 from memento_tui.errors import InvalidInput
 from memento_tui.model.journal_actions import action_words, counts_in_words, done_words, note_in_words
 from memento_tui.model.validation import to_plain
@@ -372,7 +373,7 @@ def _scores_text(numbers: Mapping[str, float]) -> str:
     memento history --limit 20
     """,
 )
-@click.argument("id", required=False)
+@click.argument("id", required=False, shell_complete=complete_ids("memory"))
 @paging
 def history(id: str | None, after: str | None, limit: int) -> None:  # noqa: A002 - its name in the help
     """Show every version of the memory ID, newest first; without ID the journal, as `memento activity` lists it."""

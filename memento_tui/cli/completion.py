@@ -1,4 +1,4 @@
-"""The command ``completion``: let a shell complete the names of commands and options."""
+"""The command ``completion``: let a shell complete commands, options and ids."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ _NEXT_STEPS = {
 @click.argument("shell", metavar="SHELL", type=click.Choice(SHELLS))
 @click.option("--install", is_flag=True, help="Write it where the shell looks for it.")
 def completion(shell: str, *, install: bool) -> None:
-    """Print the function by which SHELL (bash, zsh or fish) completes memento's commands and options.
+    """Print the function by which SHELL (bash, zsh or fish) completes memento's commands, options and ids.
 
+    An id is completed from the workspace that the command would read; zsh and fish show what it is about beside it.
     With --install it is written to the place where the shell looks, and you are told what is left to do.
     """
     script = _script(shell)

@@ -10,6 +10,7 @@ import click
 from memento_tui.cli.command import group, open_workspace
 from memento_tui.cli.options import paging, read_text
 from memento_tui.cli.output import bold, emit, format_fields, format_time, next_page_note, quoted, safe, table
+from memento_tui.cli.record_completion import complete_ids
 from memento_tui.errors import InvalidInput
 from memento_tui.model import Memory
 from memento_tui.model.review import RESOLUTIONS
@@ -106,7 +107,7 @@ def _contradiction_rows(found: Sequence[ContradictionWithSides], following: str 
     memento contradiction show 4tq2 --json
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("contradiction"))
 def show(id: str) -> None:  # noqa: A002 - its name in the help
     """Show both sides in full, with the words that differ in [[double brackets]]."""
     with open_workspace() as workspace:
@@ -168,7 +169,7 @@ def _mark_spans(content: str, spans: Sequence[tuple[int, int]]) -> str:
     memento contradiction resolve 4tq2 none --json
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("contradiction"))
 @click.argument("answer", type=click.Choice([*_RESOLUTION_OF_ANSWER, *RESOLUTIONS]))
 @click.option("--older-when", "older_context", default="", help="With `both`: when the older one applies.")
 @click.option("--newer-when", "newer_context", default="", help="With `both`: when the newer one applies.")
@@ -213,7 +214,7 @@ def resolve(
     memento contradiction later 4tq2 --until 2w
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("contradiction"))
 @click.option("--until", default="7d", show_default=True, metavar="WHEN", help="A date, a time or a span.")
 def later(id: str, until: str) -> None:  # noqa: A002 - its name in the help
     """Put a contradiction off; until then both sides are recalled with it."""

@@ -10,6 +10,7 @@ import click
 from memento_tui.cli.command import group, open_workspace
 from memento_tui.cli.options import read_text
 from memento_tui.cli.output import emit, format_fields, format_time, safe, table
+from memento_tui.cli.record_completion import complete_ids
 from memento_tui.errors import NotFound
 from memento_tui.model import Crystal
 from memento_tui.model.validation import to_plain
@@ -46,7 +47,7 @@ def crystal(ctx: click.Context) -> None:
     memento crystal show 6dj9 --json
     """,
 )
-@click.argument("id", required=False)
+@click.argument("id", required=False, shell_complete=complete_ids("crystal"))
 def show(id: str | None = None) -> None:  # noqa: A002 - its name in the help
     """Show the current crystal, or the one whose id is or begins with ID."""
     with open_workspace() as workspace:
@@ -110,8 +111,8 @@ def _crystal_rows(found: Sequence[Crystal]) -> str:
     memento crystal diff 6dj9 --json
     """,
 )
-@click.argument("a")
-@click.argument("b", required=False)
+@click.argument("a", shell_complete=complete_ids("crystal"))
+@click.argument("b", required=False, shell_complete=complete_ids("crystal"))
 def diff(a: str, b: str | None) -> None:
     """Show the difference from the crystal A to the crystal B.
 
@@ -152,7 +153,7 @@ def _crystal_name(found: Crystal) -> str:
     memento crystal restore 6dj9 --json
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("crystal"))
 def restore(id: str) -> None:  # noqa: A002 - its name in the help
     """Write the text of an old crystal as a new one."""
     with open_workspace() as workspace:

@@ -10,6 +10,7 @@ import click
 from memento_tui.cli.command import CommandFunction, group, open_workspace
 from memento_tui.cli.options import parse_id_and_version, read_text, split_words
 from memento_tui.cli.output import bold, emit, for_each, format_fields, format_time, safe, table
+from memento_tui.cli.record_completion import complete_ids
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.model.lists import ITEM_CATEGORIES, ITEM_STATUSES
 from memento_tui.model.validation import to_plain
@@ -143,7 +144,7 @@ def _item_rows(found: Sequence[WorkingItem]) -> str:
     memento item show 5wk1 --json
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("item"))
 def show_item(id: str) -> None:  # noqa: A002 - its name in the help
     """Show one working item."""
     with open_workspace() as workspace:
@@ -165,7 +166,7 @@ def _item_text(found: WorkingItem) -> str:
     memento item edit 5wk1 --status paused --json
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("item"))
 @click.option("--title", metavar="TEXT")
 @click.option(
     "--base-version",
@@ -192,7 +193,7 @@ def edit_item(id: str, base_version: int | None, **options: Any) -> None:  # noq
     memento item done 5wk1 7p2c --json
     """,
 )
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=complete_ids("item"))
 def complete_items(ids: tuple[str, ...]) -> None:
     """Mark working items as completed; ID@VERSION refuses one that has changed since you read it."""
     with open_workspace() as workspace:
@@ -215,7 +216,7 @@ def complete_items(ids: tuple[str, ...]) -> None:
     memento undo
     """,
 )
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=complete_ids("item"))
 def remove_items(ids: tuple[str, ...]) -> None:
     """Remove working items; `memento undo` brings them back.
 
@@ -295,7 +296,7 @@ def _skip_rows(found: Sequence[Skip]) -> str:
     memento skip show 8kq2 --json
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("skip"))
 def show_skip(id: str) -> None:  # noqa: A002 - its name in the help
     """Show one skip, and when it fired: for which session, and by which of its words."""
     with open_workspace() as workspace:
@@ -340,7 +341,7 @@ def check_skips(query: str) -> None:
     memento skip edit 8kq2 --reason "still broken upstream"
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("skip"))
 @click.option("--item", help="What to skip.")
 @click.option("--reason", help="The reason.")
 @click.option("--until", "expires_at", metavar="WHEN", help="When it ends.")
@@ -369,7 +370,7 @@ def edit_skip(id: str, base_version: int | None, **options: str | None) -> None:
     memento skip extend 8kq2 3zzt --until 90d --json
     """,
 )
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=complete_ids("skip"))
 @click.option("--until", required=True, metavar="WHEN", help="The new end: a date, a time or a span from now.")
 def extend_skips(ids: tuple[str, ...], until: str) -> None:
     """Extend skips; those that have ended become active again.
@@ -402,7 +403,7 @@ def _extension_text(outcome: dict[str, Any]) -> str:
     memento undo
     """,
 )
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=complete_ids("skip"))
 @click.option("--title", default="", metavar="TEXT", help="The title of the decision; `Skip: ...` if not given.")
 def make_decisions(ids: tuple[str, ...], title: str) -> None:
     """Turn skips into standing decisions, which do not end: working items that `memento item` lists.
@@ -431,7 +432,7 @@ def make_decisions(ids: tuple[str, ...], title: str) -> None:
     memento skip remove 8kq2 3zzt --json
     """,
 )
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=complete_ids("skip"))
 def remove_skips(ids: tuple[str, ...]) -> None:
     """End skips now; `memento undo` brings them back.
 

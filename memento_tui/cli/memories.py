@@ -37,6 +37,7 @@ from memento_tui.cli.output import (
     table,
     write,
 )
+from memento_tui.cli.record_completion import complete_ids
 from memento_tui.config import DecayPreset
 from memento_tui.errors import Conflict, InvalidInput, MementoError
 from memento_tui.model import Memory
@@ -236,7 +237,7 @@ def list_memories(filter: tuple[str, ...], after: str | None, limit: int, at: st
     memento show 7f3k --json
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("memory"))
 @click.option("--raw", is_flag=True, help="Print only the content, unaltered unless the output is a terminal.")
 @click.option("--life", is_flag=True, help="Show how its weight will decay, and when maintenance would act on it.")
 @past_moment
@@ -319,7 +320,7 @@ def _memory_text(memory: Memory, relations: Sequence[tuple[str, str, str]], agai
     memento edit 7f3k --content - --base-version 3 --json < note.md
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("memory"))
 @click.option(
     "--base-version",
     type=click.IntRange(1),
@@ -390,7 +391,7 @@ def _report_kept_text(draft: EditorFile, memory: Memory) -> Iterator[None]:
     memento rm 7f3k@2 9x2m@1 --json
     """,
 )
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=complete_ids("memory"))
 def rm(ids: tuple[str, ...]) -> None:
     """Delete the memories with these ids. `memento restore` or `memento undo` brings them back.
 
@@ -418,7 +419,7 @@ def rm(ids: tuple[str, ...]) -> None:
     memento restore 7f3k --version 2
     """,
 )
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=complete_ids("removed memory"))
 @click.option("--version", type=click.IntRange(1), metavar="NUMBER", help="Restore the fields of this version.")
 def restore(ids: tuple[str, ...], version: int | None) -> None:
     """Restore memories that were deleted, rejected or archived.
@@ -465,8 +466,8 @@ _PURGE_KINDS = ("memory", "skip", "item", "crystal", "contradiction", "proposal"
     memento relate 7f3k src/server.py --type file
     """,
 )
-@click.argument("id")
-@click.argument("other")
+@click.argument("id", shell_complete=complete_ids("memory"))
+@click.argument("other", shell_complete=complete_ids("memory"))
 @click.option("--type", "kind", type=click.Choice(RELATION_TYPES), default="related", show_default=True)
 @click.option("--label", default="", metavar="TEXT", help="A few words about the relation.")
 def relate(id: str, other: str, kind: str, label: str) -> None:  # noqa: A002 - its name in the help
@@ -492,7 +493,7 @@ def relate(id: str, other: str, kind: str, label: str) -> None:  # noqa: A002 - 
     memento purge - --kind agent --reason "the name is a key" --yes
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("memory", kind_option="kind"))
 @click.option("--reason", required=True, help="Why; the journal keeps it.")
 @click.option(
     "--kind",
@@ -555,7 +556,7 @@ def _purge_target(workspace: Workspace, kind: str, given: str) -> tuple[str, str
     memento reject 7f3k 9x2m --json
     """,
 )
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=complete_ids("memory"))
 @click.option("--reason", default="", help="The reason that an agent reads when it tries to store the same text again.")
 def reject(ids: tuple[str, ...], reason: str) -> None:
     """Reject the memories with these ids: no search returns them, and no agent can store the same text again.

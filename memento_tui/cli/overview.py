@@ -10,6 +10,7 @@ import click
 from memento_tui import clock
 from memento_tui.cli.command import command, open_workspace
 from memento_tui.cli.output import bold, count_of, emit, format_time, safe, table
+from memento_tui.cli.record_completion import complete_ids
 from memento_tui.model.validation import to_plain
 
 __all__ = ["commands"]
@@ -141,7 +142,7 @@ if TYPE_CHECKING:
     memento timeline 7f3k --count 25 --json
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("memory"))
 @click.option(
     "--count",
     type=click.IntRange(1, 1000),
@@ -188,7 +189,7 @@ def _timeline_table(moments: Sequence[TimelineEntry], memory_id: str) -> str:
     memento links 7f3k --json
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("memory"))
 def links(id: str) -> None:  # noqa: A002 - its name in the help
     """Show the open contradictions of the memory ID and its relations, each with the record at the other end."""
     from memento_tui.api.queries import links_of  # noqa: PLC0415 - a command's help is shown without it

@@ -27,6 +27,7 @@ from memento_tui.cli.output import (
     safe,
     table,
 )
+from memento_tui.cli.record_completion import complete_ids
 from memento_tui.errors import InvalidInput, MementoError, NotFound, RiskNotAccepted
 from memento_tui.model import Memory, Proposal, WorkingItem
 from memento_tui.model.review import INBOX_KINDS, OPEN_PROPOSAL_STATES, PROPOSAL_STATES, RISKY_KINDS
@@ -256,7 +257,7 @@ def _inbox_table(
     memento review show p-4tq2 --json
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("card"))
 @click.option("--around", is_flag=True, help="Also show its place in the transcript, and similar memories.")
 def show_item(id: str, *, around: bool) -> None:  # noqa: A002 - its name in the help
     """Show one item in full; ID is its own id or that of the memory it is about."""
@@ -319,7 +320,7 @@ def show_next() -> None:
     EDITOR="sed -i 's/^\\[ \\] later/[x] later/'" memento review edit --yes --json
     """,
 )
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=complete_ids("card"))
 @click.option("--kind", type=click.Choice(INBOX_KINDS), help="Only items of this kind.")
 @click.option(
     "--limit", type=click.IntRange(1, 1000), default=200, show_default=True, help="Take this many, the riskiest first."
@@ -462,7 +463,7 @@ def review(ctx: click.Context, *, inline: bool) -> None:
     memento review approve p-4tq2@1 --despite orders --json
     """,
 )
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=complete_ids("proposal"))
 @click.option("--seen", type=click.IntRange(1), metavar="VERSION", help="The version of the proposal that you saw.")
 @despite_option
 @memory_options(editing=True)
@@ -539,7 +540,7 @@ def _persons_changes(queue: ProposalQueue, proposal_id: str, options: dict[str, 
     memento review reject p-4tq2 p-9mzx --json
     """,
 )
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=complete_ids("proposal"))
 @click.option("--reason", default="", help="Why; the agent can read it.")
 @click.option("--seen", type=click.IntRange(1), metavar="VERSION", help="The version of the proposal that you saw.")
 def reject(ids: tuple[str, ...], reason: str, seen: int | None) -> None:
@@ -564,7 +565,7 @@ def reject(ids: tuple[str, ...], reason: str, seen: int | None) -> None:
     memento review later p-4tq2 --until 2w
     """,
 )
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=complete_ids("proposal"))
 @click.option("--until", default="7d", show_default=True, metavar="WHEN", help="A date, a time or a span.")
 def later(ids: tuple[str, ...], until: str) -> None:
     """Put proposals off."""

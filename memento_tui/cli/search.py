@@ -12,6 +12,7 @@ from memento_tui.cli.command import command, group, open_workspace
 from memento_tui.cli.memories import as_told, contradicting, open_past
 from memento_tui.cli.options import past_moment
 from memento_tui.cli.output import bold, emit, note, safe, table
+from memento_tui.cli.record_completion import complete_ids
 from memento_tui.meaning import INSTALL_HINT, NOT_INSTALLED, is_installed
 from memento_tui.model.validation import to_plain
 from memento_tui.search.query_language import parse
@@ -253,7 +254,7 @@ def save_search(name: str, query: tuple[str, ...], *, replace: bool) -> None:
     memento searches rename "API decisions" "decided about the API"
     """,
 )
-@click.argument("name")
+@click.argument("name", shell_complete=complete_ids("search"))
 @click.argument("new_name")
 def rename_search(name: str, new_name: str) -> None:
     """Rename the saved search NAME to NEW_NAME."""
@@ -269,7 +270,7 @@ def rename_search(name: str, new_name: str) -> None:
     memento searches remove "API decisions"
     """,
 )
-@click.argument("name")
+@click.argument("name", shell_complete=complete_ids("search"))
 def remove_search(name: str) -> None:
     """Remove the saved search NAME; the memories it finds stay."""
     with open_workspace() as workspace:
@@ -285,7 +286,7 @@ def remove_search(name: str) -> None:
     memento searches run "API decisions" --limit 50 --json
     """,
 )
-@click.argument("name")
+@click.argument("name", shell_complete=complete_ids("search"))
 @click.option("--limit", type=click.IntRange(1, 1000), metavar="NUMBER", default=10, show_default=True)
 @click.pass_context
 def run_search(ctx: click.Context, name: str, limit: int) -> None:

@@ -10,6 +10,7 @@ import msgspec
 
 from memento_tui.cli.command import PathArgument, group, open_workspace
 from memento_tui.cli.output import count_of, emit, format_time, safe, table
+from memento_tui.cli.record_completion import complete_ids
 from memento_tui.projects import find_project
 
 __all__ = ["commands"]
@@ -85,7 +86,7 @@ def _sessions_table(found: list[WrittenSession]) -> str:
     memento session quarantine 7c1e2b9a-0d53-4b7e-9f0f-2f4e7a5d1c11 --json
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("session"))
 def quarantine(id: str) -> None:  # noqa: A002 - its name in the help
     """Take everything that the session whose name is or begins with ID wrote out of recall until you have looked.
 
@@ -119,7 +120,7 @@ def _quarantined_text(outcome: QuarantineOutcome) -> str:
     memento session release 7c1e2b9a --json
     """,
 )
-@click.argument("id")
+@click.argument("id", shell_complete=complete_ids("session"))
 def release(id: str) -> None:  # noqa: A002 - its name in the help
     """Give back what a quarantine took out of recall, but for what you have decided about meanwhile."""
     with open_workspace() as workspace:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,15 +11,12 @@ from click.shell_completion import CompletionItem
 
 from memento_tui.cli.command import PathArgument, current_session, group
 from memento_tui.cli.output import emit, format_time, safe, table
+from memento_tui.cli.record_completion import is_plain_name
 
 __all__ = ["commands"]
 
 if TYPE_CHECKING:
     from memento_tui.known_workspaces import KnownWorkspace, KnownWorkspaces
-
-
-_PLAIN_NAME = re.compile(r"[\w@%+=./][\w@%+=./-]*")
-"""Characters that mean nothing to bash, zsh and fish, nor to what they are told."""
 
 
 def _known() -> KnownWorkspaces:
@@ -34,7 +30,7 @@ def _complete_name(_context: click.Context, _parameter: click.Parameter, typed: 
 
     A directory's own name becomes that of its workspace: one that a shell would run, or split, is left to be typed.
     """
-    found = [one for one in _known().list() if one.name.startswith(typed) and _PLAIN_NAME.fullmatch(one.name)]
+    found = [one for one in _known().list() if one.name.startswith(typed) and is_plain_name(one.name)]
     return [CompletionItem(one.name, help=safe(one.path)) for one in found]
 
 

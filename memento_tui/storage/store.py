@@ -240,6 +240,12 @@ class Store:
         with self.reading() as connection:
             return resolve_id(connection, kind, prefix)
 
+    def ids_beginning(self, kind: str, beginning: str, limit: int) -> list[str]:
+        """Return at most ``limit`` ids of a kind that begin so, the record written last first."""
+        query = f"SELECT id FROM {TABLES[kind].name} WHERE id >= ? AND id < ? ORDER BY number DESC LIMIT ?"
+        with self.reading() as connection:
+            return [str(row[0]) for row in connection.execute(query, (beginning, beginning + "\U0010ffff", limit))]
+
     def all_of(self, record: type[RecordT]) -> list[RecordT]:
         """Return every record of one of the shorter kinds, oldest first; memories are read in `memories.batches`."""
         with self.reading() as connection:

@@ -40,10 +40,11 @@ HEAVY = {
 }
 
 
-def _imported(action: str) -> set[str]:
+def _imported(action: str, *, shows: str = "") -> set[str]:
     found = subprocess.run(  # noqa: S603 - this test's own program
         [sys.executable, "-c", _LIGHT.format(action=action)], capture_output=True, text=True, check=True
     )
+    assert shows in found.stdout
     loaded: list[str] = json.loads(found.stdout.splitlines()[-1])
     return set(loaded)
 
@@ -69,6 +70,15 @@ def test_a_write_needs_no_engine_and_no_screen() -> None:
     action = "import os, tempfile; os.environ['MEMENTO_HOME'] = tempfile.mkdtemp(); main(['add', 'text'])"
     unneeded = {"lancedb", "torch", "sentence_transformers", "mcp", "textual", "rich", "memento_tui.embedding"}
     assert _imported(action) & unneeded == set()
+
+
+def test_completing_an_id_needs_no_engine_no_index_and_no_screen(tmp_path: Path) -> None:
+    place = without_engine(tmp_path / "w")
+    memory_id = Program(place).add("The door is green.")
+    environment = {"MEMENTO_HOME": str(place), "_MEMENTO_COMPLETE": "fish_complete", "COMP_WORDS": "memento show "}
+    action = f"import os; os.environ |= {environment | {'COMP_CWORD': ''}}\ntry: main([])\nexcept SystemExit: pass"
+    loaded = _imported(action, shows=memory_id)
+    assert loaded & {"lancedb", "torch", "sentence_transformers", "mcp", "textual", "rich", "tantivy"} == set()
 
 
 _INTERRUPTED = """
