@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memento_tui import clock
@@ -52,24 +52,32 @@ class Suggestions(NamedTuple):
     start: int = 0
     end: int = 0
     options: tuple[Suggestion, ...] = ()
+    behind: str = " "
+    """What is put behind a suggestion that is complete."""
 
     def applied_to(self, line: str, option: Suggestion) -> tuple[str, int]:
         """Return the line with a suggestion in the part's place, and the place of the cursor behind it."""
         rest = line[self.end :]
         # What ends in a colon goes on with a value, and a folder with what lies in it; anything else is complete.
-        text = option.text if option.text.endswith((":", "/")) or rest.startswith(" ") else f"{option.text} "
+        is_followed = option.text.endswith((":", "/")) or rest.startswith((" ", ","))
+        text = option.text if is_followed else f"{option.text}{self.behind}"
         return line[: self.start] + text + rest, self.start + len(text)
 
 
-def suggest(start: int, typed: str, known: Iterable[tuple[str, str]]) -> Suggestions:
-    """Return the known values, each with a note, that begin with what was typed, then those that hold it."""
+def suggest(
+    start: int, typed: str, known: Iterable[tuple[str, str]], *, write: Callable[[str], str] = written_value
+) -> Suggestions:
+    """Return the known values, each with a note, that begin with what was typed, then those that hold it.
+
+    ``write`` returns a value as it stands in the line: by default as a query has it.
+    """
     sought = folded(typed)
     values = [(text, note) for text, note in known if sought in folded(text)]
     begun = [value for value in values if folded(value[0]).startswith(sought)]
     values = begun + [value for value in values if not folded(value[0]).startswith(sought)]
     if [text for text, _ in values] == [typed]:
         return Suggestions()
-    options = tuple(Suggestion(written_value(text), note) for text, note in values[:MAX_SUGGESTIONS])
+    options = tuple(Suggestion(write(text), note) for text, note in values[:MAX_SUGGESTIONS])
     return Suggestions(start, start + len(typed), options)
 
 

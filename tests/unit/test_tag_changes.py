@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memento_tui.tui.sections.memory_actions import parse_tag_changes
+from memento_tui.tui.sections.tag_line import parse_tag_changes
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,12 @@ from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Input, Static
 
+from memento_tui.api.query_completion import Suggestions
 from memento_tui.errors import MementoError
 from memento_tui.tui.commands import key_names
 from memento_tui.tui.display import literal
 from memento_tui.tui.section import ErrorBoundary, app_of
+from memento_tui.tui.widgets.completion import CompletingInput
 from memento_tui.tui.widgets.flow import FlowLayout
 from memento_tui.tui.widgets.frames import DrawnAtOnce, LivePointer
 
@@ -111,11 +113,37 @@ class DialogButtons(Horizontal):
         )
 
 
+class _AskInput(CompletingInput):
+    """The line of a dialog; Tab takes a suggestion, and so does Enter where the person went to one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "take", show=False),
+        Binding("right", "right", show=False),
+        Binding("down", "go(1)", show=False),
+        Binding("up", "go(-1)", show=False),
+        Binding("enter", "take_or_submit", show=False),
+    ]
+
+    def action_take(self) -> None:
+        """Take the suggestion."""
+        self.take()
+
+    def action_go(self, step: int) -> None:
+        """Go to another suggestion."""
+        self.go(step)
+
+    async def action_take_or_submit(self) -> None:
+        """Take the suggestion that was gone to; else answer."""
+        if not self.take_if_chosen():
+            await self.action_submit()
+
+
 class AskLine(Dialog[str | None]):
     """A dialog that asks for one line: Enter returns it, Escape returns ``None``.
 
     ``check`` raises a `MementoError` for a line that will not do: that is said while it is typed, and the line stays.
-    What is typed takes the place of a value that is only ``proposed``, and is added to any other.
+    What is typed takes the place of a value that is only ``proposed``, and is added to any other. ``complete`` returns
+    suggestions for the line and the cursor's place, on a thread.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", show=False)]
@@ -128,19 +156,22 @@ class AskLine(Dialog[str | None]):
         hint: str = "",
         check: Callable[[str], object] = lambda _: None,
         proposed: bool = False,
+        complete: Callable[[str, int], Suggestions] | None = None,
     ) -> None:
         super().__init__()
         self._question = question
         self._check = check
         self._problem = Static(classes="dialog-problem")
-        self._input = Input(value, select_on_focus=proposed)
+        self.line = _AskInput(complete=complete, value=value, select_on_focus=proposed)
+        """The line that is being typed."""
         self._hint = hint
 
     def compose(self) -> ComposeResult:
         """Show the question, the line, and what the keys do."""
+        yield self.line.suggestions
         with Vertical(classes="dialog"):
             yield Static(Content(self._question), classes="dialog-title")
-            yield self._input
+            yield self.line
             yield self._problem
             if self._hint:
                 yield Static(Content(self._hint), classes="dialog-hint")
@@ -164,7 +195,7 @@ class AskLine(Dialog[str | None]):
 
     def _is_fit(self) -> bool:
         try:
-            self._check(self._input.value)
+            self._check(self.line.value)
         except MementoError as error:
             self._problem.update(literal(str(error), "$text-warning"))
             self._problem.display = True
@@ -174,7 +205,7 @@ class AskLine(Dialog[str | None]):
 
     def _take(self) -> None:
         if self._is_fit():
-            self.dismiss(self._input.value)
+            self.dismiss(self.line.value)
 
 
 class Confirm(Dialog[bool]):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memento_tui.errors import Conflict
-from memento_tui.model.validation import fold_tag
 from memento_tui.tui.row_actions import UNCHANGED
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.screens.risk import accepted_risk
+from memento_tui.tui.sections.tag_line import TagCompleter, parse_tag_changes
 
 if TYPE_CHECKING:
     from memento_tui.api import Workspace
@@ -18,40 +18,10 @@ if TYPE_CHECKING:
     from memento_tui.model import Memory
     from memento_tui.tui.sections.list_section import ListSection
 
-__all__ = ["MemoryActions", "TagChanges", "parse_tag_changes", "update"]
+__all__ = ["MemoryActions", "update"]
 
 
 _EACH_ALONE = "a on each alone shows what speaks against it."
-
-
-class TagChanges(NamedTuple):
-    """Tags as a person typed them: listed without a sign, to be added, to be removed."""
-
-    listed: tuple[str, ...]
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
-
-    def applied_to(self, tags: Sequence[str], *, listed: bool) -> list[str]:
-        """Return the tags after the changes. With ``listed`` those without a sign are all that is kept, else more."""
-        if listed and (self.listed or not any(self)):
-            kept: Sequence[str] = self.listed
-        else:
-            kept = (*tags, *self.listed)
-        gone = set(map(fold_tag, self.removed))
-        return [tag for tag in dict.fromkeys((*kept, *self.added)) if fold_tag(tag) not in gone]
-
-
-def parse_tag_changes(text: str) -> TagChanges:
-    """Return the tags that a text names: with commas between, or with + and - in front of each word."""
-    words = [word for word in text.replace(",", " ").split() if word.strip("#+-")]
-    if not any(word[0] in "+-" for word in words):
-        names = (name.strip().lstrip("#").strip() for name in text.split(","))
-        return TagChanges(tuple(name for name in names if name.strip("+-# ")), (), ())
-    by_sign: dict[str, list[str]] = {"": [], "+": [], "-": []}
-    for word in words:
-        sign = word[0] if word[0] in "+-" else ""
-        by_sign[sign].append(word.removeprefix(sign).lstrip("#"))
-    return TagChanges(*map(tuple, by_sign.values()))
 
 
 class MemoryActions:
@@ -139,11 +109,12 @@ class MemoryActions:
         if len(rows) == 1:
             await self._retag_one(rows[0])
         elif rows:
-            await self._retag_many(chosen)
+            await self._retag_many(chosen, rows)
 
     async def _retag_one(self, row: MemorySummary) -> None:
         hint = "Commas between; +api -old adds and removes. Enter goes on, Escape leaves"
-        question = AskLine("Tags", ", ".join(row.tags), hint=hint)
+        completer = TagCompleter(self._workspace, [row])
+        question = AskLine("Tags", ", ".join(row.tags), hint=hint, complete=completer.complete)
         answer = await self._section.app.push_screen_wait(question)
         if answer is None:
             return
@@ -156,9 +127,11 @@ class MemoryActions:
             lambda: _tags_sentence(workspace.update(row.id, base_version=row.version, tags=tags).memory)
         )
 
-    async def _retag_many(self, chosen: Mapping[str, int | None]) -> None:
+    async def _retag_many(self, chosen: Mapping[str, int | None], rows: Sequence[MemorySummary]) -> None:
         hint = "api, gate or +api +gate adds, -old removes. Enter goes on, Escape leaves"
-        answer = await self._section.app.push_screen_wait(AskLine(f"Tags of {len(chosen):,} memories", hint=hint))
+        completer = TagCompleter(self._workspace, rows)
+        question = AskLine(f"Tags of {len(chosen):,} memories", hint=hint, complete=completer.complete)
+        answer = await self._section.app.push_screen_wait(question)
         if not answer:
             return
         changes, workspace = parse_tag_changes(answer), self._workspace

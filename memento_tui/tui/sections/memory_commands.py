@@ -13,7 +13,8 @@ from memento_tui.model.memory_fields import FIELDS
 from memento_tui.policy.resolution import with_changes
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.section import in_thread
-from memento_tui.tui.sections.memory_actions import parse_tag_changes, update
+from memento_tui.tui.sections.memory_actions import update
+from memento_tui.tui.sections.tag_line import parse_tag_changes
 
 if TYPE_CHECKING:
     from memento_tui.tui.sections.memories import MemoriesSection

@@ -104,8 +104,10 @@ class CompletingInput(ErrorBoundary, Input):
         id: str | None = None,  # noqa: A002 - every widget's name for it
         classes: str | None = None,
         above: bool = False,
+        value: str = "",
+        select_on_focus: bool = False,
     ) -> None:
-        super().__init__(placeholder=hint, id=id, classes=classes, select_on_focus=False)
+        super().__init__(value, placeholder=hint, id=id, classes=classes, select_on_focus=select_on_focus)
         self.suggestions = SuggestionList()
         """The suggestions for what is being typed."""
         self._complete = complete
