@@ -64,6 +64,8 @@ class ActivityQuery(msgspec.Struct, frozen=True, kw_only=True):
     before_seq: int | None = None
     since: datetime | None = None
     before: datetime | None = None
+    records: tuple[str, ...] = ()
+    """Only entries that changed a record of one of these kinds (``skip``, ``item``, ``crystal``)."""
     is_new: bool = False
     """Whether only entries since the person last looked are selected."""
 
@@ -315,6 +317,7 @@ class ActivityLog:
             before=query.before,
             words=() if query.memory else query.words,
             memories=self._memories(query),
+            records=query.records,
         )
 
     def _memories(self, query: ActivityQuery) -> tuple[str, ...] | None:

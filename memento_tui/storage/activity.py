@@ -312,6 +312,8 @@ class JournalFilter(msgspec.Struct, frozen=True, kw_only=True):
     memories: tuple[str, ...] | None = None
     """Only entries that touched one of these memories, or whose note holds all of ``words``."""
     words: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()
+    """Only entries that changed a record of one of these kinds, of which there are few."""
 
     @property
     def is_range(self) -> bool:
@@ -482,6 +484,12 @@ def _where(criteria: JournalFilter) -> tuple[str, list[object]]:
         if bound is not None:
             parts.append(condition)
             parameters.append(bound)
+    if criteria.records:
+        parts.append(
+            "seq IN (SELECT seq FROM stored_change AS change INDEXED BY change_record"
+            " WHERE record IN (SELECT value FROM json_each(?)))"
+        )
+        parameters.append(_json_list(criteria.records))
     touching = _text_conditions(criteria)
     if touching:
         alternatives = " OR ".join(sql for sql, _ in touching)

@@ -107,7 +107,7 @@ async def test_a_terminal_that_grows_shows_every_row_whole_above_what_was_done_l
         await driver.until(lambda: rows.size.height >= rows.total * rows.row_height, "room for every row")
 
 
-async def test_what_was_done_lately_stands_below_and_follows_the_journal(folder: Path) -> None:
+async def test_what_was_done_lately_to_skips_stands_below_them_and_follows_the_journal(folder: Path) -> None:
     async with opened(folder, TALL, "skips") as driver:
         lately = _section(driver).lately
         await driver.until(lambda: lately.display, "what was done lately")
@@ -115,8 +115,20 @@ async def test_what_was_done_lately_stands_below_and_follows_the_journal(folder:
         assert lately.region.y >= rows.region.y + rows.total * rows.row_height
         with Workspace(folder, actor="agent", channel="mcp", agent="codex") as agent:
             agent.remember("The port of the API is 9090 since the move.")
-        await driver.until(lambda: "The port of the API is 9090" in str(lately.render()), "the agent's memory")
-        assert "codex" in str(lately.render())
+            agent.items.create("Move the port")
+            agent.skips.add("the old port", "It moved.", NOW.replace(year=NOW.year + 1))
+        await driver.until(lambda: "the old port" in str(lately.render()), "the agent's skip")
+        told = str(lately.render())
+        assert "codex" in told
+        assert "9090" not in told, "a memory"
+        assert "Move the port" not in told, "a working item"
+
+
+async def test_below_the_working_items_stands_what_was_done_to_them(folder: Path) -> None:
+    async with opened(folder, TALL, "working") as driver:
+        lately = _section(driver).lately
+        await driver.until(lambda: lately.display, "what was done lately")
+        assert "deploying on a Friday" not in str(lately.render()), "a skip"
 
 
 async def test_a_list_that_grows_takes_its_lines_back_from_what_was_done_lately(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Below a short list on a tall screen: what was done in the workspace lately, by whom."""
+"""Below a short list on a tall screen: what was done lately, by whom."""
 
 from __future__ import annotations
 
@@ -28,15 +28,19 @@ _AGE_WIDTH, _DONE_WIDTH, _WHO_WIDTH = 5, 16, 12
 
 
 class Lately(ErrorBoundary, Static):
-    """The newest entries of the journal, in the lines that a list leaves free."""
+    """The newest entries of the journal, in the lines that a list leaves free.
+
+    With ``records``, those that changed records of these kinds alone.
+    """
 
     DEFAULT_CSS = """
     Lately { display: none; border-top: solid $foreground 25%; border-title-color: $text-muted; padding: 0 2;
              color: $text-muted; text-wrap: nowrap; }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *records: str) -> None:
         super().__init__()
+        self._query = ActivityQuery(records=records)
         self._rows: Sequence[ActivityRow] | None = None
         """The entries, newest first; ``None`` before they were read."""
         self._lines = 0
@@ -75,7 +79,7 @@ class Lately(ErrorBoundary, Static):
     async def _read(self, asked: int) -> None:
         activity = app_of(self).workspace.activity
         try:
-            rows = await in_thread(self, activity.page, ActivityQuery(), limit=_MOST_ROWS)
+            rows = await in_thread(self, activity.page, self._query, limit=_MOST_ROWS)
         except MementoError as error:
             app_of(self).show_status(str(error), problem=True)
             return

@@ -71,6 +71,8 @@ class ListSection(Section, Generic[RowT]):
     """The text below the columns of a row where a short list has room for it; ``None`` where rows have one line."""
     TELLS_LATELY: ClassVar[bool] = True
     """Whether the lines that a short list leaves free on a tall screen tell what was done lately."""
+    LATELY_OF: ClassVar[tuple[str, ...]] = ()
+    """The kinds of records of which they tell; all where none is named."""
     NO_COLUMNS: ClassVar[str] = "This list has no columns to choose."
     """The answer to a person who wants to choose columns where `column_set` returns none."""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list"), *bindings("columns")]
@@ -94,7 +96,7 @@ class ListSection(Section, Generic[RowT]):
         self.list.fit = self.lines_of_row
         self.nothing = Static(classes="nothing")
         """The text of an empty list."""
-        self.lately = Lately()
+        self.lately = Lately(*self.LATELY_OF)
         """What was done lately, in the lines that a short list leaves free."""
         self.columns = ListColumns(self)
         """The columns of the list."""

@@ -112,7 +112,7 @@ class MemoryActions:
             await self._retag_many(chosen, rows)
 
     async def _retag_one(self, row: MemorySummary) -> None:
-        hint = "Commas between; +api -old adds and removes. Enter goes on, Escape leaves"
+        hint = "Commas between; +api -old adds and removes. Tab completes"
         completer = TagCompleter(self._workspace, [row])
         question = AskLine("Tags", ", ".join(row.tags), hint=hint, complete=completer.complete)
         answer = await self._section.app.push_screen_wait(question)
@@ -128,7 +128,7 @@ class MemoryActions:
         )
 
     async def _retag_many(self, chosen: Mapping[str, int | None], rows: Sequence[MemorySummary]) -> None:
-        hint = "api, gate or +api +gate adds, -old removes. Enter goes on, Escape leaves"
+        hint = "api, gate or +api +gate adds, -old removes. Tab completes"
         completer = TagCompleter(self._workspace, rows)
         question = AskLine(f"Tags of {len(chosen):,} memories", hint=hint, complete=completer.complete)
         answer = await self._section.app.push_screen_wait(question)

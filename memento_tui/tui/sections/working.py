@@ -38,6 +38,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
 
     SCOPE: ClassVar[KeyScope] = "working"
     SPEC = ITEM_SPEC
+    LATELY_OF: ClassVar[tuple[str, ...]] = ("item",)
     FILTER_HINT: ClassVar[str] = "filter: words category:waiting status:paused tag:x"
     ORDERS: ClassVar[Mapping[str, str]] = {
         "priority": "Highest priority",
