@@ -448,8 +448,9 @@ class MementoApp(ErrorBoundary, App[None]):
             )
 
     def focus_changed(self) -> None:
-        """Show in the key bar which commands the row in focus allows."""
+        """Show in the key bar which commands the row in focus allows; and no old problem with another one."""
         self._key_bar.refresh()
+        self._status_line.row_reached()
 
     @on(KeyBar.Chosen)
     async def _key_clicked(self, event: KeyBar.Chosen) -> None:

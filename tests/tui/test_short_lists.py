@@ -23,6 +23,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return put_skips(put_items(without_engine(tmp_path / "data")))
 
 
+@pytest.fixture
+def waiting(tmp_path: Path) -> Path:
+    """A data directory in which a memory from outside waits."""
+    place = without_engine(tmp_path / "data")
+    with Workspace(place, actor="agent", agent="codex") as agent:
+        agent.remember("It was painted in green by those who came.", title="The door", source_type="external")
+    return place
+
+
 def _section(driver: Driver) -> ListSection:  # type: ignore[type-arg]
     section = driver.app.section
     assert isinstance(section, ListSection)
@@ -57,6 +66,16 @@ async def test_a_working_item_says_its_next_action_and_its_text_below(folder: Pa
         assert "Move the users to /v3" in title
         assert then == "-> write the migration and try it on the copy"
         assert text.startswith("The old table keeps the names in two columns.")
+
+
+async def test_the_text_of_an_item_in_a_group_stands_below_its_headline(waiting: Path) -> None:
+    async with opened(waiting, TALL, "review") as driver:
+        await driver.until(lambda: _section(driver).list.row_height > 1, "rows of several lines")
+        await driver.press("F")
+        rows = _section(driver).list
+        top = next(y for y in range(rows.size.height) if "The door" in rows.render_line(y).text)
+        headline, below = (rows.render_line(y).text for y in (top, top + 1))
+        assert below.index("It was painted") == headline.index("The door")
 
 
 async def test_rows_have_one_line_on_a_screen_that_is_not_tall(folder: Path) -> None:
@@ -122,6 +141,17 @@ async def test_what_was_done_lately_to_skips_stands_below_them_and_follows_the_j
         assert "codex" in told
         assert "9090" not in told, "a memory"
         assert "Move the port" not in told, "a working item"
+
+
+async def test_nothing_stands_below_what_a_filter_found_as_if_it_were_found_too(folder: Path) -> None:
+    async with opened(folder, TALL, "skips") as driver:
+        lately = _section(driver).lately
+        await driver.until(lambda: lately.display, "what was done lately")
+        await driver.press("slash")
+        await driver.type("friday")
+        await driver.until(lambda: not lately.display, "the list alone")
+        await driver.press("escape")
+        await driver.until(lambda: lately.display, "what was done lately again")
 
 
 async def test_below_the_working_items_stands_what_was_done_to_them(folder: Path) -> None:

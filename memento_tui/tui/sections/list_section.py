@@ -175,7 +175,9 @@ class ListSection(Section, Generic[RowT]):
         lines, columns = self.row_lines(row, width), self.column_set()
         if not self.has_text_below or self.BELOW is None or columns is None or len(lines) > 1:
             return lines
-        return [*lines, *self.BELOW.lines(row, columns, self.columns.names, width, self.list.row_height)]
+        indent = self.row_indent()
+        below = self.BELOW.lines(row, columns, self.columns.names, width - indent, self.list.row_height)
+        return [*lines, *([(" " * indent, ""), *line] for line in below)]
 
     def show(self, row: RowT | None) -> None:
         """Show beside the list the row under the cursor; ``None`` where there is none."""
@@ -297,10 +299,10 @@ class ListSection(Section, Generic[RowT]):
         self._fit_lately()
 
     def _fit_lately(self) -> None:
-        """Give what was done lately the lines that the list leaves free."""
+        """Give what was done lately the lines that the list leaves free, but none below what a filter found."""
         if self.TELLS_LATELY:
-            listed = self.list.total * self.list.row_height
-            self.lately.fit(self._lines_of_pane() - (listed or self.empty_text().count("\n") + _EMPTY_MARGIN))
+            listed = self.list.total * self.list.row_height or self.empty_text().count("\n") + _EMPTY_MARGIN
+            self.lately.fit(0 if self.filter else self._lines_of_pane() - listed)
 
     def _lines_of_pane(self) -> int:
         """Return the lines that the list has where nothing stands below it."""

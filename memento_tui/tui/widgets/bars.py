@@ -110,17 +110,24 @@ class StatusLine(Static):
         self._style = ""
         self._right = ""
         self._kept_until = 0.0
+        self._is_past = False
+        """Whether the person has gone to another section since the message was shown."""
 
     def say(self, text: str, *, problem: bool = False) -> None:
         """Show a message, or a problem in the warning style."""
         self._left, self._style = shown(text), "bold $text-warning" if problem else ""
-        self._kept_until = monotonic() + _KEEP_MESSAGE_SECONDS
+        self._kept_until, self._is_past = monotonic() + _KEEP_MESSAGE_SECONDS, False
         self._draw()
 
     def move_on(self) -> None:
-        """Clear a message that is older than a few seconds, because the person has gone elsewhere."""
-        if monotonic() >= self._kept_until:
-            self._left = ""
+        """Clear the message, because the person has gone elsewhere; a new one on the first row reached in a while."""
+        self._is_past = True
+        self.row_reached()
+
+    def row_reached(self) -> None:
+        """Clear a message of another section, or a problem with another row, that is older than a few seconds."""
+        if (self._is_past or self._style) and monotonic() >= self._kept_until:
+            self._left, self._style, self._is_past = "", "", False
             self._draw()
 
     def mention(self, text: str) -> None:

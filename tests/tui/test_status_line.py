@@ -1,0 +1,63 @@
+"""The line at the bottom: a problem stays until the person has read it and gone on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import memento_tui
+from memento_tui.tui.widgets import bars
+from tests.tui.app_driver import opened
+
+
+async def test_a_problem_with_a_row_is_gone_on_the_next_row_once_it_could_be_read(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = [100.0]
+    monkeypatch.setattr(bars, "monotonic", lambda: seconds[0])
+    with memento_tui.open(data_dir) as workspace:
+        for name in ("first", "second", "third"):
+            workspace.remember(f"The {name} text.")
+    async with opened(data_dir) as driver:
+        line = driver.app.query_one(bars.StatusLine)
+        await driver.press("r")
+        assert "is not deleted" in str(line.render())
+        await driver.press("j")
+        assert "is not deleted" in str(line.render()), "it could not be read yet"
+        seconds[0] += 10
+        await driver.press("j")
+        assert "is not deleted" not in str(line.render())
+
+
+async def test_what_was_done_stays_said_on_the_next_row(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = [100.0]
+    monkeypatch.setattr(bars, "monotonic", lambda: seconds[0])
+    with memento_tui.open(data_dir) as workspace:
+        for name in ("first", "second", "third"):
+            workspace.remember(f"The {name} text.")
+    async with opened(data_dir) as driver:
+        line = driver.app.query_one(bars.StatusLine)
+        await driver.press("d")
+        seconds[0] += 10
+        await driver.press("j")
+        assert "z undoes" in str(line.render())
+
+
+async def test_a_message_of_another_section_is_gone_once_it_could_be_read(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = [100.0]
+    monkeypatch.setattr(bars, "monotonic", lambda: seconds[0])
+    with memento_tui.open(data_dir) as workspace:
+        for name in ("first", "second", "third"):
+            workspace.remember(f"The {name} text.")
+        workspace.items.create("The first item")
+        workspace.items.create("The second item")
+    async with opened(data_dir) as driver:
+        line = driver.app.query_one(bars.StatusLine)
+        await driver.press("d", "4", "j")
+        assert "z undoes" in str(line.render()), "it could not be read yet"
+        seconds[0] += 10
+        await driver.press("k")
+        assert "z undoes" not in str(line.render())
