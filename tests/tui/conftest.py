@@ -38,6 +38,7 @@ def _settling() -> Iterator[None]:
         patch.setattr("memento_tui.tui.input_order._MAX_UNDRAWN_SECONDS", 60.0)
         # What a tall screen tells of a record is read after a pause: whether it is there would be up to the machine.
         patch.setattr("memento_tui.tui.views.record_story._PAUSE_SECONDS", 0.0)
+        patch.setattr("memento_tui.tui.widgets.bars._KEEP_MESSAGE_SECONDS", 60.0)  # a busy machine reads more slowly
         # The cursor of a text is gone each other half second: whether a picture has it would be up to the machine.
         patch.setattr(Input, "_toggle_cursor", lambda _: None)
         patch.setattr(TextArea, "_toggle_cursor_blink_visible", lambda _: None)

@@ -25,7 +25,7 @@ async def test_a_problem_with_a_row_is_gone_on_the_next_row_once_it_could_be_rea
         assert "is not deleted" in str(line.render())
         await driver.press("j")
         assert "is not deleted" in str(line.render()), "it could not be read yet"
-        seconds[0] += 10
+        seconds[0] += 100
         await driver.press("j")
         assert "is not deleted" not in str(line.render())
 
@@ -39,7 +39,7 @@ async def test_what_was_done_stays_said_on_the_next_row(data_dir: Path, monkeypa
     async with opened(data_dir) as driver:
         line = driver.app.query_one(bars.StatusLine)
         await driver.press("d")
-        seconds[0] += 10
+        seconds[0] += 100
         await driver.press("j")
         assert "z undoes" in str(line.render())
 
@@ -58,6 +58,6 @@ async def test_a_message_of_another_section_is_gone_once_it_could_be_read(
         line = driver.app.query_one(bars.StatusLine)
         await driver.press("d", "4", "j")
         assert "z undoes" in str(line.render()), "it could not be read yet"
-        seconds[0] += 10
+        seconds[0] += 100
         await driver.press("k")
         assert "z undoes" not in str(line.render())
