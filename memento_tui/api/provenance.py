@@ -10,16 +10,24 @@ from typing import Any, Literal
 
 import msgspec
 
+from memento_tui import clock
 from memento_tui.api.workspace import Workspace
-from memento_tui.errors import InvalidInput, NotFound
-from memento_tui.maintenance.transcripts.provenance import OutsidePassage, WrittenText, outside_passages
+from memento_tui.errors import InvalidInput, NotAllowed, NotFound
+from memento_tui.maintenance.transcripts.provenance import (
+    OutsidePassage,
+    WrittenText,
+    outside_passages,
+    sentence_texts,
+)
 from memento_tui.maintenance.transcripts.reader import Turn, read_transcript
 from memento_tui.model import Memory, Proposal
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
+from memento_tui.moments import format_moment
 from memento_tui.policy.gate import Gate, ProposalDraft, creation_fingerprint
 from memento_tui.policy.policy import AGENT_FIELDS, Verdict, WriteIntent
 from memento_tui.policy.secrets import redact_text
+from memento_tui.storage.hook_store import BegunSession
 from memento_tui.storage.journal import Author
 from memento_tui.storage.store import Store
 from memento_tui.storage.transaction import Transaction
@@ -63,7 +71,13 @@ class ProvenanceReport(msgspec.Struct, frozen=True):
 
 
 def check_provenance(
-    workspace: Workspace, transcript: Path, session: str = "", *, project: str = "", dry_run: bool = False
+    workspace: Workspace,
+    transcript: Path,
+    session: str = "",
+    *,
+    project: str = "",
+    begun: BegunSession | None = None,
+    dry_run: bool = False,
 ) -> ProvenanceReport:
     """Compare the memories that a session wrote with what its tools returned, and hold those that came from outside.
 
@@ -71,17 +85,24 @@ def check_provenance(
     an agent wrote while it lasted and that memento's answers in it name. What a person verified, made essential or
     edited since stays as it is. ``project`` is the folder of the project, by default the one that the session began in.
 
+    Whoever runs a hook chooses the transcript, so when a session lasted and whose it was is read from ``begun`` there:
+    what its host's agent wrote since it began, and no session that hooks know by another name.
+
     Raises:
+        NotAllowed: an agent asks for what would be held, by a transcript that no hook vouches for.
         NotFound: the transcript is missing.
         InvalidInput: it cannot be read, or is in no format that is.
 
     """
+    if workspace.author.actor == "agent" and begun is None and not dry_run:
+        raise NotAllowed("A person says which transcript is compared with what agents remembered.")
     problems: list[str] = []
     heard = _read_names(transcript, problems)
     session = session or heard.session
     store = workspace._store
-    written = _written(store, session, heard)
-    texts = [WrittenText(m.id, f"{m.title}\n{m.content}") for m, _ in written.values()]
+    written = _written(store, session, heard, begun)
+    brought = {name: _brought(store, memory, record) for name, (memory, record) in written.items()}
+    texts = [WrittenText(name, text) for name, text in brought.items() if text]
     if not texts:
         return ProvenanceReport(session, 0, (), tuple(problems))
     found = _passages(transcript, texts, project or heard.cwd, problems)
@@ -118,19 +139,44 @@ def _read_names(transcript: Path, problems: list[str]) -> _Heard:
     return heard
 
 
-def _written(store: Store, session: str, heard: _Heard) -> dict[str, tuple[Memory, SessionRecord | None]]:
-    """Return the memories of a session as they are, each with the versions that the session made where it is known."""
-    records = store.writes.records_of(session) if session else []
-    known: dict[str, SessionRecord | None] = {one.record_id: one for one in records if one.record == "memory"}
-    if heard.first_at is not None and heard.last_at is not None:
-        others = store.writes.written_between(heard.first_at, heard.last_at, sorted(heard.names - known.keys()))
-        known.update(dict.fromkeys(others))
+def _written(
+    store: Store, session: str, heard: _Heard, begun: BegunSession | None
+) -> dict[str, tuple[Memory, SessionRecord]]:
+    """Return the memories of a session as they are, each with the versions that the session made."""
+    records = store.writes.memories_of(session, begun.since if begun else "") if session else []
+    known = {one.record_id: one for one in records}
+    names = sorted(heard.names - known.keys())
+    if begun is not None:
+        now = format_moment(clock.now())
+        known |= {one.record_id: one for one in store.writes.written_between(begun.since, now, names, begun.host)}
+    elif heard.first_at is not None and heard.last_at is not None:
+        lasted = format_moment(heard.first_at), format_moment(heard.last_at)
+        known |= {one.record_id: one for one in store.writes.written_between(*lasted, names)}
     memories = store.memories.get_many(list(known))
     return {
         name: (memory, known[name])
         for name, memory in memories.items()
         if memory.status in (*RECALLED_STATUSES, "pending")
     }
+
+
+def _brought(store: Store, memory: Memory, record: SessionRecord) -> str:
+    """Return what a session wrote of a memory's text: what stood there before, or came later, is another's."""
+    text = _text(memory)
+    last = memory if record.last_version == memory.version else _image(store, memory, record.last_version)
+    before = None if record.is_created else _image(store, memory, record.first_version - 1)
+    if last is memory and before is None:
+        return text
+    written = set(sentence_texts(_text(last or memory))) - set(sentence_texts(_text(before)) if before else ())
+    return "\n".join(sentence for sentence in sentence_texts(text) if sentence in written)
+
+
+def _image(store: Store, memory: Memory, version: int) -> Memory | None:
+    return store.journal.image(Memory, memory.id, version)
+
+
+def _text(memory: Memory) -> str:
+    return f"{memory.title}\n{memory.content}"
 
 
 def _passages(
@@ -176,7 +222,7 @@ class _Holder:
         self._store, self._gate, self._dry_run = store, gate, dry_run
         self._transcript = str(transcript.absolute())
 
-    def hold(self, seen: Memory, record: SessionRecord | None, passages: Sequence[OutsidePassage]) -> CopiedMemory:
+    def hold(self, seen: Memory, record: SessionRecord, passages: Sequence[OutsidePassage]) -> CopiedMemory:
         """Hold one memory, which is read again within the transaction."""
         outcome: Literal["held", "labelled", "undone", "kept", "found"] = "found"
         with self._gate.transaction("provenance", note=f"{self._transcript}:{_lines(passages[0])}") as tx:
@@ -187,11 +233,10 @@ class _Holder:
                 outcome = self._hold(tx, memory, record, self._evidence(passages))
         return CopiedMemory(seen.id, outcome, tuple(passages))
 
-    def _is_persons(self, memory: Memory, record: SessionRecord | None) -> bool:
+    def _is_persons(self, memory: Memory, record: SessionRecord) -> bool:
         if memory.stability != "draft" or memory.pinned:
             return True
-        last = memory.version - 1 if record is None else record.last_version
-        if self._store.writes.versions_by_person("memory", memory.id, last):
+        if self._store.writes.versions_by_person("memory", memory.id, record.last_version):
             return True
         written = (self._store.journal.image(Memory, memory.id, v) for v in self._versions_by_person(memory))
         return any(one is not None and _has_words_of(memory, one) for one in written)
@@ -200,7 +245,7 @@ class _Holder:
         return self._store.writes.versions_by_person("memory", memory.id, 0)
 
     def _hold(
-        self, tx: Transaction, memory: Memory, record: SessionRecord | None, evidence: dict[str, Any]
+        self, tx: Transaction, memory: Memory, record: SessionRecord, evidence: dict[str, Any]
     ) -> Literal["held", "labelled", "undone", "kept"]:
         if memory.status == "pending":
             return self._add_evidence(tx, memory, evidence)
@@ -210,7 +255,7 @@ class _Holder:
             tx.put(external, base=memory.version)
             return "labelled"
         reasons = Verdict("propose", tuple(dict.fromkeys([COPIED, *verdict.reasons])))
-        before = None if record is None or record.is_created else self._before(record, memory)
+        before = None if record.is_created else self._before(record, memory)
         if before is not None:
             return self._undo(tx, memory, before, reasons, evidence)
         pending = tx.put(msgspec.structs.replace(external, status="pending"), base=memory.version)

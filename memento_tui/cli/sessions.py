@@ -137,6 +137,7 @@ def _released_text(outcome: QuarantineOutcome) -> str:
 
 @session.command(
     "check",
+    decides=lambda params: not params["dry_run"],
     short_help="Hold what a session copied from pages and other tools.",
     examples="""
     memento session check ~/.claude/projects/-home-dana-billing/7c1e2b9a.jsonl
@@ -151,7 +152,8 @@ def check(transcript: Path, name: str, project: str, dry_run: bool) -> None:  # 
     """Compare what a session remembered with what its tools returned, as is done by itself when a session ends.
 
     A memory whose sentences stand in a fetched page, a search, an issue or the answer of another MCP server counts as
-    external and waits, with the passage. What you said yourself, and the project's own files, are not outside.
+    external and waits, with the passage. What you said yourself, and the project's own files, are not outside. An
+    agent's shell has --dry-run alone.
     """
     from memento_tui.api.provenance import check_provenance  # noqa: PLC0415 - it reads transcripts
 

@@ -37,7 +37,7 @@ from memento_tui.projects import (
     head_commit,
     namespace_of_project,
 )
-from memento_tui.storage.hook_store import HookStore
+from memento_tui.storage.hook_store import BegunSession, HookStore
 
 __all__ = ["learn_from_transcript", "main"]
 
@@ -65,6 +65,7 @@ def main() -> int:
     parser.add_argument("--event", default="")
     parser.add_argument("--session", default="")
     parser.add_argument("--cwd", default="")
+    parser.add_argument("--since", default="")
     parser.add_argument("--transcript", type=Path)
     options = parser.parse_args()
     paths = DataPaths(options.data_dir)
@@ -79,7 +80,8 @@ def main() -> int:
         elif options.code:
             check_code_of_project(paths, options.cwd)
         else:
-            learn_from_transcript(paths, options.transcript, options.session, event=options.event, cwd=options.cwd)
+            call = (options.transcript, options.session)
+            learn_from_transcript(paths, *call, event=options.event, cwd=options.cwd, since=options.since)
     except MementoError as error:
         _log.warning("%s: %s", options.transcript or "indexing", error)
         return 1
@@ -94,8 +96,13 @@ def main() -> int:
     return 0
 
 
-def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, event: str, cwd: str = "") -> None:
+def learn_from_transcript(
+    paths: DataPaths, transcript: Path, session: str, *, event: str, cwd: str = "", since: str = ""
+) -> None:
     """Record the memories that a session used, hold those that it copied from outside, and propose new ones.
+
+    A session has one transcript: another one that is named later says nothing about it. Nothing is held of a session
+    whose beginning no hook told of. ``since`` is when its context began, where it may have been compacted meanwhile.
 
     One transcript is read at a time. After an event of every turn, one that has hardly grown is skipped; after a write
     to memento, only what it copied is looked for.
@@ -110,13 +117,19 @@ def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, e
     with FileLock(paths.hook_lock, timeout=_LOCK_SECONDS, mode=PRIVATE_FILE_MODE):
         hooks = HookStore(paths.database, busy_seconds=60.0)
         try:
+            begun = hooks.begun(session)
+            if begun is not None and not _is_its_transcript(hooks, begun, session, transcript):
+                _log.warning("%s: the transcript of session %s is %s", transcript, session, begun.transcript)
+                return
             is_after_write = moment_of(event) == "write"
             if not is_after_write and not should_read_transcript(event, size, hooks.learned_bytes(session)):
                 return
             with Workspace(paths.root, actor="agent", channel="hook", session=session, create=False) as workspace:
                 project = find_project(cwd)
-                if workspace.config.hooks.provenance:
-                    _check_provenance(workspace, transcript, session, "" if project is None else str(project.root))
+                if workspace.config.hooks.provenance and begun is not None:
+                    began = begun._replace(since=since or begun.since)
+                    root = "" if project is None else str(project.root)
+                    _check_provenance(workspace, transcript, session, root, began)
                 if workspace.config.hooks.learn and not is_after_write:
                     _record_use(workspace, hooks, transcript, session)
                     _distill(workspace, transcript, project)
@@ -128,6 +141,13 @@ def learn_from_transcript(paths: DataPaths, transcript: Path, session: str, *, e
                 hooks.set_learned_bytes(session, size)
         finally:
             hooks.close()
+
+
+def _is_its_transcript(hooks: HookStore, begun: BegunSession, session: str, transcript: Path) -> bool:
+    if not begun.transcript:
+        hooks.keep_transcript(session, os.fspath(transcript))
+        return True
+    return transcript == Path(begun.transcript)
 
 
 def check_code_of_project(paths: DataPaths, cwd: str) -> None:
@@ -165,10 +185,10 @@ def _distill(workspace: Workspace, transcript: Path, project: Project | None) ->
         _log.warning("%s: %s", transcript, problem)
 
 
-def _check_provenance(workspace: Workspace, transcript: Path, session: str, project: str) -> None:
+def _check_provenance(workspace: Workspace, transcript: Path, session: str, project: str, begun: BegunSession) -> None:
     """Hold what the session remembered of what its tools returned from outside; a failure stops nothing else."""
     try:
-        check_provenance(workspace, transcript, session, project=project)
+        check_provenance(workspace, transcript, session, project=project, begun=begun)
     except MementoError as error:
         _log.warning("%s: where its memories came from was not found out: %s", transcript, error)
 

@@ -55,11 +55,12 @@ def start_transcript_worker(call: HookCall, paths: DataPaths, settings: HookSett
     from memento_tui.storage.hook_store import HookStore  # noqa: PLC0415 - the start of a worker alone needs none
 
     store = HookStore(paths.database)
-    learned = store.learned_bytes(call.session)
+    learned, begun = store.learned_bytes(call.session), store.begun(call.session)
     store.close()
     if not should_read_transcript(call.event, _file_size(call.transcript), learned):
         return
     options = {"event": call.event, "session": call.session, "cwd": call.cwd, "transcript": call.transcript}
+    options["since"] = "" if begun is None else begun.since  # a compaction that follows begins another context
     start_worker(paths.root, *(f"--{name}={value}" for name, value in options.items()))
 
 

@@ -27,6 +27,7 @@ from memento_tui.storage.statements import (
 
 __all__ = [
     "DATABASE_FORMAT",
+    "BegunSession",
     "ContradictionRow",
     "FiredSkip",
     "FormatMismatch",
@@ -77,6 +78,16 @@ class FormatMismatch(Exception):
     def __init__(self, found: int) -> None:
         super().__init__(f"the database has format {found}; hooks read format {DATABASE_FORMAT}")
         self.found = found
+
+
+class BegunSession(NamedTuple):
+    """A session as its host's hooks told of it when it began."""
+
+    host: str
+    since: str
+    """The moment at which its context began, as the journal writes moments."""
+    transcript: str
+    """The path of its transcript; empty until one is named."""
 
 
 class RowSource(NamedTuple):
@@ -383,12 +394,27 @@ class HookStore:
         return {str(row[0]): int(row[1]) for row in self._connection.execute(query, (session,))}
 
     def begin_session(self, session: str, host: str, namespace: str, transcript: str, *, fresh: bool) -> None:
-        """Note a session; ``fresh`` says that its context holds nothing that was shown before."""
+        """Note a session; ``fresh`` says that its context holds nothing that was shown before.
+
+        Its host and its transcript are those that were named first.
+        """
         query = (
-            "INSERT INTO hook_session VALUES (?1, ?2, ?3, ?4, ?5, 0, 0) ON CONFLICT (session) DO UPDATE SET host = ?2,"
-            " namespace = ?3, fresh_at = iif(?4 = '', fresh_at, ?4), transcript = iif(?5 = '', transcript, ?5)"
+            "INSERT INTO hook_session VALUES (?1, ?2, ?3, ?4, ?5, 0, 0) ON CONFLICT (session) DO UPDATE SET"
+            " host = iif(host = '', ?2, host), namespace = ?3, fresh_at = iif(?6 OR fresh_at = '', ?4, fresh_at),"
+            " transcript = iif(transcript = '', ?5, transcript)"
         )
-        self._connection.execute(query, (session, host, namespace, _now() if fresh else "", transcript))
+        self._connection.execute(query, (session, host, namespace, _now(), transcript, fresh))
+
+    def begun(self, session: str) -> BegunSession | None:
+        """Return what the hooks know of a session; ``None`` where they were not told that it began."""
+        query = "SELECT host, fresh_at, transcript FROM hook_session WHERE session = ? AND host <> ''"
+        row = self._connection.execute(query, (session,)).fetchone()
+        return None if row is None else BegunSession(str(row[0]), str(row[1]), str(row[2]))
+
+    def keep_transcript(self, session: str, transcript: str) -> None:
+        """Note the transcript of a session of which none was named."""
+        query = "UPDATE hook_session SET transcript = ? WHERE session = ? AND transcript = ''"
+        self._connection.execute(query, (transcript, session))
 
     def learned_bytes(self, session: str) -> int:
         """Return how many bytes of a session's transcript have been read."""

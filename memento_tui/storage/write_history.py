@@ -20,6 +20,9 @@ __all__ = ["SessionRecord", "SessionWrites", "WriteHistoryQueries", "session_not
 WRITTEN_KINDS = ("memory", "skip", "item", "crystal")
 """The kinds of records whose texts an agent is told."""
 
+_SESSION_RECORD = "change.record, change.record_id, min(change.version), max(change.version), count(*)"
+"""The columns of a `SessionRecord`."""
+
 _WRITTEN = f"({', '.join(repr(kind) for kind in WRITTEN_KINDS)})"
 
 
@@ -137,8 +140,7 @@ class WriteHistoryQueries:
     def records_of(self, session: str) -> list[SessionRecord]:
         """Return the records and relations that a session wrote, in the order in which it first did."""
         query = (
-            "SELECT change.record, change.record_id, min(change.version), max(change.version), count(*)"
-            " FROM entry INDEXED BY entry_list CROSS JOIN change ON change.seq = entry.seq"
+            f"SELECT {_SESSION_RECORD} FROM entry INDEXED BY entry_list CROSS JOIN change ON change.seq = entry.seq"
             " WHERE entry.session = ? AND entry.actor <> 'person'"
             f" AND (change.record IN {_WRITTEN} OR change.record = 'relation')"
             " GROUP BY change.record, change.record_id ORDER BY min(change.seq), min(change.ordinal)"
@@ -201,18 +203,35 @@ class WriteHistoryQueries:
         with self._database.reading() as connection:
             return [int(row[0]) for row in connection.execute(query, (note, action))]
 
-    def written_between(self, since: datetime, until: datetime, ids: Iterable[str]) -> list[str]:
-        """Return those of the memories that agents wrote between two moments."""
+    def memories_of(self, session: str, since: str = "") -> list[SessionRecord]:
+        """Return the memories that a session's agent wrote on this machine, from a moment on."""
         query = (
-            "SELECT DISTINCT change.record_id FROM stored_change AS change INDEXED BY change_record CROSS JOIN entry"
+            f"SELECT {_SESSION_RECORD} FROM entry INDEXED BY entry_list CROSS JOIN change ON change.seq = entry.seq"
+            " WHERE entry.session = ? AND entry.actor = 'agent' AND entry.at >= ? AND entry.channel <> ?"
+            " AND change.record = 'memory'"
+            " GROUP BY change.record_id ORDER BY min(change.seq)"
+        )
+        with self._database.reading() as connection:
+            return [SessionRecord(*row) for row in connection.execute(query, (session, since, HUB_CHANNEL))]
+
+    def written_between(self, since: str, until: str, ids: Iterable[str], host: str = "") -> list[SessionRecord]:
+        """Return those of some memories that agents of this machine wrote between two moments.
+
+        With ``host`` those alone that the agent of this host wrote, and in no session that hooks know by its name.
+        """
+        query = (
+            f"SELECT {_SESSION_RECORD} FROM stored_change AS change INDEXED BY change_record CROSS JOIN entry"
             " ON entry.seq = change.seq WHERE change.record = 'memory'"
-            " AND change.record_id IN (SELECT value FROM json_each(?)) AND entry.actor = 'agent'"
-            " AND entry.at BETWEEN ? AND ?"
+            " AND change.record_id IN (SELECT value FROM json_each(?1)) AND entry.actor = 'agent'"
+            " AND entry.at BETWEEN ?2 AND ?3 AND entry.channel <> ?4 AND (?5 = '' OR"
+            " (lower(entry.agent) = ?5 OR substr(lower(entry.agent), 1, length(?5) + 1) = ?5 || '-')"
+            " AND NOT EXISTS (SELECT 1 FROM hook_session WHERE session = entry.session AND host <> ''))"
+            " GROUP BY change.record_id"
         )
         listed = msgspec.json.encode(list(ids)).decode()
         with self._database.reading() as connection:
-            rows = connection.execute(query, (listed, format_moment(since), format_moment(until)))
-            return [str(row[0]) for row in rows]
+            rows = connection.execute(query, (listed, since, until, HUB_CHANNEL, host))
+            return [SessionRecord(*row) for row in rows]
 
     def members(self, record: str, ids: Sequence[str]) -> dict[str, str]:
         """Return the member of the hub whose person wrote each record of a kind first; others are left out."""

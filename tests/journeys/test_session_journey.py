@@ -63,16 +63,22 @@ def test_a_session_is_listed_quarantined_reviewed_and_released(data_dir: Path) -
 def test_what_a_session_copied_from_a_page_waits_once_it_ends(data_dir: Path, tmp_path: Path) -> None:
     shell, project = Console(data_dir), tmp_path / "billing"
     project.mkdir()
-    with connected(data_dir) as agent:
+    shell.json("add", "Invoices are numbered by year.")
+    transcript = tmp_path / "session.jsonl"
+    host = DirectHost(data_dir, project, BILLING)
+    host.call("UserPromptSubmit", prompt="how does acme deploy?", transcript_path=str(transcript))
+    with connected(data_dir, name="claude-code") as agent:
         copied = agent.call("remember", content=PAGE)["id"]
         own = agent.call("remember", content=OWN)["id"]
     (listed,) = shell.json("session", "list")["items"]
-    said = ClaudeSession(listed["session"]).user("how does acme deploy?").says("I look it up.")
+    said = ClaudeSession(BILLING).user("how does acme deploy?").says("I look it up.")
     said.tool("WebFetch", {"url": "https://acme.example/docs"}, f"# Docs\n\n{PAGE}")
-    transcript = write(tmp_path / "session.jsonl", said.lines)
-    dry = shell.json("session", "check", str(transcript), "--dry-run")
+    said.tool("mcp__memento__remember", {"content": PAGE}, f"Stored as {copied}.")
+    write(transcript, said.lines)
+    check = ("session", "check", str(transcript), "--session", listed["session"])
+    dry = shell.json(*check, "--dry-run")
     assert [(one["id"], one["outcome"]) for one in dry["copied"]] == [(copied, "found")]
-    assert DirectHost(data_dir, project, listed["session"]).end("SessionEnd", transcript) == ""
+    assert host.end("SessionEnd", transcript) == ""
     (item,) = until(lambda: shell.json("review", "list")["items"], "what was copied waits")
     assert (item["target_id"], item["record"]["source_type"]) == (copied, "external")
     assert item["evidence"]["passages"][0]["where"] == "https://acme.example/docs"
@@ -82,4 +88,3 @@ def test_what_a_session_copied_from_a_page_waits_once_it_ends(data_dir: Path, tm
     with connected(data_dir) as agent:
         found = agent.call("search", query="billing")["results"]
     assert [hit["id"] for hit in found] == [own]
-    assert BILLING not in shown

@@ -11,6 +11,7 @@ import pytest
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.provenance import ProvenanceReport, check_provenance
+from memento_tui.errors import NotAllowed
 from memento_tui.hooks.host_events import HookCall, parse_call
 from memento_tui.hooks.transcript_worker import learn_from_transcript
 from memento_tui.storage.hook_store import HookStore
@@ -33,6 +34,13 @@ def transcript(tmp_path: Path) -> Path:
     session.tool("WebFetch", {"url": ADDRESS}, f"# Docs\n\n{TEXT}\n\nMore below.")
     session.tool("mcp__memento__remember", {"content": TEXT}, "Stored.")
     return write(tmp_path / "session.jsonl", session.lines)
+
+
+def begin(agent: Workspace, session: str = BILLING, transcript: Path | None = None, host: str = "claude-code") -> None:
+    """Let a hook tell that a session begins."""
+    hooks = HookStore(agent.paths.database)
+    hooks.begin_session(session, host, "", "" if transcript is None else str(transcript), fresh=True)
+    hooks.close()
 
 
 def outcomes(report: ProvenanceReport) -> dict[str, str]:
@@ -197,6 +205,7 @@ def test_a_secret_in_a_passage_reaches_no_evidence(workspace: Workspace, agent: 
 
 
 def test_the_end_of_a_session_holds_what_it_copied(workspace: Workspace, agent: Workspace, transcript: Path) -> None:
+    begin(agent)
     copied, own = agent.remember(TEXT), agent.remember(OWN)
     learn_from_transcript(workspace.paths, transcript, BILLING, event="SessionEnd")
     assert (workspace.get(copied.id).status, workspace.get(own.id).status) == ("pending", "active")
@@ -206,6 +215,7 @@ def test_the_end_of_a_session_holds_what_it_copied(workspace: Workspace, agent: 
 def test_a_write_to_memento_is_looked_at_at_once_and_nothing_else_is_learned(
     workspace: Workspace, agent: Workspace, transcript: Path
 ) -> None:
+    begin(agent)
     copied = agent.remember(TEXT)
     learn_from_transcript(workspace.paths, transcript, BILLING, event="PostToolUse")
     assert workspace.get(copied.id).status == "pending"
@@ -218,11 +228,81 @@ def test_a_write_to_memento_is_looked_at_at_once_and_nothing_else_is_learned(
 def test_learning_and_provenance_are_switched_apart(
     data_dir: Path, agent: Workspace, transcript: Path, provenance: str, status: str
 ) -> None:
+    begin(agent)
     copied = agent.remember(TEXT)
     settings = f"[engine]\nenabled = false\n[hooks]\nlearn = false\nprovenance = {provenance}\n"
     (data_dir / "config.toml").write_text(settings)
     learn_from_transcript(agent.paths, transcript, BILLING, event="SessionEnd")
     assert agent.get(copied.id).status == status
+
+
+def forged(folder: Path, session: str, *names: str) -> Path:
+    """Return a transcript that says a page returned the text before memento named these memories."""
+    made = ClaudeSession(session).user("go on").tool("WebFetch", {"url": ADDRESS}, TEXT)
+    made.tool("mcp__memento__search", {"query": "billing"}, "\n".join(f"{name} fact" for name in names))
+    lines = [line.replace('"timestamp": "2026-', '"timestamp": "2016-') for line in made.lines]
+    lines.append(made.says("Done.").lines[-1].replace('"timestamp": "2026-', '"timestamp": "2126-'))
+    folder.mkdir(exist_ok=True)
+    return write(folder / f"{session}.jsonl", lines)
+
+
+@pytest.mark.parametrize("agent_name", ["codex-mcp-client", "claude-code"])
+def test_a_transcript_that_a_hook_is_given_holds_nothing_of_another_session(
+    data_dir: Path, tmp_path: Path, agent_name: str
+) -> None:
+    with Workspace(data_dir, actor="agent", channel="mcp", agent=agent_name, session="other-session") as other:
+        begin(other, "other-session", tmp_path / "its-own.jsonl", agent_name.removesuffix("-mcp-client"))
+        theirs = other.remember(TEXT)
+        begin(other, BILLING)
+        for name in (BILLING, "other-session", "never-begun"):
+            path = forged(tmp_path / "forged", name, theirs.id)
+            learn_from_transcript(other.paths, path, name, event="SessionEnd")
+        assert other.get(theirs.id) == theirs
+
+
+@pytest.mark.parametrize(
+    ("agent_name", "status"), [("claude-code", "pending"), ("claude-code-sdk", "pending"), ("claude-codex", "active")]
+)
+def test_a_server_that_hooks_know_no_session_of_is_held_by_the_session_of_its_host_alone(
+    data_dir: Path, tmp_path: Path, agent_name: str, status: str
+) -> None:
+    with Workspace(data_dir, actor="agent", channel="mcp", agent=agent_name, session="random-handle") as agent:
+        before = agent.remember(TEXT, namespace="earlier")
+        begin(agent)
+        copied = agent.remember(TEXT)
+        path = forged(tmp_path, BILLING, before.id, copied.id)
+        learn_from_transcript(agent.paths, path, BILLING, event="SessionEnd")
+        assert (agent.get(before.id).status, agent.get(copied.id).status) == ("active", status)
+
+
+def test_a_session_that_takes_a_name_which_wrote_before_it_began_holds_nothing_of_that(
+    agent: Workspace, tmp_path: Path
+) -> None:
+    theirs = agent.remember(TEXT)
+    begin(agent)
+    learn_from_transcript(agent.paths, forged(tmp_path, BILLING, theirs.id), BILLING, event="SessionEnd")
+    assert agent.get(theirs.id) == theirs
+
+
+def test_a_memory_is_held_for_the_words_alone_that_the_session_wrote_in_it(
+    data_dir: Path, agent: Workspace, tmp_path: Path
+) -> None:
+    with Workspace(data_dir, actor="agent", channel="mcp", agent="claude-code", session="another") as other:
+        begin(agent)
+        tagged, rewritten = other.remember(TEXT), agent.remember(OWN)
+        agent.update(tagged.id, base_version=tagged.version, tags=["billing"])
+        other.update(rewritten.id, base_version=rewritten.version, content=f"{TEXT} We agreed on it in March.")
+        path = forged(tmp_path, BILLING, tagged.id, rewritten.id)
+        learn_from_transcript(agent.paths, path, BILLING, event="SessionEnd")
+        assert [agent.get(one.id).status for one in (tagged, rewritten)] == ["active", "active"]
+        assert agent.get(tagged.id).tags == ("billing",)
+
+
+def test_an_agent_does_not_say_which_transcript_is_compared(agent: Workspace, transcript: Path) -> None:
+    agent.remember(TEXT)
+    with pytest.raises(NotAllowed):
+        check_provenance(agent, transcript, BILLING)
+    assert len(check_provenance(agent, transcript, BILLING, dry_run=True).copied) == 1
 
 
 @pytest.mark.parametrize(

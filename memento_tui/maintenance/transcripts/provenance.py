@@ -33,7 +33,7 @@ from memento_tui.text.sentences import sentences
 from memento_tui.text.terms import STOP_WORDS
 from memento_tui.text.unspaced import UNSPACED_CHARACTERS
 
-__all__ = ["OutsidePassage", "WrittenText", "outside_passages"]
+__all__ = ["OutsidePassage", "WrittenText", "outside_passages", "sentence_texts"]
 
 
 _READING_TOOLS = frozenset(
@@ -456,6 +456,12 @@ def _follow(index: dict[tuple[str, ...], list[_Sentence]], turns: Iterable[Turn]
 def _note_said(sentence: _Sentence, line: int, *, by_user: bool = False) -> None:
     sentence.users |= by_user
     sentence.own_line = line if sentence.own_line is None else min(line, sentence.own_line)
+
+
+def sentence_texts(text: str) -> list[str]:
+    """Return the sentences of a text that are compared, without markup, each in one line."""
+    plain = _plain(text[:_CHARACTERS_COMPARED])
+    return [" ".join(plain[start:end].split()) for start, end in _units(plain)]
 
 
 def _sentences_of(text: WrittenText) -> Iterator[_Sentence]:
