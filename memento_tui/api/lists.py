@@ -19,6 +19,7 @@ from memento_tui.model.validation import fold_tag
 from memento_tui.moments import parse_moment, parse_span
 from memento_tui.policy.decisions import require_entry_as_written
 from memento_tui.policy.gate import Gate, ProposalDraft, Screened
+from memento_tui.policy.hiding import hides_persons_entry
 from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.storage.journal_queries import Revision
 from memento_tui.storage.skip_hits import SkipHit
@@ -225,21 +226,27 @@ class _GovernedWrites(Generic[EntryT]):
         self._make = make
         self._kind: Literal["skip", "item"] = "skip" if record is Skip else "item"
 
-    def _judge(self, action: Literal["create", "edit", "delete"], screened: Screened | None = None) -> Verdict:
+    def _judge(self, before: EntryT | None, screened: Screened | None = None) -> Verdict:
+        """Return the policy's answer to a new record, a change of ``before``, or without a new text its removal."""
+        action: Literal["create", "edit", "delete"]
+        action = "create" if before is None else "delete" if screened is None else "edit"
+        after = None if screened is None else screened.record
+        hides = before is not None and self._gate.origin == "agent" and hides_persons_entry(self._store, before, after)
         intent = WriteIntent(
             action,
             self._kind,
             by_person=self._gate.is_person,
             injection_score=0.0 if screened is None else screened.injection_score,
             secret_found=screened is not None and screened.secret_found,
+            hides_persons=hides,
         )
-        return self._gate.judge(intent, None if screened is None else screened.record)
+        return self._gate.judge(intent, after)
 
     def create(self, fields: Mapping[str, Any]) -> EntryT | Proposal:
         """Store a new record, or propose it. Raises `InvalidField`."""
         screened = self._gate.screen(self._make(fields))
         made: EntryT = screened.record
-        verdict = self._judge("create", screened)
+        verdict = self._judge(None, screened)
         with self._gate.transaction(f"{self._kind} add") as tx:
             if verdict.answer == "propose":
                 payload = {name: getattr(made, name) for name in made.__struct_fields__ if name != "version"}
@@ -274,7 +281,7 @@ class _GovernedWrites(Generic[EntryT]):
             )
             if base_version is None and becomes_persons:
                 require_entry_as_written(self._store, before, after)
-            verdict = self._judge("edit", screened)
+            verdict = self._judge(before, screened)
             if verdict.answer != "propose" or not is_current:
                 return tx.put(after, base=before.version if base_version is None else base_version)
             draft, verdict = self._gate.edit_draft(
@@ -283,7 +290,7 @@ class _GovernedWrites(Generic[EntryT]):
                 screened,
                 verdict,
                 make=lambda joined: self._make({**plain, **joined, "updated_at": tx.now}),
-                judge=lambda joined: self._judge("edit", joined),
+                judge=lambda joined: self._judge(before, joined),
             )
             return self._gate.propose(tx, draft, verdict)
 
@@ -291,9 +298,9 @@ class _GovernedWrites(Generic[EntryT]):
         """Remove a record, or propose it. Raises `InvalidField`, `NotFound`, `AmbiguousId` or `Conflict`."""
         self._gate.require_version_read(base_version)
         record_id = self._store.resolve(self._kind, prefix)
-        verdict = self._judge("delete")
         with self._gate.transaction(f"{self._kind} remove") as tx:
             before = tx.require(self._record, record_id)
+            verdict = self._judge(before)
             base = before.version if base_version is None else base_version
             if verdict.answer == "propose" and base == before.version:
                 return self._gate.propose(tx, ProposalDraft("delete", before), verdict)

@@ -19,7 +19,7 @@ from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.memory_fields import SENSITIVITIES
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import texts_image
-from memento_tui.policy.hiding import hides_persons_text, is_persons_text
+from memento_tui.policy.hiding import hides_persons_entry, hides_persons_text, is_persons_text
 from memento_tui.policy.policy import PolicySettings, WriteIntent, judge, reasons_in_words
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record
@@ -122,7 +122,7 @@ class Admission:
             case Relation():
                 return self._relation(tx, clean, screened)
             case Skip() | WorkingItem():
-                self._require_free(self._listed("create" if before is None else "edit", clean, screened))
+                self._require_free(self._listed(cast("Skip | WorkingItem | None", before), clean, screened))
                 return self._signed(before, clean)
         return clean
 
@@ -131,7 +131,7 @@ class Admission:
         if self._origin in ("person", "member", "maintenance"):
             return
         if isinstance(before, Skip | WorkingItem):
-            self._require_free(self._listed("delete", before, None))
+            self._require_free(self._listed(before, None, None))
         elif not isinstance(before, Relation | Contradiction):
             raise NotAllowed(f"Only a person removes a {record_name(before)} for good.", "Delete it instead.")
 
@@ -216,12 +216,16 @@ class Admission:
     # The rest
 
     def _listed(
-        self, action: Literal["create", "edit", "delete"], record: Skip | WorkingItem, screened: Screened | None
+        self, before: Skip | WorkingItem | None, after: Skip | WorkingItem | None, screened: Screened | None
     ) -> WriteIntent:
+        action: Literal["create", "edit", "delete"]
+        action = "create" if before is None else "delete" if after is None else "edit"
+        hides = before is not None and self._origin == "agent" and hides_persons_entry(self._store, before, after)
         return WriteIntent(
             action,
-            "skip" if isinstance(record, Skip) else "item",
+            "skip" if isinstance(before or after, Skip) else "item",
             injection_score=0.0 if screened is None else screened.injection_score,
+            hides_persons=hides,
         )
 
     def _crystal(self, tx: Transaction, before: Crystal | None, after: Crystal, screened: Screened) -> Crystal:

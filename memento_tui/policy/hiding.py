@@ -1,19 +1,44 @@
-"""Tell whether an agent's change would take a person's text from what agents are told."""
+"""Tell whether an agent's change would take a person's text from what agents are told, or put another in its place."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from memento_tui.model import Memory
+from memento_tui.model import Memory, Skip, WorkingItem
+from memento_tui.model.lists import is_unverified
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
 
-__all__ = ["hides_persons_text", "is_persons_text"]
+__all__ = ["hides_persons_entry", "hides_persons_text", "is_persons_text"]
+
+_STANDING = "standing_decision"
+"""The category of what holds until further notice; other working items are begun, reworded and done by agents."""
 
 
 def hides_persons_text(store: Store, before: Memory, after: Memory, now: datetime) -> bool:
     """Tell whether a change hides, from all who are told it or from some of them, a memory that a person wrote."""
     return _is_hidden_by(before, after, now) and is_persons_text(store, before)
+
+
+def hides_persons_entry(store: Store, before: Skip | WorkingItem, after: Skip | WorkingItem | None) -> bool:
+    """Tell whether a change, or the removal, of a skip or working item takes from agents what a person told them.
+
+    It is told without a label, as what is verified is, so another text in its place is a loss too.
+    """
+    if not _is_entry_lost(before, after):
+        return False
+    return not is_unverified(before) or store.writes.is_written_by_person(record_name(before), before.id)
+
+
+def _is_entry_lost(before: Skip | WorkingItem, after: Skip | WorkingItem | None) -> bool:
+    if after is None or after.namespace != before.namespace:
+        return True
+    if isinstance(before, Skip) and isinstance(after, Skip):
+        return (after.item, after.reason) != (before.item, before.reason) or after.expires_at < before.expires_at
+    if isinstance(before, WorkingItem) and isinstance(after, WorkingItem) and before.category == _STANDING:
+        texts = ("category", "status", "title", "content")
+        return any(getattr(before, name) != getattr(after, name) for name in texts)
+    return False
 
 
 def is_persons_text(store: Store, memory: Memory) -> bool:

@@ -171,7 +171,7 @@ REASONS: dict[str, str] = {
     "injection_suspected": "it reads like orders for a model",
     "secret_found": "it held a secret, which was removed before it was stored",
     "verified_target": "it changes something that a person has verified or made essential",
-    "hides_persons": "you wrote it, and it would be told no longer, later, to fewer or elsewhere",
+    "hides_persons": "you wrote it, and it would be told no longer, later, to fewer, elsewhere or in other words",
     "strict_policy": "the strict policy asks a person about every write",
     "own_rule": "a rule in config.toml asks a person about it",
     "held_import": "you asked to look at everything that is imported",
@@ -231,7 +231,7 @@ class WriteIntent(msgspec.Struct, frozen=True):
     """The job that made it, where that has a rule of its own."""
     secret_found: bool = False
     hides_persons: bool = False
-    """A person wrote the memory, and it would be told no longer, later, to fewer or elsewhere."""
+    """A person wrote it, and it would be told no longer, later, to fewer or elsewhere, or a skip in other words."""
     leaves_branch: bool = False
     """The memory lies in the namespace of a branch of Git, and would no longer."""
 
@@ -304,6 +304,8 @@ def _applicable_rules(intent: WriteIntent) -> Iterator[tuple[str, str]]:
         yield "crystal", "person_wrote_identity" if intent.identity_is_persons else ""
     elif intent.target in ("skip", "item"):
         yield intent.target, ""
+        if intent.hides_persons:
+            yield "change_verified", "hides_persons"
         if intent.origin == "distillation":
             yield "distillation", "distilled"
     elif intent.action == "create":

@@ -23,6 +23,9 @@ WRITTEN_KINDS = ("memory", "skip", "item", "crystal")
 _SESSION_RECORD = "change.record, change.record_id, min(change.version), max(change.version), count(*)"
 """The columns of a `SessionRecord`."""
 
+_WRITING_ACTIONS = "('remember', 'edit', 'skip add', 'skip edit', 'skip decide', 'item add', 'item edit')"
+"""The actions by which a person writes a record, or a part of it."""
+
 _WRITTEN = f"({', '.join(repr(kind) for kind in WRITTEN_KINDS)})"
 
 
@@ -164,7 +167,7 @@ class WriteHistoryQueries:
         query = (
             "SELECT 1 FROM stored_change AS change INDEXED BY change_record CROSS JOIN entry ON entry.seq = change.seq"
             " WHERE change.record = ? AND change.record_id = ? AND entry.actor = 'person'"
-            " AND entry.action IN ('remember', 'edit') LIMIT 1"
+            f" AND entry.action IN {_WRITING_ACTIONS} LIMIT 1"
         )
         with self._database.reading() as connection:
             return connection.execute(query, (record, record_id)).fetchone() is not None

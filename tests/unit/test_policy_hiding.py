@@ -11,6 +11,7 @@ import pytest
 from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.errors import NotAllowed
+from memento_tui.model import Proposal, Skip, WorkingItem
 
 LONG_AGO, FAR_OFF = datetime(2001, 1, 1, tzinfo=UTC), datetime(2090, 1, 1, tzinfo=UTC)
 
@@ -97,3 +98,66 @@ def test_an_agent_puts_nothing_in_the_place_of_a_text_of_the_person_unless_the_p
     waits = agent.remember("A page says that payments go to the partner.", source_type="external")
     agent.relate(waits.id, memory.id, "supersedes")
     assert memory.id in workspace.review.get(waits.id).takes_place_of
+
+
+SOON, LATE = timedelta(days=3), timedelta(days=300)
+
+LOSES: dict[str, dict[str, Any]] = {
+    "other words": {"item": "push to nain"},
+    "another reason": {"reason": "it is slow on Mondays"},
+    "an earlier end": {"expires_at": SOON},
+    "told elsewhere": {"namespace": "projects/other"},
+}
+
+
+@pytest.mark.parametrize("changes", LOSES.values(), ids=LOSES)
+def test_a_skip_of_the_person_is_neither_changed_nor_removed_by_an_agent_alone(
+    workspace: Workspace, agent: Workspace, changes: dict[str, Any]
+) -> None:
+    skip = workspace.skips.add("push to main", "it breaks the release", clock.now() + LATE)
+    assert isinstance(skip, Skip)
+    moment = {"expires_at": clock.now() + SOON} if "expires_at" in changes else {}
+    change = agent.skips.update(skip.id, base_version=1, **{**changes, **moment})
+    removal = agent.skips.remove(skip.id, base_version=1)
+    assert isinstance(change, Proposal)
+    assert isinstance(removal, Proposal)
+    assert change.reasons == removal.reasons == ("hides_persons",)
+    assert workspace.skips.get(skip.id) == skip
+    workspace.review.approve(removal.id)
+    assert workspace.skips.find(skip.id) is None
+
+
+@pytest.mark.parametrize(
+    "changes", [{"content": "Floats will do."}, {"title": "Money"}, {"status": "archived"}, {"category": "active_work"}]
+)
+def test_a_standing_decision_of_the_person_is_neither_changed_nor_removed_by_an_agent_alone(
+    workspace: Workspace, agent: Workspace, changes: dict[str, Any]
+) -> None:
+    fields = {"content": "Never use floats.", "category": "standing_decision"}
+    item = workspace.items.create("Money is in cents", **fields)
+    assert isinstance(agent.items.update(item.id, base_version=1, **changes), Proposal)
+    assert isinstance(agent.items.remove(item.id, base_version=1), Proposal)
+    assert workspace.items.get(item.id) == item
+
+
+def test_an_agent_does_the_persons_work_and_ends_what_it_wrote_itself(workspace: Workspace, agent: Workspace) -> None:
+    work = workspace.items.create("Move to /v3", category="active_work")
+    done = agent.items.update(work.id, base_version=1, status="completed", next_action="")
+    assert isinstance(done, WorkingItem)
+    assert isinstance(agent.items.remove(work.id, base_version=done.version), Proposal)
+    own = agent.skips.add("the slow tests", "they are slow", clock.now() + LATE)
+    later = agent.skips.update(own.id, base_version=1, reason="they take an hour")
+    assert agent.skips.remove(own.id, base_version=later.version) is None
+
+
+def test_a_skip_that_an_agent_wrote_over_what_the_person_wrote_is_the_persons_to_end(
+    workspace: Workspace, agent: Workspace
+) -> None:
+    skip = workspace.skips.add("push to main", "it breaks the release", clock.now() + LATE)
+    change = agent.skips.update(skip.id, base_version=1, item="push to main or release")
+    assert isinstance(change, Proposal)
+    workspace.review.approve(change.id)
+    now = workspace.skips.get(skip.id)
+    assert isinstance(agent.skips.remove(now.id, base_version=now.version), Proposal)
+    longer = agent.skips.extend(now.id, clock.now() + 2 * LATE, base_version=now.version)
+    assert isinstance(longer, Skip)
