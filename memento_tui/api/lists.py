@@ -19,7 +19,6 @@ from memento_tui.model.validation import fold_tag
 from memento_tui.moments import parse_moment, parse_span
 from memento_tui.policy.decisions import require_entry_as_written
 from memento_tui.policy.gate import Gate, ProposalDraft, Screened
-from memento_tui.policy.hiding import hides_persons_entry
 from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.storage.journal_queries import Revision
 from memento_tui.storage.skip_hits import SkipHit
@@ -231,7 +230,7 @@ class _GovernedWrites(Generic[EntryT]):
         action: Literal["create", "edit", "delete"]
         action = "create" if before is None else "delete" if screened is None else "edit"
         after = None if screened is None else screened.record
-        hides = before is not None and self._gate.origin == "agent" and hides_persons_entry(self._store, before, after)
+        hides = before is not None and self._gate.origin == "agent" and self._gate.hides_persons(before, after)
         intent = WriteIntent(
             action,
             self._kind,

@@ -29,7 +29,6 @@ from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import check_line, new_id
 from memento_tui.policy.decisions import require_as_written
 from memento_tui.policy.gate import Gate, ProposalDraft, Screened, creation_fingerprint
-from memento_tui.policy.hiding import hides_persons_text
 from memento_tui.policy.policy import AGENT_FIELDS, Verdict, WriteIntent
 from memento_tui.policy.quarantine import QUARANTINED
 from memento_tui.policy.resolution import as_verified, with_changes, withdraw_contradictions
@@ -353,7 +352,7 @@ class MemoryEditor:
             external=screened is not None and _is_from_outside(memory, screened.record),
             injection_score=0.0 if screened is None else screened.injection_score,
             target_verified=memory.stability != "draft" or memory.pinned,
-            hides_persons=self._gate.origin == "agent" and hides_persons_text(self._store, memory, after, clock.now()),
+            hides_persons=self._gate.origin == "agent" and self._gate.hides_persons(memory, after),
             secret_found=screened is not None and screened.secret_found,
             leaves_branch=is_taken_from_branch(memory.namespace, after.namespace),
         )

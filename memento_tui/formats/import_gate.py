@@ -323,6 +323,7 @@ class ImportGate:
             return None
         score = 0.0 if action == "delete" else self._gate.screen(after).injection_score
         secret_found = action != "delete" and after.id in self._removed
+        hides = action != "create" and self._gate.hides_persons(before, None if action == "delete" else after)
         if isinstance(after, Memory) and isinstance(before, Memory):
             return WriteIntent(
                 action,
@@ -331,10 +332,11 @@ class ImportGate:
                 target_verified=before.stability != "draft" or before.pinned,
                 secret_found=secret_found,
                 leaves_branch=is_taken_from_branch(before.namespace, after.namespace),
+                hides_persons=hides,
             )
         target: Literal["skip", "item", "crystal"]
         target = "skip" if isinstance(after, Skip) else "item" if isinstance(after, WorkingItem) else "crystal"
-        return WriteIntent(action, target, injection_score=score, secret_found=secret_found)
+        return WriteIntent(action, target, injection_score=score, secret_found=secret_found, hides_persons=hides)
 
     def hold_if_needed(self, memory: Memory) -> Memory:
         """Return a new memory as it may come in: pending where a person is to review it first."""

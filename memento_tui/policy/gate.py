@@ -16,6 +16,7 @@ from memento_tui.model import AnyRecord, Memory, Proposal, make_proposal
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import account_of, is_made_id
 from memento_tui.policy.admission import Admission
+from memento_tui.policy.hiding import hides_persons_record
 from memento_tui.policy.policy import PolicySettings, Verdict, WriteIntent, judge
 from memento_tui.policy.screening import Screened, Screening
 from memento_tui.policy.secrets import redact_record, redact_text
@@ -121,6 +122,16 @@ class Gate:
                 "is missing",
                 "Read the record, and name the version that you read (in a shell: --base-version, or ID@VERSION).",
             )
+
+    def hides_persons(self, before: AnyRecord, after: AnyRecord | None) -> bool:
+        """Tell whether a change, or without ``after`` the removal, of a record hides what a person told agents.
+
+        A file takes back what a file brought, though a person edited it since.
+        """
+        is_made_here = self._store.writes.is_written_by_person
+        if self.origin == "file" and not is_made_here(record_name(before), before.id, first=True):
+            return False
+        return hides_persons_record(self._store, before, after, clock.now())
 
     @property
     def is_person(self) -> bool:

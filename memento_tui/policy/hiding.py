@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from memento_tui.model import Memory, Skip, WorkingItem
+import msgspec
+
+from memento_tui.model import AnyRecord, Memory, Skip, WorkingItem
 from memento_tui.model.lists import is_unverified
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import record_name
 
-__all__ = ["hides_persons_entry", "hides_persons_text", "is_persons_text"]
+__all__ = ["hides_persons_entry", "hides_persons_record", "hides_persons_text", "is_persons_text"]
 
 _STANDING = "standing_decision"
 """The category of what holds until further notice; other working items are begun, reworded and done by agents."""
+
+
+def hides_persons_record(store: Store, before: AnyRecord, after: AnyRecord | None, now: datetime) -> bool:
+    """Tell whether a change, or the removal, of any record takes from agents what a person told them."""
+    if isinstance(before, Memory) and (after is None or isinstance(after, Memory)):
+        gone = msgspec.structs.replace(before, status="deleted")
+        return hides_persons_text(store, before, gone if after is None else after, now)
+    if isinstance(before, Skip | WorkingItem) and (after is None or isinstance(after, Skip | WorkingItem)):
+        return hides_persons_entry(store, before, after)
+    return False
 
 
 def hides_persons_text(store: Store, before: Memory, after: Memory, now: datetime) -> bool:

@@ -162,15 +162,15 @@ class WriteHistoryQueries:
         with self._database.reading() as connection:
             return [int(row[0]) for row in connection.execute(query, (record, record_id, after))]
 
-    def is_written_by_person(self, record: str, record_id: str) -> bool:
-        """Tell whether a person made a record or edited it, whatever became of it since."""
+    def is_written_by_person(self, record: str, record_id: str, *, first: bool = False) -> bool:
+        """Tell whether a person made a record or edited it, whatever became of it since; with ``first`` made it."""
         query = (
             "SELECT 1 FROM stored_change AS change INDEXED BY change_record CROSS JOIN entry ON entry.seq = change.seq"
             " WHERE change.record = ? AND change.record_id = ? AND entry.actor = 'person'"
-            f" AND entry.action IN {_WRITING_ACTIONS} LIMIT 1"
+            f" AND entry.action IN {_WRITING_ACTIONS} AND (change.version = 1 OR NOT ?) LIMIT 1"
         )
         with self._database.reading() as connection:
-            return connection.execute(query, (record, record_id)).fetchone() is not None
+            return connection.execute(query, (record, record_id, first)).fetchone() is not None
 
     def has_of_person(self, record: str) -> bool:
         """Tell whether a person wrote or decided about any record of a kind, whatever became of it since."""

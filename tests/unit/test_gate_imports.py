@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -301,3 +302,23 @@ def test_a_link_of_a_note_that_may_not_be_drawn_is_refused_and_the_rest_of_the_n
     assert [refused.file for refused in report.refused] == ["Anybody.md"]
     assert [relation.type for relation in workspace.relations(verified.id)] == ["related"]
     assert report.imported == 1
+
+
+def test_a_line_of_a_file_hides_and_rewords_nothing_that_the_person_wrote_until_they_decide(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    skip = workspace.skips.add("push to main", "it breaks the release", "300d")
+    item = workspace.items.create("Money is in cents", category="standing_decision")
+    memory = workspace.remember("We deploy on Fridays.")
+    soon = (clock.now() + timedelta(days=9)).isoformat()
+    changed = [
+        {"record": "skip", "id": skip.id, "item": "push to nain", "reason": "none", "expires_at": soon},
+        {"record": "item", "id": item.id, "title": "Money is floats", "category": "standing_decision"},
+        {"record": "memory", "id": memory.id, "content": memory.content, "valid_to": "2001-01-01T00:00:00Z"},
+    ]
+    report = run_import(workspace, "memento", lines(tmp_path / "all.jsonl", *changed))
+    assert (report.updated, report.waiting) == (0, 3)
+    assert (workspace.skips.get(skip.id), workspace.items.get(item.id)) == (skip, item)
+    assert workspace.get(memory.id) == memory
+    asked = workspace.review.list()[0]
+    assert {one.proposal.reasons for one in asked} == {("hides_persons",)}
