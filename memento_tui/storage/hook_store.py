@@ -396,11 +396,14 @@ class HookStore:
     def begin_session(self, session: str, host: str, namespace: str, transcript: str, *, fresh: bool) -> None:
         """Note a session; ``fresh`` says that its context holds nothing that was shown before.
 
-        Its host and its transcript are those that were named first.
+        Its host and its transcript are those that were named first. One whose beginning nobody saw began when it was
+        first shown something, at the latest now.
         """
+        first_shown = "(SELECT min(at) FROM injection WHERE session = ?1)"
         query = (
-            "INSERT INTO hook_session VALUES (?1, ?2, ?3, ?4, ?5, 0, 0) ON CONFLICT (session) DO UPDATE SET"
-            " host = iif(host = '', ?2, host), namespace = ?3, fresh_at = iif(?6 OR fresh_at = '', ?4, fresh_at),"
+            f"INSERT INTO hook_session VALUES (?1, ?2, ?3, iif(?6, ?4, coalesce({first_shown}, ?4)), ?5, 0, 0)"
+            " ON CONFLICT (session) DO UPDATE SET host = iif(host = '', ?2, host), namespace = ?3,"
+            " fresh_at = iif(?6 OR fresh_at = '', excluded.fresh_at, fresh_at),"
             " transcript = iif(transcript = '', ?5, transcript)"
         )
         self._connection.execute(query, (session, host, namespace, _now(), transcript, fresh))
