@@ -100,6 +100,14 @@ def _was_locked(connection: Connection) -> bool:
     return bool(connection.key_id) and not connection.in_transaction and not is_unlocked(connection.key_id)
 
 
+def _holds_past_state(connection: Connection) -> bool:
+    """Tell whether a statement that was not read to its end keeps the connection in the state that it began with.
+
+    SQLite does not let go of that state at the end of the transaction, nor when the statement is finished.
+    """
+    return not connection.in_transaction and connection.txn_state("main") != apsw.SQLITE_TXN_NONE
+
+
 _MIGRATING = "Bringing the database to the present format"
 
 
@@ -217,6 +225,8 @@ class Database:
         if own is not None and own.stands and not own.uses and own.stands != self._standing():
             own.close()
         if own is not None and not own.is_closed and _was_locked(own.sqlite):
+            own.close()
+        if own is not None and not own.is_closed and not own.uses and _holds_past_state(own.sqlite):
             own.close()
         if own is None or own.is_closed:
             stands = self._standing() if self.is_read_only else None

@@ -49,8 +49,7 @@ _COUNT_LET_GO = (
 def entry_at(database: Database, moment: datetime) -> Entry | None:
     """Return the last journal entry that was written by a moment, or ``None`` where none was."""
     with database.reading() as connection:
-        found = select_entries(connection, "at <= ? ORDER BY seq DESC LIMIT 1", (format_moment(moment),))
-        return next(found, None)
+        return next(select_entries(connection, "at <= ? ORDER BY seq DESC LIMIT 1", (format_moment(moment),)), None)
 
 
 class PastDatabase(Database):

@@ -57,6 +57,27 @@ def test_the_connection_of_a_thread_that_reads_nothing_now_is_closed_at_once(dat
         assert not database.path.with_name("memento.db-wal").exists()
 
 
+def test_a_read_that_was_not_taken_to_its_end_keeps_nobody_in_the_past(database: Database) -> None:
+    def first_table() -> str:
+        with database.reading() as connection:
+            rows = connection.execute("SELECT name FROM sqlite_schema")
+            return str(next(rows)[0])
+
+    def count() -> int:
+        with database.reading() as connection:
+            return int(connection.execute("SELECT count(*) FROM setting WHERE name = 'a'").fetchone()[0])
+
+    def write(value: str) -> None:
+        with database.writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO setting (name, value) VALUES ('a', ?)", (value,))
+
+    assert first_table()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(write, '"theirs"').result(60)
+    assert count() == 1
+    write('"mine"')
+
+
 def test_the_connection_of_the_closing_thread_is_closed_at_once(database: Database) -> None:
     held = database.connection
     database.close()

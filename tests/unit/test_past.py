@@ -51,6 +51,16 @@ def lived(workspace: Workspace, days: Callable[[float], None]) -> Workspace:
     return workspace
 
 
+def test_whoever_found_a_moment_sees_the_present_again_and_can_write(lived: Workspace) -> None:
+    assert find_entry(lived._store, "1 day ago", clock.now() + timedelta(days=1)) is not None
+    other = threading.Thread(target=lived.remember, args=("Written meanwhile.",))
+    other.start()
+    other.join()
+    assert lived.list().items[0].content == "Written meanwhile."
+    lived.undo()
+    assert all(memory.content != "Written meanwhile." for memory in lived.list().items)
+
+
 @pytest.mark.parametrize(
     ("at", "seq"),
     [
