@@ -143,6 +143,16 @@ async def test_what_was_done_lately_to_skips_stands_below_them_and_follows_the_j
         assert "Move the port" not in told, "a working item"
 
 
+async def test_the_board_has_the_whole_pane(folder: Path) -> None:
+    async with opened(folder, TALL, "working") as driver:
+        lately = _section(driver).lately
+        await driver.until(lambda: lately.display, "what was done lately")
+        await driver.press("b")
+        await driver.until(lambda: not lately.display, "the board alone")
+        await driver.press("b")
+        await driver.until(lambda: lately.display, "what was done lately again")
+
+
 async def test_nothing_stands_below_what_a_filter_found_as_if_it_were_found_too(folder: Path) -> None:
     async with opened(folder, TALL, "skips") as driver:
         lately = _section(driver).lately

@@ -299,10 +299,14 @@ class ListSection(Section, Generic[RowT]):
         self._fit_lately()
 
     def _fit_lately(self) -> None:
-        """Give what was done lately the lines that the list leaves free, but none below what a filter found."""
+        """Give what was done lately the lines that the list leaves free."""
         if self.TELLS_LATELY:
             listed = self.list.total * self.list.row_height or self.empty_text().count("\n") + _EMPTY_MARGIN
-            self.lately.fit(0 if self.filter else self._lines_of_pane() - listed)
+            self.lately.fit(self._lines_of_pane() - listed if self.has_room_below() else 0)
+
+    def has_room_below(self) -> bool:
+        """Return whether something may stand below the list; below what a filter found it would look found too."""
+        return not self.filter
 
     def _lines_of_pane(self) -> int:
         """Return the lines that the list has where nothing stands below it."""

@@ -200,6 +200,10 @@ class WorkingSection(EntryListSection[WorkingItem]):
     def _lists(self) -> list[RecordList[WorkingItem]]:
         return [self.list, *self.board.columns.values()]
 
+    def has_room_below(self) -> bool:
+        """Return whether something may stand below the list; the board takes all of the pane."""
+        return not self.on_board and super().has_room_below()
+
     # The board
 
     async def action_board(self) -> None:
@@ -214,6 +218,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
         self.set_class(self.on_board, "-board")
         self._arrange()
         self.read(select=row.id if row else None)
+        self.call_after_refresh(self._fit)  # the pane has another height now
         if self.on_board and row is not None:
             self.board.go_to(row.category)
         else:
