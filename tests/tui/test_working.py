@@ -313,6 +313,22 @@ async def test_the_board_shows_each_category_and_keys_move_between_columns(data:
         await app.until(lambda: not section(app).on_board and under_cursor(app) == "note", "back in the list")
 
 
+async def test_the_list_shows_its_item_after_an_empty_column_of_the_board(data: Path, workspace: Workspace) -> None:
+    for note in workspace.items.list(category="session_note"):
+        workspace.items.remove(note.id, base_version=note.version)
+    async with opened(data, start="working") as app:
+        await opened_on(app, "legal")
+        await app.press("b")
+        await app.until(lambda: section(app).on_board and under_cursor(app) == "legal", "the board is there")
+        await app.press("l", "l", "l", "l")
+        await app.until(lambda: section(app).rows.current is None, "the empty column")
+        await app.press("b")
+        await app.until(lambda: not section(app).on_board and section(app).rows.current is not None, "in the list")
+        current = section(app).rows.current
+        assert current is not None
+        await app.until(lambda: title(app).startswith(current.title[:20]), "its item beside it")
+
+
 async def test_on_the_board_an_item_is_moved_and_the_cursor_goes_with_it(data: Path, workspace: Workspace) -> None:
     async with opened(data, start="working") as app:
         await opened_on(app, "flaky")

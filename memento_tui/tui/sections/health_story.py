@@ -20,8 +20,7 @@ _PARTS: Mapping[Facet, str] = {
 }
 """The fields by which memories are counted, each with the title above its bars."""
 
-_MOST_VALUES, _NAME_WIDTH, _BAR_WIDTH = 8, 20, 60
-_BAR = "\N{LOWER HALF BLOCK}"
+_MOST_VALUES, _NAME_WIDTH, _COUNT_WIDTH = 8, 20, 7
 
 
 class HealthStory(RecordStory[HealthRow]):
@@ -31,7 +30,8 @@ class HealthStory(RecordStory[HealthRow]):
         """Return the amounts, the largest first."""
         del record
         return [
-            StoryPart(title, list(_bars(workspace.facet_counts(facet))), _NAME_WIDTH) for facet, title in _PARTS.items()
+            StoryPart(title, list(_bars(workspace.facet_counts(facet))), _NAME_WIDTH, _COUNT_WIDTH)
+            for facet, title in _PARTS.items()
         ]
 
 
@@ -39,7 +39,6 @@ def _bars(counts: Sequence[tuple[str, int]]) -> Iterator[StoryLine]:
     shown = counts[:_MOST_VALUES]
     most = max((count for _, count in shown), default=0)
     for value, count in shown:
-        bar = _BAR * max(1, round(_BAR_WIDTH * count / most))
-        yield StoryLine(None, value.replace("_", " "), f"{count:>9,}", bar)
+        yield StoryLine(None, value.replace("_", " "), f"{count:>{_COUNT_WIDTH},}", "", share=count / most)
     if len(counts) > _MOST_VALUES:
         yield StoryLine(None, f"and {len(counts) - _MOST_VALUES:,} more", "", "")

@@ -223,6 +223,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
             self.board.go_to(row.category)
         else:
             super().focus_content()
+            self.show(self.rows.current)  # in an empty column of the board nothing was shown
         marks = next((each.marks for each in self._lists if each.marks), frozenset())
         if self.rows.marks != marks:
             self.rows.mark(marks)

@@ -52,6 +52,7 @@ _PAUSE_SECONDS = 0.15
 _AGE_WIDTH, _FIRST_WIDTH, _SECOND_WIDTH = 5, 12, 14
 _WIDEST_FIRST = 32
 """Cells of the first word of a line, where it is several and the screen is wide."""
+_BAR, _WIDEST_BAR = "\N{LOWER HALF BLOCK}", 60
 _MOST_LINES_OF_PROSE, _MOST_LINES_BELOW = 6, 3
 
 
@@ -76,6 +77,8 @@ class StoryLine(NamedTuple):
     below: str = ""
     label: str = ""
     """How far the text is to be trusted, in front of what stands below."""
+    share: float = 0.0
+    """How much of the room a bar in the place of the text takes (0 to 1); 0 where it has none."""
 
     def draw(
         self, width: int, now: datetime, first_width: int = _FIRST_WIDTH, second_width: int = _SECOND_WIDTH
@@ -85,10 +88,11 @@ class StoryLine(NamedTuple):
         columns = [(self.first, first_width), (self.second, second_width)]
         words = [f"{age:>{_AGE_WIDTH}}", *(cells(word, room) for word, room in columns if room)]
         room = width - cell_len("  ".join(words)) - 2
+        text = _BAR * max(1, round(min(room, _WIDEST_BAR) * self.share)) if self.share else self.text
         # A text that stands whole in the row is not said again.
         below = "" if self.below == self.text and cell_len(shown(self.text)) <= room else self.below
         below = f"[{self.label}] {below}".rstrip() if self.label else below
-        yield literal("  ".join([*words, cells(self.text, room)]).rstrip(), "" if self.below else "dim")
+        yield literal("  ".join([*words, cells(text, room)]).rstrip(), "" if self.below else "dim")
         indent = " " * (_AGE_WIDTH + 2)
         for line in _wrapped(below, width - len(indent), _MOST_LINES_BELOW) if below else ():
             yield Content.styled(f"{indent}{line}", "dim")
@@ -101,6 +105,8 @@ class StoryPart(NamedTuple):
     lines: Sequence[StoryLine | str]
     first_width: int = _FIRST_WIDTH
     """Cells of the first word of each line, at least."""
+    second_width: int = _SECOND_WIDTH
+    """Cells of the second word, where any line has one."""
 
     def draw(self, width: int, now: datetime) -> Iterator[Content]:
         """Yield its lines, and a blank one; nothing where it has none."""
@@ -109,7 +115,9 @@ class StoryPart(NamedTuple):
         yield literal(self.title, "bold")
         widest = max((cell_len(shown(line.first)) for line in self.lines if isinstance(line, StoryLine)), default=0)
         first_width = max(self.first_width, min(widest, _WIDEST_FIRST, width // 3))
-        second_width = _SECOND_WIDTH if any(isinstance(line, StoryLine) and line.second for line in self.lines) else 0
+        second_width = (
+            self.second_width if any(isinstance(line, StoryLine) and line.second for line in self.lines) else 0
+        )
         for line in self.lines:
             if isinstance(line, str):
                 yield from (Content.styled(row, "dim") for row in _wrapped(line, width, _MOST_LINES_OF_PROSE))
