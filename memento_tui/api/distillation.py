@@ -56,8 +56,9 @@ def distill_transcript(
 ) -> DistillationReport:
     """Propose memories, skips and working items from a transcript, each with the lines that it rests on.
 
-    It is written in the transcript's name and not in the caller's, so the gate asks a person about it. ``namespace`` is
-    the project's: what was learned there holds there, but for preferences, which are the person's everywhere.
+    The gate asks a person about it, in the name of the transcript's agent and session; an agent that hands one over has
+    its own, whatever the transcript says. ``namespace`` is the project's: what was learned there holds there, but for
+    preferences, which are the person's everywhere.
 
     Raises:
         NotFound: the transcript is missing.
@@ -76,7 +77,10 @@ def distill_transcript(
         candidates = []  # what follows may take back what was read, such as a to-do that is done by then
     if namespace:
         candidates = [_with_namespace(candidate, namespace) for candidate in candidates]
-    author = Author("system", "distill", agent=heard.agent or "distill", session=heard.session)
+    agent, session = heard.agent, heard.session
+    if workspace.author.actor == "agent":
+        agent, session = workspace.author.agent or agent, workspace.author.session
+    author = Author("system", "distill", agent=agent or "distill", session=session)
     gate = Gate(workspace._store, author, workspace.gate.rules)
     # By its whole path, so that the lines can be found again from anywhere.
     named = str(path.absolute())

@@ -10,6 +10,7 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.api.distillation import DistillationReport, distill_transcript
 from memento_tui.errors import InvalidInput, NotFound
+from memento_tui.storage.hook_store import HookStore
 from tests.unit.cli_program import Program, without_engine
 
 SAID = [
@@ -128,3 +129,18 @@ def test_the_command_line_tells_what_was_learned(tmp_path: Path, transcript: Pat
     assert sorted(one["outcome"] for one in told["learned"]) == ["proposed"] * 3
     assert "3 wait" not in memento.run("distill", str(transcript)).out
     assert memento.run("distill", str(tmp_path / "missing.jsonl"), "--json").code != 0
+
+
+def test_a_transcript_that_an_agent_hands_over_teaches_in_the_name_of_no_other_session(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    path = tmp_path / "handed.jsonl"
+    rows = [{"role": role, "content": text, "session": "another", "agent": "codex"} for role, text in SAID]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with Workspace(workspace.paths.root, actor="agent", channel="mcp", agent="claude-code", session="own") as agent:
+        distill_transcript(agent, path)
+    asked = [one.proposal for one in workspace.review.list()[0]]
+    assert {(one.proposed_by, one.session) for one in asked} == {("claude-code", "own")}
+    hooks = HookStore(workspace.paths.database)
+    assert [len(hooks.lessons_of(name, 9)) for name in ("another", "own")] == [0, 3]
+    hooks.close()
