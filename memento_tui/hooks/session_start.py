@@ -23,7 +23,7 @@ from memento_tui.hooks.formatting import (
 )
 from memento_tui.hooks.scope import RetrievedMemory, SessionScope, limited_writer
 from memento_tui.search.decay import decay_factor
-from memento_tui.search.fair_share import fair_places
+from memento_tui.search.fair_share import fair_entries, fair_places
 from memento_tui.storage.hook_store import HookStore, ItemRow, ShownMemory, SkipRow
 
 __all__ = ["context_at_start"]
@@ -132,8 +132,8 @@ def _notes(
 
 
 def _fairly(kind: str, records: Sequence[ListedT], limit: int, store: HookStore) -> list[ListedT]:
-    """Return the first records of a kind, at most half of them of one agent's session where others have some."""
+    """Return the first records of a kind: half at most of one agent's session, half at least of the person's own."""
     if len(records) < 2:  # noqa: PLR2004 - nothing to share
         return list(records)
     writers = store.writers(kind, [record.id for record in records])
-    return fair_places(records, limit, lambda record: writers.get(record.id, ""))
+    return fair_entries(records, limit, lambda one: writers.get(one.id, ""), lambda one: not one.is_unverified)

@@ -15,6 +15,7 @@ from memento_tui.errors import DataDirectoryError, InvalidField
 from memento_tui.maintenance.trust import is_essential
 from memento_tui.model import Crystal, Memory, Proposal, Skip, WorkingItem
 from memento_tui.model.filters import AllOf, AnyOf, OneOf
+from memento_tui.model.lists import is_unverified
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.validation import check_namespace, new_id
 from memento_tui.operations.memories import is_current
@@ -27,7 +28,7 @@ from memento_tui.operations.scope import (
     search_scope,
 )
 from memento_tui.projects import find_project, namespace_of_project
-from memento_tui.search.fair_share import fair_places
+from memento_tui.search.fair_share import fair_entries
 
 __all__ = [
     "Briefing",
@@ -157,9 +158,9 @@ def open_session(workspace: Workspace, directory: str, namespace: str) -> Sessio
 
 
 def _fairly(workspace: Workspace, kind: str, records: Sequence[ListedT]) -> list[ListedT]:
-    """Return the first records of a kind, at most half of them of one agent's session where others have some."""
+    """Return the first records of a kind: half at most of one agent's session, half at least of the person's own."""
     writers = workspace.activity.writers(kind, [record.id for record in records])
-    return fair_places(records, _MAX_RECORDS, lambda record: writers.get(record.id, ""))
+    return fair_entries(records, _MAX_RECORDS, lambda one: writers.get(one.id, ""), lambda one: not is_unverified(one))
 
 
 def _namespace_of(workspace: Workspace, directory: str) -> str:

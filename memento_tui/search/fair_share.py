@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 
 from memento_tui.search.ranking import LARGEST_SHARE_OF_A_WRITER, LEAST_SHARE_TO_REPLACE
 from memento_tui.text.logs import is_log
 
-__all__ = ["fair_places", "fair_results", "is_held_back"]
+__all__ = ["fair_entries", "fair_places", "fair_results", "is_held_back"]
 
 TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
 if TYPE_CHECKING:
@@ -47,6 +48,22 @@ def fair_places(ranked: Sequence[Told], limit: int, writer: Callable[[Told], str
             counts[name] += 1
             chosen.append(one)
     return chosen
+
+
+def fair_entries(
+    ranked: Sequence[Told], limit: int, writer: Callable[[Told], str], is_persons: Callable[[Told], bool]
+) -> list[Told]:
+    """Return the first entries of a short list, shared as by `fair_places`, of which a person's keep half the places.
+
+    However many sessions and files fill the list, they take the rest; where the person has fewer entries, more.
+    """
+    chosen = fair_places(ranked, limit, writer)
+    kept = sum(map(is_persons, chosen))
+    missing = (one for one in ranked if is_persons(one) and one not in chosen)
+    added = list(islice(missing, max(0, limit - largest_share(limit) - kept)))
+    others = [one for one in chosen if not is_persons(one)]
+    leaving = others[len(others) - max(0, len(chosen) + len(added) - limit) :]
+    return [one for one in ranked if one in added or (one in chosen and one not in leaving)]
 
 
 def fair_results(

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from memento_tui import clock
 from memento_tui.api import Workspace
+from memento_tui.hooks.events import context_for_call
+from memento_tui.hooks.host_events import HookCall
 from memento_tui.hooks.retrieval import SessionScope, memories_for_prompt, up_to_date_index
 from memento_tui.hooks.settings import HookSettings
 from memento_tui.operations.recall import recall
 from memento_tui.operations.sessions import open_session
-from memento_tui.search.fair_share import fair_places, fair_results
+from memento_tui.search.fair_share import fair_entries, fair_places, fair_results
 from memento_tui.storage.hook_store import HookStore
 
 PROMPT = "how is the invoice export of the billing service deployed?"
@@ -142,6 +144,40 @@ def test_the_start_of_a_session_shares_its_items_and_skips(data_dir: Path, reade
     assert item.id in {one.id for one in start.items}
     assert skip.id in {one.id for one in start.skips}
     assert (len(start.items), len(start.skips)) == (11, 11)
+
+
+def test_no_number_of_sessions_takes_the_persons_items_and_skips_from_the_start_of_a_session(
+    data_dir: Path, workspace: Workspace, reader: Workspace
+) -> None:
+    item = workspace.items.create("Money is in cents", category="standing_decision")
+    skip = workspace.skips.add("push to main", "it breaks the release", "300d")
+    for number in range(25):
+        with session(data_dir, f"flood-{number}", agent=f"agent-{number}") as writer:
+            writer.items.create(f"Task {number} of the flood", priority=9)
+            writer.skips.add(f"thing {number} of the flood", "it floods", "2d")
+    start = open_session(reader, "", "")
+    assert (item.id in {one.id for one in start.items}, skip.id in {one.id for one in start.skips}) == (True, True)
+    call = HookCall("claude-code", "SessionStart", "start", "new", str(data_dir), "", is_fresh=True)
+    told_by_hook = context_for_call(call, workspace.paths, HookSettings())
+    assert "Money is in cents" in told_by_hook
+    assert "push to main" in told_by_hook
+    assert told_by_hook.count("of the flood") == 14
+
+
+@given(
+    st.lists(st.sampled_from([("", True), ("", False), ("a", False), ("b", False), ("c", True)]), max_size=30),
+    st.integers(1, 12),
+)
+def test_a_persons_entries_have_half_of_a_short_list_and_none_is_left_out_for_nothing(
+    kinds: list[tuple[str, bool]], limit: int
+) -> None:
+    entries = list(enumerate(kinds))
+    chosen = fair_entries(entries, limit, lambda one: one[1][0], lambda one: one[1][1])
+    persons = sum(is_persons for _, is_persons in kinds)
+    shared = fair_places(entries, limit, lambda one: one[1][0])
+    assert chosen == sorted(set(chosen))
+    assert min(limit, len(entries)) >= len(chosen) >= len(shared)
+    assert sum(one[1][1] for one in chosen) >= min(persons, limit - max(1, limit // 2))
 
 
 def test_the_same_text_written_again_and_again_raises_nothing(data_dir: Path, reader: Workspace) -> None:
