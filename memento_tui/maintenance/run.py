@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from datetime import timedelta
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -70,10 +71,9 @@ def _ask_second_opinions(context: MaintenanceContext) -> None:
     if unread and drafter.withheld:
         context.problems.append(f"No second opinion was given: {drafter.withheld}")
         return
-    for proposal in context.with_progress("Asking for a second opinion", unread[:_MOST_ASKED]):
-        text = _text_to_ask_about(context, proposal, is_local=drafter.is_local)
-        if not text:
-            continue
+    texts = ((proposal, _text_to_ask_about(context, proposal, is_local=drafter.is_local)) for proposal in unread)
+    askable = list(islice((found for found in texts if found[1]), _MOST_ASKED))
+    for proposal, text in context.with_progress("Asking for a second opinion", askable):
         answer = drafter.ask(_INSTRUCTION, text)
         if answer is None:
             context.problems.append(f"No second opinion was given: {drafter.last_problem}")
