@@ -164,10 +164,10 @@ def _split_terms(text: str, keys: Sequence[str]) -> Iterable[tuple[str, str, boo
         key, quoted, plain = match.groups()
         value = plain if quoted is None else quoted
         is_quoted = quoted is not None and not key
+        is_begun = not key and not is_quoted and value.endswith(":") and value[:-1].lower() in keys
         if key and key.lower() in keys:
             yield key.lower(), value, False
-        elif is_quoted or value.rstrip(":") not in keys:
-            # A key without a value yet is being typed.
+        elif not is_begun:  # a key without a value yet is being typed
             yield "", f"{key}:{value}" if key else value, is_quoted
 
 

@@ -59,7 +59,17 @@ def test_an_item_is_found_by_its_words_and_fields(query: str) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["moved", "migration 500", "category:standing", "status:done", "status:paused", "tag:ap", "http:x", '"v3 the"'],
+    [
+        "moved",
+        "migration 500",
+        "category:standing",
+        "status:done",
+        "status:paused",
+        "tag:ap",
+        "http:x",
+        '"v3 the"',
+        "status",
+    ],
 )
 def test_an_item_is_not_found_by_what_it_does_not_say(query: str) -> None:
     assert not parse_item_query(query).matches(ITEM)
@@ -70,7 +80,7 @@ def test_a_skip_is_found_by_its_words_its_maker_and_its_end(query: str) -> None:
     assert parse_skip_query(query).matches(SKIP, NOW)
 
 
-@pytest.mark.parametrize("query", ["vendors", "by:cursor", "expires:<1d"])
+@pytest.mark.parametrize("query", ["vendors", "by:cursor", "expires:<1d", "vendor by"])
 def test_a_skip_is_not_found_by_what_it_does_not_say(query: str) -> None:
     assert not parse_skip_query(query).matches(SKIP, NOW)
 
