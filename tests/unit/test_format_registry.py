@@ -84,8 +84,9 @@ def test_a_folder_that_may_not_be_opened_is_told_of_whatever_it_is_read_as(tmp_p
         (tmp_path / locked).chmod(0o700)
 
 
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "a.jsonl")
+@pytest.mark.parametrize("name", ["a.jsonl", "a.db"])
+def test_a_pipe_is_not_waited_for(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / name)
     with pytest.raises(InvalidInput):
         detect_format(tmp_path)
 

@@ -66,6 +66,7 @@ from memento_tui.formats.sqlite_reader import (
     Row,
     open_read_only,
 )
+from memento_tui.regular_files import read_regular
 
 __all__ = ["DATABASE_SUFFIXES", "FORMAT", "count", "is_workspace", "read", "write"]
 
@@ -88,9 +89,8 @@ _ENCRYPTED = re.compile(r"enc:[A-Za-z0-9+/]+=*:[A-Za-z0-9+/]+=*")
 def is_workspace(path: Path) -> bool:
     """Return whether a file is a SQLite database with a table of memories, as Memento Protocol's is."""
     try:
-        with path.open("rb") as file:
-            if file.read(len(SQLITE_MAGIC)) != SQLITE_MAGIC:
-                return False
+        if read_regular(path, len(SQLITE_MAGIC)) != SQLITE_MAGIC:
+            return False
         with open_read_only(path) as database:
             return {"memories", "skip_list"} <= database.tables
     except (OSError, *DAMAGE_ERRORS):
