@@ -114,10 +114,12 @@ class WriteHistoryQueries:
     def sessions(self, limit: int = 50, session: str = "") -> list[SessionWrites]:
         """Return the sessions that wrote, the one that wrote last first; with ``session`` only that one."""
         query = (
-            "SELECT session, max(agent), min(at), max(at), count(*), group_concat(seq)"
-            " FROM entry INDEXED BY entry_list"
+            "SELECT entry.session, entry.agent, first_at, last_at, entries, seqs FROM"
+            " (SELECT min(at) AS first_at, max(at) AS last_at, count(*) AS entries, group_concat(seq) AS seqs,"
+            " max(seq) AS newest FROM entry INDEXED BY entry_list"
             " WHERE session <> '' AND actor <> 'person' AND (?1 = '' OR session = ?1)"
-            " GROUP BY session ORDER BY max(seq) DESC LIMIT ?2"
+            " GROUP BY session ORDER BY newest DESC LIMIT ?2)"
+            " CROSS JOIN entry ON entry.seq = newest ORDER BY newest DESC"
         )
         count = (
             "SELECT count(DISTINCT record || ' ' || record_id) FROM change"

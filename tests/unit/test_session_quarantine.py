@@ -307,6 +307,13 @@ def test_sessions_are_listed_with_what_has_effect(workspace: Workspace, good: Wo
     assert (found.in_effect, found.waiting, found.quarantined) == (0, 2, True)
 
 
+def test_a_session_is_listed_under_the_name_that_its_agent_had_last(data_dir: Path, workspace: Workspace) -> None:
+    for agent in ("zed", "claude"):
+        with session(data_dir, "one", agent) as writer:
+            writer.remember(f"{TEXT} {agent}")
+    assert [(one.session, one.agent) for one in workspace.sessions.list()] == [("one", "claude")]
+
+
 def test_a_beginning_that_two_sessions_have_names_neither(data_dir: Path, workspace: Workspace) -> None:
     for name in ("one-1", "one-2"):
         with session(data_dir, name) as writer:
