@@ -89,8 +89,9 @@ def plan_installation(files: Sequence[HostFile]) -> list[HostFileChange]:
     changes = []
     for file in files:
         known = read_host_file(file.path)
+        former = known.text
         with _naming_file(file.path):
-            text = _add_parts(known.text, file.parts)
+            text = _add_parts(former, file.parts)
         after = known.encoded(text)
         if after != known.raw:
             changes.append(HostFileChange(known, after))
@@ -112,8 +113,9 @@ def plan_removal(files: Sequence[HostFile]) -> list[HostFileChange]:
         known = read_host_file(file.path)
         if known.raw is None:
             continue
+        former = known.text
         with _naming_file(file.path):
-            if any(part.find_commands(known.text) for part in file.parts):
+            if any(part.find_commands(former) for part in file.parts):
                 changes.append(HostFileChange(known, _restore_text(known, file.parts), is_removal=True))
     return changes
 

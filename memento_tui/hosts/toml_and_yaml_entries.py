@@ -225,10 +225,10 @@ class YamlServer:
 
     def _with(self, text: str, entry: Mapping[str, object]) -> str:
         lines, end = text.splitlines(keepends=True), "\r\n" if "\r\n" in text else "\n"
+        if lines and not lines[-1].endswith("\n"):
+            lines[-1] += end
         at = self._key_line(lines)
         if at is None:
-            if lines and not lines[-1].endswith("\n"):
-                lines[-1] += end
             lines.append(f"{self.key}:{end}")
             at = len(lines) - 1
         else:
@@ -280,7 +280,11 @@ def _parse(text: str) -> dict[str, Any]:
 
 def _checked(text: str, expected: Mapping[str, object]) -> str:
     """Return a text that says what is expected. Raises `InvalidInput` where it was written in another way."""
-    if _parse(text) != expected:
+    try:
+        value = _parse(text)
+    except InvalidInput:
+        value = None
+    if value != expected:
         raise InvalidInput("it is written in a way that memento cannot change.", _BY_HAND)
     return text
 

@@ -197,6 +197,14 @@ class Database:
 
     def _is_there(self) -> bool:
         try:
+            str(self.path).encode()
+        except UnicodeEncodeError:
+            raise DataDirectoryError(
+                f"The path {self.path} is not UTF-8, and that of a database has to be.",
+                "Give the directory another name, or name another with --data-dir or MEMENTO_HOME; if the name is right,"
+                " set a UTF-8 locale such as LC_ALL=C.UTF-8.",
+            ) from None
+        try:
             return self.path.exists()
         except OSError as error:
             raise DataDirectoryError(

@@ -187,6 +187,15 @@ def test_a_data_directory_that_cannot_be_made_is_an_error(tmp_path: Path) -> Non
     _check(Program(tmp_path / "file" / "data").run("add", "x", "--json"), 6, "data_directory")
 
 
+@pytest.mark.parametrize("command", [["add", "x"], ["list"]])
+def test_a_data_directory_whose_path_is_not_utf8_is_an_error_and_is_not_made(
+    tmp_path: Path, command: list[str]
+) -> None:
+    memento = Program(tmp_path / "caf\udce9")
+    _check(memento.run(*command, "--json"), 6, "data_directory")
+    assert not memento.data_dir.exists()
+
+
 def test_a_newer_database_is_left_alone(memento: Program) -> None:
     memento.add("one")
     connection = apsw.Connection(str(memento.data_dir / "memento.db"))

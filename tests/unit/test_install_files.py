@@ -242,3 +242,12 @@ def test_a_folder_stays_that_was_there_before_or_that_others_use_by_now(home: Ho
         *(home.root / name for name in (".codex", ".config", ".config/other")),
         other,
     ]
+
+
+def test_a_file_that_is_not_utf8_is_named_once(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    file = home.write(".gemini/settings.json", "{}")
+    file.write_bytes(b'{"a": "caf\xe9"}')
+    with pytest.raises(InvalidInput) as refused:
+        home.install("gemini")
+    assert refused.value.message == f"{file} is not UTF-8 (at byte 10)."

@@ -28,6 +28,8 @@ def _read(text: str) -> object:
         "model: x",
         "mcp_servers:\n",
         "mcp_servers: {} # none yet\nmodel: x\n",
+        "model: x\nmcp_servers: {}",
+        "model: x\nmcp_servers:",
         "mcp_servers:\n    # the files\n    files:\n        command: npx\n\nmodel: |\n  mcp_servers:\n    memento:\n",
         "model: x\r\nmcp_servers:\r\n  files:\r\n    command: npx\r\n",
     ],
@@ -64,6 +66,7 @@ def test_a_server_of_before_gets_the_present_command_and_keeps_what_a_person_add
         ("mcp_servers: [files]\n", "not a list of keys"),
         ("- a\n- b\n", "not a list of keys and values"),
         ("a: [\n", "not YAML"),
+        ("---\nmodel: x\n...\n", "written in a way that memento cannot change"),
         ("mcp_servers:\n  memento:\n    command: other\n", "another MCP server called memento"),
     ],
 )
