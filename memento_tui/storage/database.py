@@ -201,8 +201,8 @@ class Database:
         except UnicodeEncodeError:
             raise DataDirectoryError(
                 f"The path {self.path} is not UTF-8, and that of a database has to be.",
-                "Give the directory another name, or name another with --data-dir or MEMENTO_HOME; if the name is right,"
-                " set a UTF-8 locale such as LC_ALL=C.UTF-8.",
+                "Give the directory another name, or name another with --data-dir or MEMENTO_HOME."
+                " If its name is UTF-8, set a locale that is, such as LC_ALL=C.UTF-8.",
             ) from None
         try:
             return self.path.exists()
