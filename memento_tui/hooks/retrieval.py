@@ -13,7 +13,7 @@ from memento_tui.hooks.settings import HookSettings
 from memento_tui.paths import DataPaths
 from memento_tui.processes import is_lock_held
 from memento_tui.search.decay import decay_factor
-from memento_tui.search.fair_share import fair_places, is_held_back
+from memento_tui.search.fair_share import fair_entries, is_held_back
 from memento_tui.search.prompt_index import PromptIndex, WeightedPart, stem_counts, stems_of
 from memento_tui.search.ranking import (
     COVERAGE_WEIGHT,
@@ -188,7 +188,8 @@ class _Judge:
 def _without_alike(store: HookStore, near: Sequence[RetrievedMemory]) -> list[RetrievedMemory]:
     """Return some memories without those that a prompt cannot tell apart, where these are more than are shown.
 
-    A session that writes many memories alike so silences those, but not what others wrote.
+    A session that writes many memories alike so silences those, but not what others wrote; and however many sessions
+    do, not the few that a person wrote or stands behind.
     """
     alike = [found for found in near if found.stems == near[0].stems and found.score >= SCORES_ALIKE * near[0].score]
     if len(alike) <= MOST_MEMORIES_SHOWN:
@@ -198,7 +199,8 @@ def _without_alike(store: HookStore, near: Sequence[RetrievedMemory]) -> list[Re
     different = {_wording(found.memory.content): found for found in alike}.values()
     counts = Counter(limited_writer(found.memory, written_by) for found in different)
     if counts[""] + len(counts.keys() - {""}) > MOST_MEMORIES_SHOWN:
-        left_out = {found.memory.id for found in alike}
+        persons = [found.memory.id for found in different if _is_persons(found)]
+        left_out = {found.memory.id for found in alike} - set(persons if len(persons) <= MOST_MEMORIES_SHOWN else ())
     else:
         crowded = {writer for writer, count in counts.items() if count > MOST_MEMORIES_SHOWN}
         left_out = {found.memory.id for found in alike if limited_writer(found.memory, written_by) in crowded}
@@ -206,13 +208,20 @@ def _without_alike(store: HookStore, near: Sequence[RetrievedMemory]) -> list[Re
 
 
 def _shared_fairly(store: HookStore, ranked: Sequence[RetrievedMemory]) -> list[RetrievedMemory]:
-    """Return the best of some memories, no two that say the same, and no more than its share of one writer."""
+    """Return the best of some memories, no two that say the same, shared among their writers and the person."""
     if len(ranked) < 2:  # noqa: PLR2004 - nothing to share
         return list(ranked)
     first = {_wording(found.memory.content): found for found in reversed(ranked)}
     different = [found for found in ranked if first[_wording(found.memory.content)] is found]
     writers = store.writers("memory", [found.memory.id for found in different])
-    return fair_places(different, MOST_MEMORIES_SHOWN, lambda found: limited_writer(found.memory, writers))
+    return fair_entries(
+        different, MOST_MEMORIES_SHOWN, lambda found: limited_writer(found.memory, writers), _is_persons
+    )
+
+
+def _is_persons(found: RetrievedMemory) -> bool:
+    """Tell whether a person wrote a memory or stands behind it."""
+    return found.memory.stability != "draft" or found.memory.pinned or found.memory.source_type == "user"
 
 
 _UNTELLING = STOP_WORDS - frozenset("no nor not on off up down in out over under before after above below".split())  # noqa: SIM905 - a list would be longer

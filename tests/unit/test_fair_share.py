@@ -164,6 +164,18 @@ def test_no_number_of_sessions_takes_the_persons_items_and_skips_from_the_start_
     assert told_by_hook.count("of the flood") == 14
 
 
+@pytest.mark.parametrize("sessions", [3, 6])
+def test_no_number_of_sessions_silences_at_a_prompt_what_the_person_verified(
+    data_dir: Path, workspace: Workspace, sessions: int
+) -> None:
+    verified = workspace.remember(f"{SUBJECT} by hand with deploy.sh after the smoke test.")
+    workspace.verify(verified.id)
+    for number in range(sessions):
+        with session(data_dir, f"flood-{number}", agent=f"agent-{number}") as writer:
+            writer.remember(f"{SUBJECT} by script number {number}. How is the invoice export of billing deployed?")
+    assert verified.id in told(workspace)
+
+
 @given(
     st.lists(st.sampled_from([("", True), ("", False), ("a", False), ("b", False), ("c", True)]), max_size=30),
     st.integers(1, 12),
