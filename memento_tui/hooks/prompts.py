@@ -20,10 +20,11 @@ __all__ = ["context_for_file", "context_for_prompt"]
 def context_for_prompt(context: HookContext) -> PreparedContext:
     """Return the few memories that the prompt calls for, and the skips that it touches.
 
-    A session of whose start no hook told begins here.
+    A session of whose start no hook told begins here, and one whose start named no transcript has it from here.
     """
     scope, call, prompt = context.scope(), context.call, context.call.prompt
-    if call.session and context.store.begun(call.session) is None:
+    begun = context.store.begun(call.session) if call.session else None
+    if call.session and (begun is None or (call.transcript and not begun.transcript)):
         context.store.begin_session(call.session, call.host, scope.namespace, call.transcript, fresh=False)
     # For a trivial prompt no index is opened; but "run the tests again" may well be a skip.
     is_trivial = not content_words(prompt)

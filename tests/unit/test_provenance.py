@@ -12,7 +12,9 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.provenance import ProvenanceReport, check_provenance
 from memento_tui.errors import NotAllowed
+from memento_tui.hooks.events import context_for_call
 from memento_tui.hooks.host_events import HookCall, parse_call
+from memento_tui.hooks.settings import HookSettings
 from memento_tui.hooks.transcript_worker import learn_from_transcript
 from memento_tui.storage.hook_store import HookStore
 from tests.unit.made_transcripts import BILLING, ClaudeSession, write
@@ -296,6 +298,20 @@ def test_a_memory_is_held_for_the_words_alone_that_the_session_wrote_in_it(
         learn_from_transcript(agent.paths, path, BILLING, event="SessionEnd")
         assert [agent.get(one.id).status for one in (tagged, rewritten)] == ["active", "active"]
         assert agent.get(tagged.id).tags == ("billing",)
+
+
+def test_the_transcript_of_a_session_is_the_first_that_its_host_names_at_a_prompt_too(agent: Workspace) -> None:
+    begin(agent)
+    for path in ("/first.jsonl", "/second.jsonl"):
+        call = HookCall(
+            "claude-code", "UserPromptSubmit", "prompt", BILLING, "", path, prompt="deploy the billing service"
+        )
+        context_for_call(call, agent.paths, HookSettings())
+    hooks = HookStore(agent.paths.database)
+    begun = hooks.begun(BILLING)
+    hooks.close()
+    assert begun is not None
+    assert begun.transcript == "/first.jsonl"
 
 
 def test_an_agent_does_not_say_which_transcript_is_compared(agent: Workspace, transcript: Path) -> None:
