@@ -17,7 +17,7 @@ import msgspec
 from memento_tui.config import Config
 from memento_tui.maintenance.contradictions.finder import NEIGHBOURS, EntailmentScorer
 from memento_tui.maintenance.duplicates import likeness
-from memento_tui.model import Memory
+from memento_tui.model import Memory, Proposal, Skip
 from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf
 from memento_tui.paths import DataPaths
 from memento_tui.policy.gate import Gate, ProposalDraft, fingerprint_of
@@ -180,10 +180,10 @@ class MaintenanceContext:
                 self.gate.propose(tx, ProposalDraft(action, memory, payload, evidence), verdict)
 
 
-def is_current(tx: Transaction, memory: Memory) -> bool:
-    """Tell whether a memory still has the version that a step read."""
-    current = tx.get(Memory, memory.id)
-    return current is not None and current.version == memory.version
+def is_current(tx: Transaction, record: Memory | Skip | Proposal) -> bool:
+    """Tell whether a record still has the version that a step read."""
+    current = tx.get(type(record), record.id)
+    return current is not None and current.version == record.version
 
 
 def neighbours_by_words(context: MaintenanceContext, memory: Memory) -> list[tuple[str, float]]:

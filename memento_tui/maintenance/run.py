@@ -19,7 +19,7 @@ from memento_tui.config import Config
 from memento_tui.errors import DataDirectoryError, MementoError, NotAllowed
 from memento_tui.maintenance.consolidation.drafting import Drafter
 from memento_tui.maintenance.consolidation.step import consolidate, learn
-from memento_tui.maintenance.context import Comparators, MaintenanceAction, MaintenanceContext, Progress
+from memento_tui.maintenance.context import Comparators, MaintenanceAction, MaintenanceContext, Progress, is_current
 from memento_tui.maintenance.schedule import LastRun, Runner, note_run
 from memento_tui.maintenance.steps import (
     age_memories,
@@ -106,8 +106,7 @@ def _opinion(answer: str) -> dict[str, str]:
 def _note(context: MaintenanceContext, proposal: Proposal, opinion: dict[str, str]) -> None:
     why = f"The language model's opinion on it: {opinion['says']}."
     with context.transaction("second opinions") as tx:
-        current = tx.get(Proposal, proposal.id)
-        if current is None or current.version != proposal.version:
+        if not is_current(tx, proposal):
             return
         evidence = {**proposal.evidence, _OPINION: opinion}
         tx.put(msgspec.structs.replace(proposal, evidence=evidence), base=proposal.version)

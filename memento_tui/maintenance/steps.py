@@ -1,7 +1,4 @@
-"""Steps of a maintenance run: aging, expiring skips and proposals, comparison in pairs, trust from use.
-
-Offer in Review what was learned on a branch of Git once the branch was merged or is gone.
-"""
+"""Define steps of maintenance: aging, ended skips and proposals, comparison in pairs, trust from use, branches."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ __all__ = [
 _ENDED_SKIPS_KEPT = timedelta(days=30)
 """How long a skip that is over stays listed; it holds no more from its end on."""
 
-_AGING_PAGE = 500
+_PROPOSALS_PAGE = 500
 
 
 def age_memories(context: MaintenanceContext) -> None:
@@ -66,15 +63,11 @@ def age_memories(context: MaintenanceContext) -> None:
         due = _due_changes(context, batch)
         if due and not context.dry_run:
             with context.transaction("ages") as tx:
-                due = [change for change in due if _is_unchanged_memory(tx.get(Memory, change.memory.id), change)]
+                due = [change for change in due if is_current(tx, change.memory)]
                 for change in due:
                     tx.put(change.memory, base=change.memory.version)
         context.record(MaintenanceAction(change.action, "memory", change.memory.id, change.why) for change in due)
     context.report_progress("Looking at ages", total, total)
-
-
-def _is_unchanged_memory(current: Memory | None, change: AgingChange) -> bool:
-    return current is not None and current.version == change.memory.version
 
 
 def _due_changes(context: MaintenanceContext, memories: Sequence[Memory]) -> list[AgingChange]:
@@ -107,7 +100,7 @@ def end_skips(context: MaintenanceContext) -> None:
     over = [skip for skip in context.store.lists.skips() if is_skip_over(skip, context.now - _ENDED_SKIPS_KEPT)]
     if over and not context.dry_run:
         with context.transaction("skips") as tx:
-            over = [skip for skip in over if _is_unchanged_skip(tx.get(Skip, skip.id), skip)]
+            over = [skip for skip in over if is_current(tx, skip)]
             for skip in over:
                 tx.remove(skip, base=skip.version)
     context.record(
@@ -116,16 +109,12 @@ def end_skips(context: MaintenanceContext) -> None:
     )
 
 
-def _is_unchanged_skip(current: Skip | None, skip: Skip) -> bool:
-    return current is not None and current.version == skip.version
-
-
 def expire_proposals(context: MaintenanceContext) -> None:
     """Close the proposals that no decision can carry out: their target is purged, or would have ended already."""
     after: str | None = None
     while not context.interrupted:
         found, after = context.store.proposals.page(
-            OPEN_PROPOSAL_STATES, at=context.now, after=after, limit=_AGING_PAGE
+            OPEN_PROPOSAL_STATES, at=context.now, after=after, limit=_PROPOSALS_PAGE
         )
         gone = [(proposal, why) for proposal in found if (why := _reason_proposal_is_moot(context, proposal))]
         if gone and not context.dry_run:
@@ -138,8 +127,7 @@ def expire_proposals(context: MaintenanceContext) -> None:
 def _close_proposals(context: MaintenanceContext, gone: Iterable[tuple[Proposal, str]]) -> None:
     with context.transaction("proposals that ended") as tx:
         for proposal, why in gone:
-            current = tx.get(Proposal, proposal.id)
-            if current is not None and current.version == proposal.version:
+            if is_current(tx, proposal):
                 ended = msgspec.structs.replace(proposal, state="expired", decided_at=tx.now, note=why)
                 tx.put(ended, base=proposal.version)
                 _archive_pending_memory(tx, proposal)
@@ -210,8 +198,7 @@ def _propose_skip_extension(context: MaintenanceContext, skip: Skip) -> None:
     if skip.last_hit_at is not None:
         evidence["last_hit"] = format_moment(skip.last_hit_at)
     with context.transaction(why) as tx:
-        current = tx.get(Skip, skip.id)
-        if current is not None and current.version == skip.version:
+        if is_current(tx, skip):
             verdict = Verdict("propose", (SKIP_EXPIRY_REASON,))
             context.gate.propose(tx, ProposalDraft("edit", skip, payload, evidence), verdict)
 
@@ -238,8 +225,7 @@ def _close_moot_skip_proposals(context: MaintenanceContext) -> None:
         if context.dry_run:
             continue
         with context.transaction("questions about skips that ended") as tx:
-            current = tx.get(Proposal, proposal.id)
-            if current is not None and current.version == proposal.version:
+            if is_current(tx, proposal):
                 closed = msgspec.structs.replace(proposal, state="expired", decided_at=tx.now, note=why)
                 tx.put(closed, base=proposal.version)
 
