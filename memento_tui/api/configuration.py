@@ -44,6 +44,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from memento_tui.api.workspace import Workspace
 
 _RULES = "review.rules"
@@ -153,10 +155,10 @@ def _limits_of(annotation: object) -> str:
     return words.replace("above 0 to", "above 0, at most")
 
 
-def explained_attributes(module: object) -> dict[str, str]:
+def explained_attributes(module: ModuleType) -> dict[str, str]:
     """Return the text under each attribute of the classes of a module, by ``Class.attribute``."""
     found = {}
-    for node in ast.parse(inspect.getsource(module)).body:  # type: ignore[arg-type]
+    for node in ast.parse(inspect.getsource(module)).body:
         if isinstance(node, ast.ClassDef):
             for first, second in zip(node.body, node.body[1:], strict=False):
                 if (

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memento_tui.api.workspace import Workspace
 from memento_tui.errors import AmbiguousId, MementoError, NotAllowed, NotFound
 from memento_tui.model import AnyRecord, Proposal
 from memento_tui.paths import DataPaths
@@ -186,7 +185,7 @@ def start_hub_worker(workspace: Workspace) -> bool:
 
     It ends with the process that calls this. Never fails: the hub is no condition of anything else.
     """
-    from filelock import FileLock, Timeout  # noqa: PLC0415 - same
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - most are in no hub
 
     root = os.fspath(workspace.paths.root)
     try:

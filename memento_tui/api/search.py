@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import shutil
-import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
@@ -188,7 +187,6 @@ class SearchEngine:
         self._config = config
         self._shares = shares
         self._read_only = read_only
-        self._guard = threading.Lock()
 
     @cached_property
     def keyword(self) -> KeywordIndex:
@@ -332,18 +330,14 @@ class SearchEngine:
                 shares=self._shares,
             )
             memories = self._store.memories.get_many([one.id for one in chosen])
-        return [self._hit(query, memories[one.id], one.score, found[one.id], one.life) for one in chosen]
-
-    @staticmethod
-    def _hit(query: Query, memory: Memory, score: float, match: Match, life: DecayFactor) -> SearchHit:
-        return SearchHit(memory, score, match, life, query)
+        return [SearchHit(memories[one.id], one.score, found[one.id], one.life, query) for one in chosen]
 
     def _listing(self, query: Query, tree: Filter, limit: int, now: datetime) -> SearchAnswer:
         """Answer a query that has filters only: the memories that it selects, most recently changed first."""
         memories = self._listed(query, tree, limit)
         match = Match(1.0, None, None, None, None, 1.0)
         lives = [decay_factor(memory, now, preset=self._config.maintenance.decay) for memory in memories]
-        hits = [self._hit(query, m, life.factor, match, life) for m, life in zip(memories, lives, strict=True)]
+        hits = [SearchHit(m, life.factor, match, life, query) for m, life in zip(memories, lives, strict=True)]
         return SearchAnswer(hits, self._store.memories.count(tree), "off", query.problems)
 
     def _listed(self, query: Query, tree: Filter, limit: int) -> list[Memory]:
@@ -429,15 +423,15 @@ class SavedSearches:
 
     def rename(self, name: str, new_name: str) -> SavedSearch:
         """Give a saved search another name. Raises like `save`, and `NotFound`."""
-        new_key = _check_name(new_name)
+        checked = _check_name(new_name)
         renamed: list[SavedSearch] = []
 
         def change(present: Sequence[SavedSearch]) -> Sequence[SavedSearch]:
             old = _find_saved_search(present, name)
-            made = SavedSearch(new_key, old.query)
+            made = SavedSearch(checked, old.query)
             others = [saved for saved in present if saved.id != old.id]
             if any(saved.id == made.id for saved in others):
-                raise _name_taken_error(new_key)
+                raise _name_taken_error(checked)
             renamed.append(made)
             return [*others, made]
 
@@ -469,8 +463,8 @@ def _parse_saved_searches(setting: str | None) -> list[SavedSearch]:
 
 
 def _find_saved_search(present: Sequence[SavedSearch], name: str) -> SavedSearch:
-    new_key = name.strip().casefold()
-    found = next((saved for saved in present if saved.id == new_key), None)
+    wanted = name.strip().casefold()
+    found = next((saved for saved in present if saved.id == wanted), None)
     if found is None:
         raise NotFound(f"There is no saved search {name!r:.60}.", "`memento searches` lists them.")
     return found

@@ -312,11 +312,7 @@ _ISSUE_COLUMNS: tuple[Column | ColumnGroup, ...] = (
     line_column("title", "title", MAX_LINE_LENGTH),
     ColumnGroup(lambda issue: {"content": _content_of_issue(issue)}, _write_texts),
     ColumnGroup(_read_status, _write_status),
-    Column(
-        "priority",
-        _read_priority,
-        lambda fields, _: min(max(_LOWEST_PRIORITY - fields["priority"], 0), _LOWEST_PRIORITY),
-    ),
+    Column("priority", _read_priority, _write_priority),
     foreign_moment_column("created_at", "created_at"),
     foreign_moment_column("updated_at", "updated_at"),
 )

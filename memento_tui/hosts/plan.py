@@ -19,6 +19,7 @@ from memento_tui.hosts.files import (
     replace_host_file,
 )
 from memento_tui.hosts.registry import HostFile
+from memento_tui.text.diff import common_prefix_length
 
 __all__ = ["HostFileChange", "apply_changes", "plan_installation", "plan_removal"]
 
@@ -65,18 +66,12 @@ class HostFileChange:
 
 
 def _differing_stretch(before: str, after: str) -> Iterator[str]:
-    start = _common_prefix_length(before, after)
-    same = _common_prefix_length(before[start:][::-1], after[start:][::-1])
+    start = common_prefix_length(before, after)
+    same = common_prefix_length(before[start:][::-1], after[start:][::-1])
     yield f"@@ from character {start:,} @@"
     for mark, text in (("-", before), ("+", after)):
         piece = text[max(start - _CONTEXT_CHARS, 0) : len(text) - same + _CONTEXT_CHARS]
         yield from (f"{mark}{line}" for line in piece.splitlines())
-
-
-def _common_prefix_length(first: str, second: str) -> int:
-    """Return the number of characters that two texts have in common at their start."""
-    shorter = min(len(first), len(second))
-    return next((number for number in range(shorter) if first[number] != second[number]), shorter)
 
 
 def plan_installation(files: Sequence[HostFile]) -> list[HostFileChange]:

@@ -1,7 +1,4 @@
-"""Compare two sequences of lines or words in bounded time.
-
-A change of a text as lines and sentences to take or leave, each by itself or with the one that it replaces.
-"""
+"""Compare two sequences of lines or words in bounded time, and two texts as changes to take or leave one by one."""
 
 from __future__ import annotations
 
@@ -12,7 +9,16 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["ChangeLine", "DiffStep", "change_lines", "diff_steps", "is_in_text", "text_of_chosen", "unified_diff"]
+__all__ = [
+    "ChangeLine",
+    "DiffStep",
+    "change_lines",
+    "common_prefix_length",
+    "diff_steps",
+    "is_in_text",
+    "text_of_chosen",
+    "unified_diff",
+]
 
 
 DiffStep = tuple[Literal["equal", "replace", "delete", "insert"], int, int, int, int]
@@ -31,8 +37,8 @@ def diff_steps(old: Sequence[str], new: Sequence[str], *, limit: int = _MAX_COMP
     The common beginning and end are always found; where the middle would take more than ``limit``
     comparisons, it is one replacement.
     """
-    head = _common_prefix_length(old, new)
-    tail = _common_prefix_length(old[head:][::-1], new[head:][::-1])
+    head = common_prefix_length(old, new)
+    tail = common_prefix_length(old[head:][::-1], new[head:][::-1])
     a, b = old[head : len(old) - tail], new[head : len(new) - tail]
     steps: list[DiffStep] = [("equal", 0, head, 0, head)] if head else []
     steps += [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in _diff_middle(a, b, limit)]
@@ -41,7 +47,7 @@ def diff_steps(old: Sequence[str], new: Sequence[str], *, limit: int = _MAX_COMP
     return steps
 
 
-def _common_prefix_length(old: Sequence[str], new: Sequence[str]) -> int:
+def common_prefix_length(old: Sequence[str], new: Sequence[str]) -> int:
     """Return the number of equal elements at the beginning."""
     shorter = min(len(old), len(new))
     return next((place for place in range(shorter) if old[place] != new[place]), shorter)
