@@ -3,7 +3,7 @@
 A project is a Git repository, named by its common directory: all its worktrees share one memory. Imports nothing but
 the standard library, because hooks ask before every prompt.
 
-Read what the files of a Git repository say of it, without starting git. Standard library only: hooks ask here.
+What Git knows is read from the files of its repository, without starting it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Define bidirectional columns: each declares once how a foreign value becomes fields of a record, and back.
 
-Write a foreign record back as it was read, to the byte, except for what changed here since.
+A foreign record is written back as it was read, to the byte, except for what changed here since.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""The files of each host, and memento's entries in them.
+"""List the files of each host with memento's entries in them, and write Claude Code's plugin.
 
-Write Claude Code's plugin: hooks, server, skill and slash commands in one folder.
-
-The folder that comes with memento finds its programs on PATH. `write_plugin` makes one for this machine, whose commands
-are those that `memento install claude-code` would write into the settings.
+The plugin is one folder with hooks, server, skill and slash commands. The one that comes with memento finds its
+programs on PATH. `write_plugin` makes one for this machine, whose commands are those that `memento install claude-code`
+would write into the settings.
 """
 
 from __future__ import annotations

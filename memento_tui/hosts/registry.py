@@ -1,14 +1,12 @@
-"""The hosts of agents: their names, the events at which they call memento, and the files that memento edits.
+"""List the hosts of agents, by name, events and the files that memento edits; tell which one runs the present shell.
 
 A new host is one entry of `HOSTS`, and a function in `memento_tui.hosts.layouts` for its files. Events and their
 meaning are those of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Cursor 3, OpenCode 1.18 and Claude Desktop.
 
 Standard library only: memento-hook reads this table at every call.
 
-Tell who runs a shell: an agent's host, by the environment variables that it sets, or whoever sits at a terminal.
-
-It is evidence, not proof: a program of the same user account can change its variables and open a terminal of its own.
-SECURITY.md says what that leaves.
+Which host runs a shell is told by the environment variables that it sets. That is evidence, not proof: a program of the
+same user account can change its variables and open a terminal of its own. SECURITY.md says what that leaves.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Put the MCP server into a host's YAML, and take it out again; every other line stays as it was written.
+"""Put the MCP server into a host's YAML or Codex' TOML, and take it out again; every other line stays as it was.
 
-Lines are inserted and removed, and what comes of it is read again: it must be what was there, and the server or not.
-
-Put the MCP server into Codex' TOML as one table at the end of the file, and take it out again.
+In YAML lines are inserted and removed, and what comes of it is read again: it must be what was there, and the server or
+not. In TOML the server is one table at the end of the file.
 
 Codex itself uses a library that keeps a document as it is; Python's (tomlkit) moves tables that belong to arrays, mixes
 line ends and cannot add to an inline table. So lines are cut and pasted here, and the standard library's parser checks

@@ -1,11 +1,10 @@
-r"""Build the MCP server, and run it over standard input and output.
+r"""Build the MCP server with its tools, prompts and resources, and run it over standard input and output.
 
 Hosts written in JavaScript cut texts between the halves of a surrogate pair, and send the half that is left as an
 escape such as ``\ud83d``. No UTF-8 text can hold it: the SDK drops such a request, and its sender waits in vain.
 
-Offer MCP prompts: texts that a person sends to an agent by name.
-
-Offer MCP resources: the identity, items and skips, the start of a session, and a memory by its id.
+Prompts are texts that a person sends to an agent by name. Resources are the identity, items and skips, the start of a
+session, and a memory by its id.
 """
 
 from __future__ import annotations

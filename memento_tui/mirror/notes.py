@@ -1,7 +1,4 @@
-"""Compare a mirrored note with its memory, render it anew when the memory changed, and write it into the folder.
-
-Keep the links in notes and the relations between memories in sync, both ways.
-"""
+"""Compare mirrored notes with their memories, and write those that changed; keep links and relations in sync."""
 
 from __future__ import annotations
 

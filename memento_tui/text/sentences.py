@@ -1,11 +1,11 @@
 # ruff: noqa: RUF001 - the marks of many scripts look like those of this one
-"""Find where whole sentences begin and end, in Markdown notes and in any script.
+"""Find the sentences of texts, in Markdown notes and in any script, and the statements that another text lacks.
 
 Where a full stop may as well end an abbreviation, two sentences stay together: that costs a longer sentence, and the
 other mistake would cut one. Sentence splitters for prose cut names such as ``.NET``, leave the second half of a
 Markdown mark behind, and take seconds for a hundred thousand backticks.
 
-Part texts into statements, and tell which of them another text makes too.
+A statement is a sentence, or a line outside of prose, by its words, numbers, names and negations.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Memories as notes of a vault: their projects, paths, properties and text, and how a note is stored.
+"""Show memories as notes of a vault, by path, properties and text; store notes; define the results of the tools.
 
 A memory that came from a note, or was stored as one, keeps its path. Any other gets one that its title and id make up,
 ``notes/<title>.<id>.md``: it stays the same when other notes are stored, and leads back to the memory by the id.
 
-Define results as Memento Vault's clients read them: JSON in the text, one block for each object.
+A result is as Memento Vault's clients read it: JSON in the text, one block for each object.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Define the columns of Memento Protocol, which its tables, files and HTTP interface share.
-
-Define the JSON objects and the working-memory document in Memento Protocol's local files.
-"""
+"""Define Memento Protocol's columns, which its tables, files and HTTP share, and the objects in its local files."""
 
 from __future__ import annotations
 

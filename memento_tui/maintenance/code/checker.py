@@ -1,11 +1,8 @@
-"""Hold what memories cite of a code base against its repository: still so, changed since, moved, or gone.
+"""Find what memories cite of a code base, and compare it with the repository: still so, changed, moved, or gone.
 
-A citation counts only if it stood in the repository when the memory was written or last confirmed. So a file of
-another project, a plan and an example are never reported.
-
-Find what a text cites of a code base: paths, symbols and commits.
-
-What is found are candidates. Whether a candidate ever stood in a repository, only the repository knows.
+Paths, symbols and commits are cited; what a text is found to cite are candidates, and only the repository knows whether
+they ever stood there. A citation counts only if it stood in the repository when the memory was written or last
+confirmed. So a file of another project, a plan and an example are never reported.
 """
 
 from __future__ import annotations

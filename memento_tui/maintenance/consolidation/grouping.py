@@ -1,9 +1,7 @@
-"""Group memories that belong together by topical tags.
+"""Group memories by topical tags, and find those that say the same in parts, with the text that stands for them.
 
-Find memories that say the same in parts or replace each other, and the text that stands for all of them.
-
-One memory of such a group, the best source, makes every statement of the others, or a newer one in its place: nothing
-is lost when it stands for them, and nothing has to be written anew.
+One memory of a group that says the same, the best source, makes every statement of the others, or a newer one in its
+place: nothing is lost when it stands for them, and nothing has to be written anew.
 """
 
 from __future__ import annotations

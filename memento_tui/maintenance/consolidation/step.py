@@ -1,6 +1,6 @@
 """The consolidation steps of a maintenance run: one memory of several, and lessons learned from many.
 
-Find lessons that recur in many memories, as lists of sources for a new memory.
+A lesson that recurs in many memories is found as the list of its sources.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Align the sentences of two texts that speak of the same thing, and describe a difference between them.
 
-Only aligned sentences are compared, however long the texts are.
-
-Tell claims, which hold until they change, from records of events, which stay true for ever.
+Only aligned sentences are compared, however long the texts are, and only claims, which hold until they change: a record
+of an event stays true for ever.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Differences in value: 17 postcards against 25, port 8080 against 9090, Thursday against Friday.
+"""Read the values that two sentences state, and find those that differ: 8080 against 9090, Thursday against Friday.
 
-Read the values that a sentence states: counts, money, dates, durations, versions, weekdays.
+Values are counts, money, dates, durations, versions and weekdays.
 """
 
 from __future__ import annotations

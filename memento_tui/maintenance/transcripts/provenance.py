@@ -3,11 +3,10 @@
 Texts are compared by triples of neighbouring words without stop words, so that white space, case, punctuation,
 quotation marks, markup and a changed word do not hide that a sentence was taken over. Linear in the transcript.
 
-Tell where the output of a tool comes from: from outside, from the project and this machine, or from memento.
-
-From outside is what strangers can write: fetched pages, searches, other MCP servers, issues and pull requests, mail,
-registries of packages, files that were downloaded, and files outside the project. A tool that is not known to stay on
-this machine counts as one that does not.
+The output of a tool comes from outside, from the project and this machine, or from memento. From outside is what
+strangers can write: fetched pages, searches, other MCP servers, issues and pull requests, mail, registries of packages,
+files that were downloaded, and files outside the project. A tool that is not known to stay on this machine counts as
+one that does not.
 """
 
 from __future__ import annotations
