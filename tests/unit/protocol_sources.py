@@ -68,7 +68,7 @@ def database(path: Path, **tables: Sequence[Mapping[str, Any]]) -> Path:
         for name, found in tables.items():
             for row in found:
                 known = {one[1] for one in connection.execute(f"PRAGMA table_info({name})")}
-                for column in row.keys() - known:
+                for column in (one for one in row if one not in known):
                     connection.execute(f'ALTER TABLE {name} ADD COLUMN "{column}"')
                 names = ", ".join(f'"{column}"' for column in row)
                 places = ", ".join("?" * len(row))

@@ -177,6 +177,15 @@ def test_what_a_person_changed_here_is_what_an_export_says(workspace: Workspace,
     assert "expires_at" not in row
 
 
+def test_an_export_adds_columns_in_the_order_of_the_source(workspace: Workspace, tmp_path: Path) -> None:
+    names = [f"column{number}" for number in range(12)]
+    run_import(workspace, NAME, database(tmp_path / "dev.db", memories=[memory(**dict.fromkeys(names, "x"))]))
+    run_export(workspace, tmp_path / "out", format_name=NAME)
+    with closing(sqlite3.connect(tmp_path / "out" / "default.db")) as connection:
+        columns = [row[1] for row in connection.execute("PRAGMA table_info(memories)")]
+    assert columns[-len(names) :] == names
+
+
 def test_of_two_workspaces_with_one_id_one_keeps_it_and_the_other_names_itself(
     workspace: Workspace, tmp_path: Path
 ) -> None:

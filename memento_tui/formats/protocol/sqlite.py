@@ -489,7 +489,7 @@ def _raw_rows(workspace: ProtocolWorkspace) -> Iterator[_Row]:
 
 def _insert(connection: sqlite3.Connection, table: str, row: Mapping[str, Any], known: dict[str, str]) -> None:
     """Insert a row, and first the columns that the table does not have."""
-    for name in row.keys() - known.keys():
+    for name in (one for one in row if one not in known):
         connection.execute(f"ALTER TABLE {table} ADD COLUMN {_quoted(name)}")
         known[name] = ""
     names = ", ".join(_quoted(name) for name in row)
