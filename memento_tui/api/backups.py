@@ -16,7 +16,7 @@ from memento_tui.api.encryption_status import text_folders_of
 from memento_tui.api.hub_session import HUB_SETTING, alone_with_hub, end_sharing, keep_membership, membership_of
 from memento_tui.api.key_files import key_file_name
 from memento_tui.encryption import is_in_clear, key_id_of, read_key
-from memento_tui.errors import DataDirectoryError, LockedWorkspace, NotAllowed
+from memento_tui.errors import DamagedFile, DataDirectoryError, LockedWorkspace, NotAllowed
 from memento_tui.paths import DataPaths, typed_path
 from memento_tui.private_files import make_private_directory
 from memento_tui.storage import backup
@@ -146,9 +146,14 @@ class Backups:
     def entries_since(self, name: str) -> int:
         """Return how many more journal entries there are than in a backup, named as in `file_of`.
 
-        Raises like `find`, and `DataDirectoryError` where the backup is damaged.
+        Raises like `find`, and `DataDirectoryError` where the backup is damaged, which the workspace is not.
         """
-        return self._store.journal.head() - backup.read_contents(self.file_of(name)).head
+        file = self.file_of(name)
+        try:
+            then = backup.read_contents(file).head
+        except DamagedFile as error:
+            raise _not_restored(file, error.message) from error
+        return self._store.journal.head() - then
 
     def verify(self, name: str, *, progress: Progress = no_progress, stop: threading.Event | None = None) -> str | None:
         """Read a backup from its first page to its last entry; return the first fault as a sentence, or ``None``.
@@ -380,11 +385,14 @@ def _checked_copy(file: Path, copy: Path, progress: Progress, stop: threading.Ev
         backup.copy_file(file, copy)
         fault = backup.verify_copy(copy, progress=progress, stop=stop)
         if fault is not None:
-            raise DataDirectoryError(
-                f"{file.name} cannot be restored. {fault.sentence}",
-                "Choose another: memento backup list. Nothing was changed.",
-            )
+            raise _not_restored(file, fault.sentence.replace(str(copy), str(file)))
         yield
     finally:
         for left in copy.parent.glob(f"{copy.name}*"):
             left.unlink()
+
+
+def _not_restored(file: Path, fault: str) -> DataDirectoryError:
+    return DataDirectoryError(
+        f"{file.name} cannot be restored. {fault}", "Choose another: memento backup list. Nothing was changed."
+    )

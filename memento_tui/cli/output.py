@@ -50,7 +50,9 @@ _EXIT_PIPE_CLOSED = 141
 _CHUNK_BYTES = 1 << 20
 """Bytes that are read from a file at once."""
 
-_MAX_ID_WIDTH = 40
+_MAX_ID_WIDTH = 48
+"""Cells of the first column; the longest name of a backup is `memento-20261121T073114Z-before-migration-2.db`."""
+
 _MIN_LAST_COLUMN_WIDTH = 30
 """Cells that the last column gets, if it needs them, before others are left out."""
 

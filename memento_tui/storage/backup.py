@@ -222,6 +222,8 @@ def read_contents(file: Path) -> BackupContents:
         pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
         if pages * size > file.stat().st_size:
             raise DamagedFile(f"{file} is cut off.", "Use another backup.")
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'memory'").fetchone() is None:
+            raise DamagedFile(f"{file} is empty, or no backup of memento.", "Use another backup.")
         memories, origin = connection.execute(
             "SELECT (SELECT count(*) FROM memory), (SELECT value FROM setting WHERE name = 'origin')"
         ).fetchone()

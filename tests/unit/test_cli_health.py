@@ -86,6 +86,25 @@ def test_a_backup_is_made_listed_checked_and_restored(memento: Program) -> None:
     assert memento.json("backup", "rm", restored["before"]) == {"removed": [restored["before"]]}
 
 
+@pytest.mark.parametrize("content", [b"", b"damaged" * 1000])
+def test_a_file_that_is_no_backup_is_refused_and_the_database_is_not_said_to_be_damaged(
+    memento: Program, tmp_path: Path, content: bytes
+) -> None:
+    file = tmp_path / "other.db"
+    file.write_bytes(content)
+    ended = memento.run("backup", "restore", str(file), "--yes")
+    assert ended.code == 6
+    assert ended.err.startswith(f"memento: other.db cannot be restored. {file} is ")
+    assert "Nothing was changed." in ended.err
+    assert len(ended.err.splitlines()) == 2
+
+
+def test_the_list_of_backups_shows_the_whole_of_each_name(memento: Program) -> None:
+    memento.json("backup", "make")
+    before = memento.json("backup", "restore", "latest", "--yes")["before"]
+    assert f"{before}  " in memento.run("backup").out
+
+
 def test_a_damaged_backup_is_told_with_an_exit_code(memento: Program) -> None:
     made = memento.json("backup", "make")
     Path(made["path"]).write_bytes(b"damaged" * 1000)
