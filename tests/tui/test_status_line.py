@@ -30,6 +30,19 @@ async def test_a_problem_with_a_row_is_gone_on_the_next_row_once_it_could_be_rea
         assert "is not deleted" not in str(line.render())
 
 
+async def test_a_problem_of_two_lines_begins_below_itself(data_dir: Path) -> None:
+    async with opened(data_dir, (60, 24)) as driver:
+        line = driver.app.query_one(bars.StatusLine)
+        driver.app.show_status("A sentence that is much longer than the line has room for, " * 2, problem=True)
+        await driver.until(lambda: line.size.height > 1, "two lines")
+        assert line.content_region.x == 1, "both stand a cell from the edge"
+        assert all(line.render_line(y).text[0] != " " for y in (0, 1))
+        driver.app.show_status("Short.")
+        await driver.until(lambda: line.size.height == 1, "one line")
+        assert line.content_region.x == 0
+        assert line.render_line(0).text.startswith(" Short.")
+
+
 async def test_what_was_done_stays_said_on_the_next_row(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = [100.0]
     monkeypatch.setattr(bars, "monotonic", lambda: seconds[0])

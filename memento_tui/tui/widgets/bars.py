@@ -147,10 +147,12 @@ class StatusLine(Static):
         self._draw()
 
     def _draw(self) -> None:
-        room = self.size.width - len(self._right) - 3
-        if self._style and cell_len(self._left) > room > 0:
+        room = self.outer_size.width - len(self._right) - 3
+        is_long = bool(self._style) and cell_len(self._left) > room > 0
+        self.set_class(is_long, "-long")
+        if is_long:
             # A problem is shown in full, on as many lines as the style sheet allows.
-            self.update(Content(" ") + literal(self._left, self._style))
+            self.update(literal(self._left, self._style))
         elif room > 0:
             left = literal(cells(self._left, room), self._style)
             self.update(Content(" ") + left + Content.styled(f" {self._right}", "dim"))
