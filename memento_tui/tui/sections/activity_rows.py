@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from memento_tui.api.types import ActivityRow, Entry, ExposureRow
+from memento_tui.api.types import ActivityRow, ExposureRow
 from memento_tui.model.journal_actions import done_words, note_in_words
 from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
 from memento_tui.tui.display import has_hidden
+from memento_tui.tui.views.record_story import writer_name
 from memento_tui.tui.widgets.record_list import Line
 
-__all__ = ["ENTRY_COLUMNS", "EXPOSURE_COLUMNS", "ActivityListRow", "entry_line", "exposure_line", "writer_name"]
+__all__ = ["ENTRY_COLUMNS", "EXPOSURE_COLUMNS", "ActivityListRow", "entry_line", "exposure_line"]
 
 ActivityListRow = ActivityRow | ExposureRow
 
@@ -21,11 +22,6 @@ _LEAST_WITH_CHANNEL = 90
 """Cells of a row from which on it shows the channel, which the entry beside it says too."""
 
 _ACTORS = {"person": ("P", "good"), "agent": ("A", "agent"), "system": ("S", "muted")}
-
-
-def writer_name(entry: Entry) -> str:
-    """Return the name of an entry's writer: the agent, ``you`` for the person, or ``system``."""
-    return entry.agent or {"person": "you"}.get(entry.actor, entry.actor)
 
 
 def _what(row: ActivityRow) -> str:

@@ -17,8 +17,8 @@ from memento_tui.model.journal_actions import done_words, note_in_words
 from memento_tui.text.counting import count_of
 from memento_tui.tui.display import literal, time_ago
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
-from memento_tui.tui.sections.activity_rows import writer_name
 from memento_tui.tui.text_diff import text_difference
+from memento_tui.tui.views.record_story import writer_name
 
 __all__ = ["exposure_text", "journal_entry_text"]
 

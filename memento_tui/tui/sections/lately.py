@@ -16,8 +16,7 @@ from memento_tui.errors import MementoError
 from memento_tui.model.journal_actions import done_words, note_in_words
 from memento_tui.tui.display import ago, cells, literal, set_border_title
 from memento_tui.tui.section import ErrorBoundary, app_of, in_thread
-from memento_tui.tui.sections.activity_rows import writer_name
-from memento_tui.tui.views.record_story import LEAST_LINES, TALL_LINES
+from memento_tui.tui.views.record_story import LEAST_LINES, TALL_LINES, writer_name
 
 __all__ = ["Lately"]
 

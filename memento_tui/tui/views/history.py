@@ -25,6 +25,7 @@ from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import ago, cells, literal
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.text_diff import text_difference
+from memento_tui.tui.views.record_story import writer_name
 from memento_tui.tui.views.view import FixedRows, View, ViewList
 from memento_tui.tui.widgets.record_list import Line, RecordList
 
@@ -163,7 +164,7 @@ class HistoryView(View):
 
 def _writer(revision: Revision[Memory]) -> str:
     entry = revision.entry
-    return f"{entry.agent or entry.actor} ({entry.channel})"
+    return f"{writer_name(entry)} ({entry.channel})"
 
 
 def _version_line(row: _Version, width: int) -> list[Line]:

@@ -16,7 +16,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.activity import ActivityQuery
 from memento_tui.api.queries import links_of
-from memento_tui.api.types import ActivityRow, ExposureRow, MemorySummary
+from memento_tui.api.types import ActivityRow, Entry, ExposureRow, MemorySummary
 from memento_tui.errors import MementoError, NotFound
 from memento_tui.model import Memory
 from memento_tui.model.journal_actions import done_words, note_in_words
@@ -38,6 +38,7 @@ __all__ = [
     "memory_line",
     "memory_parts",
     "session_part",
+    "writer_name",
 ]
 
 TALL_LINES = 42
@@ -298,6 +299,11 @@ def _kind(memory: Memory | MemorySummary) -> str:
     return memory.kind.replace("_", " ")
 
 
+def writer_name(entry: Entry) -> str:
+    """Return the name of an entry's writer: the agent, ``you`` for the person, or ``system``."""
+    return entry.agent or {"person": "you"}.get(entry.actor, entry.actor)
+
+
 def entry_line(row: ActivityRow) -> StoryLine:
     """Return an entry of the journal with its age, what was done, and what it was done to."""
     entry = row.entry
@@ -309,7 +315,7 @@ def entry_line(row: ActivityRow) -> StoryLine:
 
 def _change(row: ActivityRow) -> StoryLine:
     entry = row.entry
-    who = entry.agent or {"person": "you"}.get(entry.actor, entry.actor)
+    who = writer_name(entry)
     undone = "" if row.undone_by is None else "(taken back)  "
     done = done_words(entry.action, proposes=row.proposes)
     return StoryLine(datetime.fromisoformat(entry.at), who, done, f"{undone}{note_in_words(entry.note)}")
