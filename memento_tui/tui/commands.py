@@ -268,7 +268,7 @@ COMMANDS: tuple[Command, ...] = (
         "Reject all",
         writes=True,
     ),
-    Command("review.group", "review", "F", "group", "Gather what waits by kind, agent, session or source", "Group"),
+    Command("review.group", "review", "F", "group", "Group what waits by kind, agent, session or source", "Group"),
     Command("review.fold", "review", "left", "fold(True)", "Fold the group", "Fold"),
     Command("review.unfold", "review", "right", "fold(False)", "Unfold the group", "Unfold"),
     Command("review.split", "review", "s", "split", "Differences side by side, or one below the other"),

@@ -281,7 +281,7 @@ class ReviewSection(ListSection[QueueRow]):
         """Fold the group under the cursor, or that of the item there; or unfold it."""
         group = self.groups.here()
         if group is None:
-            self.memento.show_status("There are no groups here; F gathers what waits.", problem=True)
+            self.memento.show_status("There are no groups here; F groups what waits.", problem=True)
             return
         self.groups.fold(group, fold=fold)
         self._read_groups(group.id)
