@@ -12,6 +12,7 @@ from memento_tui.tui.sections.list_section import ListSection
 from tests.made import without_engine
 from tests.tui.app_driver import Driver, opened
 from tests.tui.made_lists import NOW, put_items, put_skips
+from tests.unit.cli_program import Program
 
 TALL = (220, 60)
 
@@ -141,6 +142,21 @@ async def test_what_was_done_lately_to_skips_stands_below_them_and_follows_the_j
         assert "codex" in told
         assert "9090" not in told, "a memory"
         assert "Move the port" not in told, "a working item"
+
+
+async def test_what_was_written_with_records_of_another_kind_is_not_called_by_the_name_of_one(tmp_path: Path) -> None:
+    source, target = without_engine(tmp_path / "source"), without_engine(tmp_path / "target")
+    with Workspace(source) as workspace:
+        workspace.remember("The port of the API is 9090.")
+        workspace.items.create("Move the port")
+    file = tmp_path / "all.jsonl"
+    assert Program(source).run("export", str(file)).code == 0
+    assert Program(target).run("import", str(file)).code == 0
+    async with opened(target, TALL, "working") as driver:
+        lately = _section(driver).lately
+        await driver.until(lambda: lately.display, "what was done lately")
+        assert "2 records, these among them" in str(lately.render())
+        assert "9090" not in str(lately.render())
 
 
 async def test_the_board_has_the_whole_pane(folder: Path) -> None:

@@ -91,11 +91,13 @@ class Lately(ErrorBoundary, Static):
         self.display = bool(self._lines and rows)
         if self.display:
             width, now = self.content_size.width, clock.now()
-            self.update(Content("\n").join([_line(row, width, now) for row in rows]))
+            self.update(Content("\n").join([_line(row, width, now, self._query.records) for row in rows]))
 
 
-def _line(row: ActivityRow, width: int, now: datetime) -> Content:
+def _line(row: ActivityRow, width: int, now: datetime, records: Sequence[str]) -> Content:
     what = row.headline or note_in_words(row.entry.note) or f"{row.record} {row.record_id}".strip()
+    if records and row.record not in (*records, "proposal"):
+        what = f"{row.touched:,} records, these among them"  # its headline is that of a record that stands elsewhere
     left = width - _AGE_WIDTH - _DONE_WIDTH - _WHO_WIDTH - 6
     parts = [
         f"{ago(datetime.fromisoformat(row.entry.at), now):>{_AGE_WIDTH}}",
