@@ -143,7 +143,8 @@ def _score_parts(rank: SearchRank) -> Iterator[tuple[str, str, str]]:
     """Yield name, value and meaning of the numbers of `SearchHit.explain`, except for those of the weight."""
     numbers = rank.hit.explain()
     keyword, semantic = numbers["keyword"], numbers["semantic"]
-    yield "place", f"{rank.place:,}", f"Of the {rank.results:,} results shown, best first."
+    among = "The only result shown." if rank.results == 1 else f"Of the {rank.results:,} results shown, best first."
+    yield "place", f"{rank.place:,}", among
     yield "score", f"{numbers['score']:.3f}", "Match times decay factor; the results are ordered by it."
     yield "match", f"{numbers['match']:.3f}", "How well it fits the search, beside the other results."
     yield "relevance", f"{numbers['relevance']:.3f}", _relevance_words(numbers["relevance"], keyword, semantic)
