@@ -127,7 +127,8 @@ def parse_skip_query(text: str, *, strict: bool = False) -> SkipQuery:
             span = parse_span(value.lstrip("<="))
             if span is None:
                 problems.append(f"expires: takes a span such as <7d, not {value!r:.60}.")
-            within = span or within
+            else:
+                within = span
         else:
             words.append(folded(value))
             problems += [] if is_quoted else _misspelled(value, _SKIP_FIELDS)

@@ -80,7 +80,7 @@ def test_a_skip_is_found_by_its_words_its_maker_and_its_end(query: str) -> None:
     assert parse_skip_query(query).matches(SKIP, NOW)
 
 
-@pytest.mark.parametrize("query", ["vendors", "by:cursor", "expires:<1d", "vendor by"])
+@pytest.mark.parametrize("query", ["vendors", "by:cursor", "expires:<1d", "expires:<0d", "vendor by"])
 def test_a_skip_is_not_found_by_what_it_does_not_say(query: str) -> None:
     assert not parse_skip_query(query).matches(SKIP, NOW)
 
