@@ -360,8 +360,13 @@ class Workspace:
         parts: list[Filter] = [OneOf("foreign_id", (foreign_id,))]
         if namespace:
             parts.append(Under(namespace))
-        found = self._store.memories.slice(AllOf(tuple(parts)), order="created", ascending=True, limit=50, skip=0)
-        return next((memory for memory in found if not namespace or memory.namespace == namespace), None)
+        tree, skip = AllOf(tuple(parts)), 0
+        while found := self.slice(tree, order="created", ascending=True, skip=skip):
+            for memory in found:  # those of the namespaces below it are found, too
+                if namespace in ("", memory.namespace):
+                    return memory
+            skip += len(found)
+        return None
 
     def find_record(self, kind: str, record_id: str) -> AnyRecord | None:
         """Return a record of a kind (``memory``, ``skip``, ``item``...) by its whole id, or ``None``."""

@@ -22,6 +22,15 @@ def test_a_memory_is_found_by_its_whole_id_alone(workspace: Workspace) -> None:
     assert workspace.get_many([memory.id, "nobody"]) == {memory.id: memory}
 
 
+def test_a_foreign_id_is_found_in_its_namespace_however_many_have_it_below(workspace: Workspace) -> None:
+    extra = {"foreign_id": "x"}
+    for number in range(51):
+        workspace.remember(f"Port {number} is open.", namespace=f"team/{number}", extra=extra)
+    memory = workspace.remember("All ports are open.", namespace="team", extra=extra)
+    assert workspace.find_foreign("x", "team") == memory
+    assert workspace.find_foreign("y", "team") is None
+
+
 def test_an_id_is_taken_whatever_kind_of_record_has_it(workspace: Workspace) -> None:
     skip = workspace.skips.add("yarn", "npm is used", "30d")
     assert workspace.is_taken(skip.id)
