@@ -50,6 +50,7 @@ _ENDED_SKIPS_KEPT = timedelta(days=30)
 """How long a skip that is over stays listed; it holds no more from its end on."""
 
 _PROPOSALS_PAGE = 500
+"""Proposals that are read and closed at a time."""
 
 
 def age_memories(context: MaintenanceContext) -> None:

@@ -322,8 +322,8 @@ def _commands(text: str, *, is_code: bool) -> Iterator[str]:
             yield command
 
 
-class _Made:
-    """The statements of a text, by what they say."""
+class _StatementIndex:
+    """The statements of a text, found by their words, numbers and names."""
 
     def __init__(self, text: str) -> None:
         self._plain: set[str] = set()
@@ -343,8 +343,8 @@ class _Made:
 
 def missing_statements(text: str, other: str) -> Sequence[TextStatement]:
     """Return the statements of a text that another text does not make, and the lines of its unread end not in there."""
-    made = _Made(other)
-    missing = [one for one in statements(text) if not made.holds(one)]
+    index = _StatementIndex(other)
+    missing = [one for one in statements(text) if not index.holds(one)]
     if len(text) > _MOST_CHARACTERS:
         lines = {line.strip() for line in other.splitlines()}
         end = text[text.rfind("\n", 0, _MOST_CHARACTERS) + 1 :].splitlines()
