@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from pathlib import Path
 
 import apsw
@@ -48,7 +49,17 @@ def _explain(error: apsw.Error, path: Path) -> DataDirectoryError:
             f"{path} is damaged: {error}.",
             "Keep the file, and put a backup in its place: `memento backup restore`. Nothing was changed.",
         )
-    return DataDirectoryError(f"{path}: {error}.", "`memento doctor` may say more.")
+    # SQLite's own words may be "not an error": those of a copy that could not be written.
+    is_of_disk = isinstance(error, apsw.IOError)
+    cause, hint = ("disk I/O error", _hint_of_limit()) if is_of_disk else (error, "`memento doctor` may say more.")
+    return DataDirectoryError(f"{path}: {cause}.", hint)
+
+
+def _hint_of_limit() -> str:
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if limit == resource.RLIM_INFINITY:
+        return "Check the disk; `memento doctor` may say more."
+    return f"No file may have more than {limit:,} bytes here. Raise that limit (`ulimit -f`), and try again."
 
 
 def is_disk_full(path: Path) -> bool:

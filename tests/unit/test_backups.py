@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import threading
 from datetime import timedelta
@@ -68,6 +69,19 @@ def test_a_backup_that_is_stopped_leaves_nothing(workspace: Workspace) -> None:
     with pytest.raises(StoppedError):
         workspace.backups.make(stop=stop)
     assert list(workspace.paths.backups.iterdir()) == []
+
+
+def test_a_limit_on_the_size_of_files_is_told_as_what_keeps_a_backup_from_being_written(workspace: Workspace) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (65_536, hard))
+    try:
+        with pytest.raises(DataDirectoryError, match="disk I/O error") as told:
+            workspace.backups.make()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "65,536 bytes" in told.value.hint
+    assert "ulimit -f" in told.value.hint
+    assert workspace.backups.list() == []
 
 
 def test_what_a_killed_program_left_is_no_backup_and_goes_with_the_next(workspace: Workspace) -> None:
