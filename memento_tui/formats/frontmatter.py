@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import MaxDepthExceededError
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
@@ -82,14 +83,14 @@ def read_properties(text: str) -> list[Property] | None:
         raise InvalidFrontmatter(
             line, f"has a character in its frontmatter that YAML does not allow: {error.reason}"
         ) from None
+    except (MaxDepthExceededError, RecursionError):
+        raise InvalidFrontmatter(1, "has frontmatter that is nested too deep") from None
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or "it cannot be read"
         raise InvalidFrontmatter(
             mark.line + 1 if mark else 1, f"has frontmatter that is not valid YAML: {problem}"
         ) from None
-    except RecursionError:
-        raise InvalidFrontmatter(1, "has frontmatter that is nested too deep") from None
     except (ValueError, OverflowError):  # ruamel passes on what Python says to an escape such as "\UFFFFFFFF"
         raise InvalidFrontmatter(
             1, "has frontmatter that is not valid YAML: it escapes a character that is none"
