@@ -72,7 +72,10 @@ def _in_clear(paths: DataPaths) -> HealthFinding:
 
 def _encrypted(paths: DataPaths, key_id: str) -> HealthFinding:
     if left := clear_files(paths):
-        hint = "`memento encrypt` finishes it; `memento backup rm` removes a backup that is damaged."
+        hint = (
+            "`memento encrypt` finishes it, or `memento decrypt` where that was interrupted;"
+            " `memento backup rm` removes a backup that is damaged."
+        )
         detail = f"in clear in an encrypted workspace: {', '.join(path.name for path in left)}"
         return HealthFinding(_NAME, ok=False, detail=detail, hint=hint)
     return HealthFinding(_NAME, ok=True, detail="; ".join(_sentences(paths, key_id)))

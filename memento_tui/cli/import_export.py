@@ -72,7 +72,7 @@ def _explanation(introduction: str, formats: Mapping[str, str]) -> str:
 _IMPORT = """Import the files of PATH, which are in FORMAT.
 
 Records that were imported before are updated if they have changed, and left alone otherwise. Fields that memento does
-not know are kept."""
+not know are kept. The exit code is 2 if every record was refused."""
 
 _EXPORT = """Write every record to PATH, for `memento import` to read; `-` writes to standard output.
 
@@ -145,6 +145,9 @@ def import_(
     detected = FORMATS[name].title if format == "auto" else ""
     beside = [f"Also there: {FORMATS[one].title}: memento import {one} {shlex.quote(str(path))}" for one in also]
     emit(data, lambda: "\n".join([_import_text(report, detected, dry_run=dry_run), *map(safe, beside)]))
+    accepted = report.imported + report.updated + report.unchanged + report.waiting + report.deleted
+    if report.refused and not accepted:
+        raise click.exceptions.Exit(InvalidInput.exit_code)
 
 
 def _import_text(report: ImportReport, detected: str, *, dry_run: bool) -> str:

@@ -79,7 +79,8 @@ def test_many_refusals_are_counted_for_a_person_and_listed_in_json(memento: Prog
     source.write_text(
         '{"record":"header","format":"memento-jsonl","version":1}\n' + '{"record":"memory", broken\n' * 30
     )
-    assert len(memento.json("import", "memento", str(source))["refused"]) == 30
+    ended = memento.run("import", "memento", str(source), "--json")
+    assert (len(json.loads(ended.out)["refused"]), ended.code) == (30, 2)
     lines = memento.run("import", "memento", str(source)).out.splitlines()
     assert lines[0] == "0 imported, 0 updated, 0 unchanged, 30 refused"
     assert lines[-1] == "... and 10 more; --json lists all."
