@@ -463,7 +463,7 @@ def _parse_saved_searches(setting: str | None) -> list[SavedSearch]:
 
 
 def _find_saved_search(present: Sequence[SavedSearch], name: str) -> SavedSearch:
-    wanted = name.strip().casefold()
+    wanted = " ".join(name.split()).casefold()
     found = next((saved for saved in present if saved.id == wanted), None)
     if found is None:
         raise NotFound(f"There is no saved search {name!r:.60}.", "`memento searches` lists them.")

@@ -16,6 +16,7 @@ def test_searches_are_kept_under_their_names(workspace: Workspace, data_dir_agai
         ("zeta one", "tag:api"),
     ]
     assert data_dir_again.saved_searches.get("ALPHA").query == '"two words" -draft'
+    assert data_dir_again.saved_searches.get(" zeta   one").query == "tag:api", "as it was typed when it was kept"
 
 
 @pytest.fixture

@@ -226,8 +226,9 @@ def linkages_for_memory(
 
 def merge_ids(given: Iterable[object], current: Iterable[str], present: Container[str]) -> list[Any]:
     """Return a list of ids: those of ``given`` that still hold or lead to nothing here, then the other current ones."""
-    now = list(dict.fromkeys(current))
+    now = dict.fromkeys(current)
     still = [
         identity for identity in given if not isinstance(identity, str) or identity in now or identity not in present
     ]
-    return still + [identity for identity in now if identity not in still]
+    kept = {identity for identity in still if isinstance(identity, str)}
+    return still + [identity for identity in now if identity not in kept]
