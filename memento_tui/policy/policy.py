@@ -59,7 +59,7 @@ POLICY_RULES: dict[str, PolicyRule] = {
     ),
     "change_draft": PolicyRule("a change or deletion of a draft", "apply", "apply", "apply"),
     "change_verified": PolicyRule(
-        "a change or deletion of a verified, stable or essential memory, or what hides one that you wrote",
+        "a change or deletion of a verified, stable or essential memory, or what hides a record that you wrote",
         "apply",
         "propose",
         "propose",
