@@ -62,6 +62,9 @@ _VALUES: dict[str, Sequence[tuple[str, str]]] = {
     "valid-to": [("30d", ""), ("never", "clears it")],
 }
 
+_MEMORY_VIEWS = {scope for tab in SECTIONS if tab.name == "memories" for scope, _ in tab.inner_scopes}
+"""The views over the preview of a memory, which leads to others: a change there could mean either."""
+
 _QUERY_FIELDS = {"kind": "kind", "namespace": "ns", "tier": "tier"}
 """The commands whose values are those of a field in a query."""
 
@@ -108,6 +111,7 @@ class CommandWords:
                 if command.scope == scope not in _MOVING_SCOPES and command.action and command.id not in _UNNAMED:
                     self.keyed.setdefault(name, command)
         self._on_memories = "memories" in scopes
+        self._in_view = any(scope in _MEMORY_VIEWS for scope in scopes)
         self._own = own
         self._helper = helper
         self._names = {"theme": themes, "saved": searches, "workspace": workspaces}
@@ -125,7 +129,8 @@ class CommandWords:
         if name in self.known:
             return
         if name in CHANGES or name in ROW_COMMANDS:
-            raise InvalidInput(f":{name} is for memories.", "Go there first: :memories.")
+            way = "Escape leaves this view first." if self._in_view else "Go there first: :memories."
+            raise InvalidInput(f":{name} is for memories.", way)
         near = nearest_name(name, [*self.known, *ALIASES])
         hint = f"Did you mean :{near}?" if near else "Tab shows what there is; ? shows the keys."
         raise InvalidInput(f"There is no command :{name:.40} here.", hint)

@@ -142,3 +142,5 @@ def test_a_name_that_is_none_is_answered_with_the_one_that_was_meant(workspace: 
         known.check_name("zzzz")
     with pytest.raises(InvalidInput, match="Go there first: :memories"):
         words(workspace, "skips", "everywhere").check_name("certainty")
+    with pytest.raises(InvalidInput, match="Escape leaves this view first"):
+        words(workspace, "links", "everywhere").check_name("relate")

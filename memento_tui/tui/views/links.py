@@ -93,7 +93,7 @@ class LinksView(View):
 
     def _show_notes(self, found: Sequence[MemoryLink]) -> None:
         self.set_heading(self._trail())
-        nothing = "It has no relations, and no known contradictions."
+        nothing = "It has no relations, and no known contradictions.\n\nIn the list, :relate adds one."
         self.set_note(None if found else Content(nothing))
         # A hidden list would lose the focus, and the next key would go elsewhere.
         self.rows.styles.height = "1fr" if found else 1
