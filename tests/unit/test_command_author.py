@@ -104,6 +104,7 @@ DECISIONS = {
     "memento review edit",
     "memento review later",
     "memento review reject",
+    "memento session check",
     "memento session quarantine",
     "memento session release",
     "memento settings reset",
