@@ -53,7 +53,7 @@ class Suggestions(NamedTuple):
     end: int = 0
     options: tuple[Suggestion, ...] = ()
     behind: str = " "
-    """What is put behind a suggestion that is complete."""
+    """The text that follows a complete suggestion in the line."""
 
     def applied_to(self, line: str, option: Suggestion) -> tuple[str, int]:
         """Return the line with a suggestion in the part's place, and the place of the cursor behind it."""

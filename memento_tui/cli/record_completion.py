@@ -148,5 +148,8 @@ _SOURCES: Mapping[str, Callable[[Workspace, str], _Named]] = {
     "session": _sessions,
     "search": _searches,
 }
-"""What is offered for each kind: ids that may begin as typed, each with what it is about. A begun id is looked for
-among all memories and proposals, of which there may be very many; of the other kinds all are read."""
+"""The function that returns the ids of each kind of record, and a description beside each.
+
+Where an id was begun, all memories and proposals are searched by it, of which there may be very many; of the other
+kinds all are returned.
+"""

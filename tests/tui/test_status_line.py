@@ -11,15 +11,29 @@ from memento_tui.tui.widgets import bars
 from tests.tui.app_driver import opened
 
 
-async def test_a_problem_with_a_row_is_gone_on_the_next_row_once_it_could_be_read(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seconds = [100.0]
-    monkeypatch.setattr(bars, "monotonic", lambda: seconds[0])
+@pytest.fixture
+def seconds(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The one moment that the line reads, for a test to change."""
+    now = [100.0]
+    monkeypatch.setattr(bars, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.fixture
+def filled(data_dir: Path) -> Path:
+    """A directory with three memories and two working items."""
     with memento_tui.open(data_dir) as workspace:
         for name in ("first", "second", "third"):
             workspace.remember(f"The {name} text.")
-    async with opened(data_dir) as driver:
+        workspace.items.create("The first item")
+        workspace.items.create("The second item")
+    return data_dir
+
+
+async def test_a_problem_with_a_row_is_gone_on_the_next_row_once_it_could_be_read(
+    filled: Path, seconds: list[float]
+) -> None:
+    async with opened(filled) as driver:
         line = driver.app.query_one(bars.StatusLine)
         await driver.press("r")
         assert "is not deleted" in str(line.render())
@@ -43,13 +57,8 @@ async def test_a_problem_of_two_lines_begins_below_itself(data_dir: Path) -> Non
         assert line.render_line(0).text.startswith(" Short.")
 
 
-async def test_what_was_done_stays_said_on_the_next_row(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seconds = [100.0]
-    monkeypatch.setattr(bars, "monotonic", lambda: seconds[0])
-    with memento_tui.open(data_dir) as workspace:
-        for name in ("first", "second", "third"):
-            workspace.remember(f"The {name} text.")
-    async with opened(data_dir) as driver:
+async def test_what_was_done_stays_said_on_the_next_row(filled: Path, seconds: list[float]) -> None:
+    async with opened(filled) as driver:
         line = driver.app.query_one(bars.StatusLine)
         await driver.press("d")
         seconds[0] += 100
@@ -57,17 +66,8 @@ async def test_what_was_done_stays_said_on_the_next_row(data_dir: Path, monkeypa
         assert "z undoes" in str(line.render())
 
 
-async def test_a_message_of_another_section_is_gone_once_it_could_be_read(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seconds = [100.0]
-    monkeypatch.setattr(bars, "monotonic", lambda: seconds[0])
-    with memento_tui.open(data_dir) as workspace:
-        for name in ("first", "second", "third"):
-            workspace.remember(f"The {name} text.")
-        workspace.items.create("The first item")
-        workspace.items.create("The second item")
-    async with opened(data_dir) as driver:
+async def test_a_message_of_another_section_is_gone_once_it_could_be_read(filled: Path, seconds: list[float]) -> None:
+    async with opened(filled) as driver:
         line = driver.app.query_one(bars.StatusLine)
         await driver.press("d", "4", "j")
         assert "z undoes" in str(line.render()), "it could not be read yet"
