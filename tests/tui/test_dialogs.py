@@ -27,6 +27,8 @@ OPENED_BY = {
 }
 """The keys that open each dialog of a section, a space between."""
 
+SMALL = ((40, 20), (30, 14), (80, 24))
+
 
 @pytest.fixture
 def everywhere(data_dir: Path, workspace: Workspace, agent: Workspace) -> Path:
@@ -76,12 +78,9 @@ async def test_a_dialog_says_how_it_is_left_and_escape_leaves_it_without_a_chang
             assert after.activity.head() == head
 
 
-@pytest.mark.parametrize("size", [(40, 20), (30, 14), (80, 24)])
 @pytest.mark.parametrize("section", OPENED_BY)
-async def test_every_button_of_a_dialog_is_whole_and_in_view_on_a_small_screen(
-    everywhere: Path, section: str, size: tuple[int, int]
-) -> None:
-    async with opened(everywhere, size, start=section) as driver:
+async def test_every_button_of_a_dialog_is_whole_and_in_view_on_a_small_screen(everywhere: Path, section: str) -> None:
+    async with opened(everywhere, SMALL[0], start=section) as driver:
         await driver.until(lambda: driver.app.section.is_attached, "the section is there")
         for keys in OPENED_BY[section]:
             *first, last = keys.split()
@@ -89,7 +88,10 @@ async def test_every_button_of_a_dialog_is_whole_and_in_view_on_a_small_screen(
             await driver.press(last)
             await driver.until(lambda: len(driver.app.screen_stack) > 1, f"{keys} opens a dialog in {section}")
             if driver.app.screen.query(DialogButtons):
-                assert_all_buttons_fit(driver.app.screen)
+                for size in (*SMALL[1:], SMALL[0]):
+                    await driver.pilot.resize_terminal(*size)
+                    await driver.until(lambda size=size: driver.app.size == size, f"{keys} has the size {size}")
+                    assert_all_buttons_fit(driver.app.screen)
             await _leave(driver)
             await driver.press("escape", "escape", "u", "g")
 
