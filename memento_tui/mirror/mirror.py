@@ -192,6 +192,9 @@ class Mirror:
             yield _refused_event(refused)
         self._outbound.set_taken_paths([*snapshot.notes, *self._ledger.steps])
         changed = self._changed_here(head)
+        if self._state.head != head:
+            for memory_id in self._session.purged("memory", list(self._ledger.last_paths)):
+                self._ledger.forget_last_path(memory_id)
         yield from self._read_folder(snapshot, changed, head, progress)
         self._state.due |= changed
         # A note that is young may be one of these memories', written by a mirror that was killed.

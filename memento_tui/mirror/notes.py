@@ -243,7 +243,9 @@ class OutboundChanges:
     def write_new(self, memory: Memory, path: str = "", why: str = "") -> MirrorEvent:
         """Write the note of a memory that has none, at ``path`` if nothing lies there. Raises `InvalidInput`."""
         target = without_place(with_full_text(memory))
-        for place in chain([path] if path else [], paths_of(target, kept_note(target))):
+        last = self._ledger.last_paths.get(memory.id, "")
+        known = [place for place in (path, "" if names_instructions(last) else last) if place]
+        for place in chain(known, paths_of(target, kept_note(target))):
             if place.casefold() in self._taken and place != path:
                 continue
             data = render_new_note(target, place).encode()
@@ -251,6 +253,7 @@ class OutboundChanges:
                 self._on_written(place, status)
                 break
         self._taken.add(place.casefold())
+        self._ledger.forget_last_path(memory.id)
         self._ledger.set_in_sync(place, memory, source_digest(data))
         return MirrorEvent("written", place, memory.id, why)
 

@@ -378,7 +378,10 @@ class NoteReconciler:
                 place = self._folder.trash(step.path)
                 state = memory.status if memory is not None else "undone"
                 yield MirrorEvent("trashed", step.path, step.id, f"it was {state} here; its note is at {place}")
-        self._ledger.forget(step.path)
+        if memory is None:
+            self._ledger.forget(step.path)
+        else:
+            self._ledger.part(step.path)
 
     def _never_held(self, step: SyncPoint) -> bool:
         before = self._session.version_of(step.id, step.version)

@@ -53,7 +53,7 @@ class MirrorEvent(msgspec.Struct, frozen=True, rename={"action": "deed"}):
     """The details, as the end of a sentence."""
 
 
-_NOTE_PREFIX, _PENDING_PREFIX, _DELETED_PREFIX = "note:", "waits:", "left:"
+_NOTE_PREFIX, _PENDING_PREFIX, _DELETED_PREFIX, _LAST_PREFIX = "note:", "waits:", "left:", "last:"
 GONE_DIGEST = b""
 """The digest of a note that is not there."""
 MOVED_DIGEST = b">"
@@ -87,6 +87,9 @@ class MirrorLedger:
         """The last states in sync of the memories that were deleted with their notes, by id."""
         self.deleted_by_digest: dict[bytes, str] = {}
         """The ids of those memories by the digests of their notes."""
+        self.last_paths: dict[str, str] = {}
+        """The paths at which the notes lay that memories no longer have, by the memories' ids."""
+        self._last_ids: dict[str, str] = {}
         self._touched: set[str] = set()
         self._unwritten: dict[str, SyncPoint | None] = {}
         self.reload()
@@ -98,8 +101,11 @@ class MirrorLedger:
 
     def reload(self) -> None:
         """Read the lines from the database; changes that were not flushed are forgotten."""
-        for known in (self.steps, self.waiting, self.paths, self.deleted, self.deleted_by_digest, self._unwritten):
+        for known in (self.steps, self.waiting, self.paths, self.deleted, self.deleted_by_digest):
             known.clear()
+        for names in (self.last_paths, self._last_ids):
+            names.clear()
+        self._unwritten.clear()
         for key, row in self._session.ledger.of(self._source).items():
             self._take(key, SyncPoint(key.partition(":")[2], row.record_id, row.digest, row.version))
 
@@ -122,6 +128,11 @@ class MirrorLedger:
             else:
                 self.deleted[path] = step
                 self.deleted_by_digest[step.digest] = path
+            return
+        if key.startswith(_LAST_PREFIX):
+            self.last_paths.pop(self._last_ids.pop(path, ""), None)
+            if step is not None:
+                self.last_paths[step.id], self._last_ids[path] = path, step.id
             return
         self._touched.add(path)
         before = self.steps.pop(path, None)
@@ -180,10 +191,22 @@ class MirrorLedger:
         self.clear_pending(path)
         self._set(_NOTE_PREFIX + path, None, None)
 
+    def part(self, path: str) -> None:
+        """Remove a note whose memory may come back, at the same path."""
+        step = self.steps[path]
+        self.forget_last_path(step.id)
+        self._set(_LAST_PREFIX + path, SyncPoint(path, step.id, GONE_DIGEST, step.version), None)
+        self.forget(path)
+
+    def forget_last_path(self, memory_id: str) -> None:
+        """Remove the path at which the note of a memory lay."""
+        if (path := self.last_paths.get(memory_id)) is not None:
+            self._set(_LAST_PREFIX + path, None, None)
+
     def mark_deleted(self, path: str, memory: Memory) -> None:
         """Record that a memory was deleted because its note is gone; ``memory`` is as it is since then."""
         step = self.steps[path]
-        self.forget(path)
+        self.part(path)
         self._set(_DELETED_PREFIX + memory.id, SyncPoint(memory.id, memory.id, step.digest, memory.version), None)
 
     def clear_deleted(self, memory_id: str) -> None:

@@ -30,7 +30,7 @@ def only(workspace: Workspace, query: str = "") -> Memory:
 OWN = (
     "---\n# mine\ncssclasses: [wide]   # kept\nrating: 1.10\n---\n> [!note] callout\n![[a.png]] [[Other|o]]\n\nText.\n"
 )
-
+TITLED = "---\ntitle: Its own\n---\nText.\n"
 
 # Both ways
 
@@ -175,6 +175,56 @@ def test_a_deleted_note_deletes_its_memory_until_it_is_restored(
     workspace.restore(found.id)
     assert step(mirror) == [("written", "a.md")]
     assert path.read_text() == OWN
+
+
+@pytest.mark.parametrize("where", ["in the folder", "here"])
+def test_a_memory_that_is_restored_has_its_note_under_its_last_name(
+    workspace: Workspace, mirror: Mirror, folder: Path, where: str
+) -> None:
+    path = put(folder, "a.md", TITLED)
+    step(mirror)
+    found = only(workspace)
+    (folder / "deep").mkdir()
+    path = path.rename(folder / "deep/b.md")
+    step(mirror)
+    if where == "here":
+        workspace.forget(found.id)
+    else:
+        path.unlink()
+    step(mirror)
+    assert not path.exists()
+    workspace.restore(found.id)
+    assert step(mirror) == [("written", "deep/b.md")]
+    assert path.read_text() == TITLED
+
+
+def test_a_note_that_is_restored_leaves_one_that_took_its_place(
+    workspace: Workspace, mirror: Mirror, folder: Path
+) -> None:
+    path = put(folder, "a.md", TITLED)
+    step(mirror)
+    found = only(workspace)
+    path.rename(folder / "b.md").unlink()
+    step(mirror)
+    put(folder, "B.md", "Another.")
+    step(mirror)
+    workspace.restore(found.id)
+    assert step(mirror) == [("written", "a.md")]
+    assert (folder / "B.md").read_text() == "Another."
+
+
+def test_a_purge_leaves_no_name_of_the_note_behind(workspace: Workspace, mirror: Mirror, folder: Path) -> None:
+    path = put(folder, "a.md", TITLED)
+    step(mirror)
+    found = only(workspace)
+    path.rename(folder / "the secret.md")
+    step(mirror)
+    (folder / "the secret.md").unlink()
+    step(mirror)
+    workspace.purge(found.id, "a secret")
+    step(mirror)
+    lines = workspace.import_session(workspace.author).ledger.of(f"mirror:{folder}")
+    assert not [key for key in lines if "secret" in key]
 
 
 def test_a_deleted_memory_moves_its_note_to_the_trash_unless_that_changed(
