@@ -172,7 +172,10 @@ def _subject_of(mutation: Any) -> tuple[_RecordKey, dict[str, Any]] | None:  # n
 
 def _read_chunk(chunk: Chunk, loaded: Mapping[str, Any], history: _History) -> Iterator[ImportRecord | Refused]:
     file = chunk.file.name
+    made = _made_sessions(chunk.entry, loaded)
     for sort, nth, value in _records(loaded):
+        if sort == "session" and value in made.values():
+            continue  # it is nobody's session, and says nothing
         if problem := _problem(sort, value):
             yield Refused(file, 1, f"holds, as {sort} {nth + 1}, something that {problem}")
         elif history.last[sort, _identity(sort, value)] == (chunk.id, nth):
@@ -456,22 +459,27 @@ def _chunk_of_new(memories: list[Memory], chunks: list[_ChunkDraft]) -> _ChunkDr
     highest = max((number for number in numbers if isinstance(number, int)), default=0)
     latest = max(memory.updated_at for memory in memories)
     made = _ChunkDraft({"id": "", "created_by": _CREATED_BY, "created_at": format_foreign_moment(latest, None)})
-    sessions: dict[str, dict[str, Any]] = {}
     for number, memory in enumerate(memories, highest + 1):
         fields = {**record_fields(memory), "number": number, "title": memory.headline}
-        observation = write_row(_OBSERVATION_COLUMNS, fields, {})
-        sessions.setdefault(
-            observation["session_id"],
-            {
-                "id": observation["session_id"],
+        made.lists[_SORTS["observation"].list_name].append(write_row(_OBSERVATION_COLUMNS, fields, {}))
+    return made
+
+
+def _made_sessions(entry: Mapping[str, Any], lists: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the sessions, by id, that an export makes for its observations, as engram has none outside of one."""
+    sessions: dict[str, dict[str, Any]] = {}
+    if entry.get("created_by") != _CREATED_BY:
+        return sessions
+    for observation in _list(lists, _SORTS["observation"].list_name):
+        name = observation.get("session_id") if isinstance(observation, dict) else None
+        if isinstance(name, str) and name not in sessions:
+            sessions[name] = {
+                "id": name,
                 "project": observation.get("project", ""),
                 "directory": "",
-                "started_at": observation["created_at"],
-            },
-        )
-        made.lists[_SORTS["observation"].list_name].append(observation)
-    made.lists[_SORTS["session"].list_name] += sessions.values()
-    return made
+                "started_at": observation.get("created_at"),
+            }
+    return sessions
 
 
 def _write_chunk(chunk: _ChunkDraft, folder: Path) -> dict[str, Any]:
@@ -479,6 +487,9 @@ def _write_chunk(chunk: _ChunkDraft, folder: Path) -> dict[str, Any]:
     for values in chunk.lists.values():
         if all(isinstance(value.get("id"), int) for value in values):
             values.sort(key=lambda value: int(value["id"]))
+    sessions = chunk.lists[_SORTS["session"].list_name]
+    named = {session.get("id") for session in sessions}
+    sessions += [made for name, made in _made_sessions(chunk.entry, chunk.lists).items() if name not in named]
     # A list of Go that was never filled is null.
     whole: dict[str, Any] = {name: values or None for name, values in chunk.lists.items()}
     if chunk.mutations:

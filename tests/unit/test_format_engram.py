@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.errors import InvalidInput
 from memento_tui.formats import engram
@@ -15,6 +16,7 @@ from memento_tui.formats.discovery import find_sources
 from memento_tui.formats.import_export import ImportReport, run_export, run_import
 from memento_tui.formats.registry import detect_format
 from memento_tui.model import Relation, make_memory, make_skip
+from tests.made import without_engine
 from tests.unit.format_reading import Reading, reading
 
 SESSION = {"id": "s1", "project": "app", "directory": "/work/app", "started_at": "2026-03-01 09:00:00"}
@@ -208,6 +210,19 @@ def test_an_edit_and_a_deletion_here_make_a_new_chunk_of_the_old_one(
     assert second["deleted_at"] == second["updated_at"]
 
 
+def test_exports_of_two_workspaces_do_not_contend_for_a_session(workspace: Workspace, tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        with memento_tui.open(without_engine(tmp_path / name)) as elsewhere:
+            elsewhere.remember(f"Said in {name}.", namespace="projects/web")
+            run_export(elsewhere, tmp_path / f"{name} out", format_name="engram")
+        report = run_import(workspace, "engram", tmp_path / f"{name} out")
+        assert (report.imported, report.refused) == (1, [])
+    run_export(workspace, tmp_path / "again", format_name="engram")
+    assert {path.name for path in (tmp_path / "again/chunks").iterdir()} == {
+        path.name for name in ("one", "other") for path in (tmp_path / f"{name} out/chunks").iterdir()
+    }
+
+
 def test_memories_from_elsewhere_are_in_a_chunk_of_their_own(home: Home, workspace: Workspace, tmp_path: Path) -> None:
     old = home.add(chunk(observations=[OBSERVATION]))
     run_import(workspace, "engram", home.root)
@@ -224,7 +239,7 @@ def test_memories_from_elsewhere_are_in_a_chunk_of_their_own(home: Home, workspa
     ]
     assert [one["id"] for one in new["sessions"]] == ["manual-save-web", "manual-save"]
     again = reading(engram.read(tmp_path / "out"))
-    assert (len(again.taken), again.refused) == (5, [])
+    assert (len(again.taken), again.refused) == (3, [])  # the sessions that were made for them say nothing
 
 
 def test_a_byte_that_was_no_utf8_leaves_the_chunk_what_it_was(home: Home, workspace: Workspace, tmp_path: Path) -> None:
