@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -179,6 +179,9 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     """
     tells_drafts: bool = True
     """Whether a draft of an agent may go where an import of the format put the memory; not where hosts obey files."""
+    loses: Callable[[ExportRecord, ExportRecord], Collection[str]] = lambda _written, _read: ()
+    """Takes a record that was exported, and the record that was read; returns the fields that may differ only because
+    the format has no place for them."""
     is_line: Callable[[Mapping[str, Any]], bool] | None = None
     """Returns whether an object is a line of the format, which then has the suffix ``.jsonl``."""
 

@@ -29,6 +29,8 @@ from memento_tui.formats.columns import (
     is_exported,
     kept_fields,
     line_column,
+    lost_by_columns,
+    lost_origin,
     new_row_column,
     read_fields,
     record_fields,
@@ -417,6 +419,12 @@ def _line_from_memory(memory: Memory, taken: set[str], *, in_table: bool) -> dic
     return {"_type": "memory", **line, "key": key, "value": memory.content}
 
 
+def _lost_fields(written: ExportRecord, read: ExportRecord) -> set[str]:
+    if not isinstance(written, WorkingItem):
+        return set()
+    return lost_origin(written, read) | lost_by_columns(_ISSUE_COLUMNS, record_fields(written), read)
+
+
 FORMAT = Format(
     name="beads",
     title="beads",
@@ -424,6 +432,7 @@ FORMAT = Format(
     read=read,
     count=count,
     write=write,
+    loses=_lost_fields,
     is_place=is_home,
     home=_find_home,
     is_line=_is_line,

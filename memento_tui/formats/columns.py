@@ -31,6 +31,8 @@ __all__ = [
     "is_exported",
     "kept_fields",
     "line_column",
+    "lost_by_columns",
+    "lost_origin",
     "new_row_column",
     "parse_foreign_moment",
     "read_fields",
@@ -90,6 +92,25 @@ def is_exported(memory: Memory, name: str) -> bool:
     if memory.status == "pending":
         return bool(kept_fields(memory, name))
     return memory.status not in ENDED_STATUSES
+
+
+def lost_origin(written: AnyRecord, read: AnyRecord) -> set[str]:
+    """Return the fields that a foreign file has no word for: who wrote a text that nobody changed.
+
+    How the format keeps a record, its part of ``extra``, is nothing that the record says.
+    """
+    lost = {f"extra.{name}" for name in getattr(read, "extra", {})}
+    is_text_same = getattr(written, "content", "") == getattr(read, "content", "")
+    return lost | {"source", "source_type"} if is_text_same else lost
+
+
+def lost_by_columns(columns: Iterable[Column | ColumnGroup], fields: Fields, read: AnyRecord) -> set[str]:
+    """Return the fields that a record has again when it is written as a new object and read back.
+
+    ``fields`` are those of the record that was written, as columns take them.
+    """
+    again = read_fields(columns, write_row(columns, fields, {}))
+    return {name for name, value in again.items() if name in read.__struct_fields__ and getattr(read, name) == value}
 
 
 def restore_full_text(record: AnyRecord) -> AnyRecord:

@@ -35,6 +35,8 @@ from memento_tui.formats.columns import (
     is_exported,
     kept_fields,
     line_column,
+    lost_by_columns,
+    lost_origin,
     new_row_column,
     parse_foreign_moment,
     read_fields,
@@ -521,6 +523,13 @@ def chunk_id(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:_ID_LENGTH]
 
 
+def _lost_fields(written: ExportRecord, read: ExportRecord) -> set[str]:
+    if not isinstance(written, Memory):
+        return set()
+    fields = {**record_fields(written), "number": 0, "title": written.headline}
+    return lost_origin(written, read) | lost_by_columns(_OBSERVATION_COLUMNS, fields, read)
+
+
 FORMAT = Format(
     name="engram",
     title="engram",
@@ -528,6 +537,7 @@ FORMAT = Format(
     read=read,
     count=count,
     write=write,
+    loses=_lost_fields,
     is_place=is_home,
     home=find_home,
 )

@@ -65,7 +65,14 @@ class ImportRun:
     """One import under way, batch by batch. A dry run plans each batch and writes nothing."""
 
     def __init__(
-        self, workspace: Workspace, source: str, *, dry_run: bool, hold: bool, progress: Progress | None = None
+        self,
+        workspace: Workspace,
+        chosen: Format,
+        source: str,
+        *,
+        dry_run: bool,
+        hold: bool,
+        progress: Progress | None = None,
     ) -> None:
         self.report = ImportReport()
         self.seen = 0
@@ -77,7 +84,8 @@ class ImportRun:
         self._source = source
         self._dry_run = dry_run
         self._ledger = self._session.ledger.of(source)
-        self._planner = ImportPlanner(self._session, source, self._ledger, self._gate)
+        self._planner = ImportPlanner(self._session, source, chosen, self._ledger, self._gate)
+        self._had_records = self._session.count_all() > 0
         self._journal_batch = new_id()
         self._links = RelationCollector(self._ledger)
         self._places: dict[str, tuple[FilePlace, ...]] = {}
@@ -195,7 +203,8 @@ class ImportRun:
     def _draw_relations(self) -> None:
         drawn = [row.record_id for row in self._ledger.values() if row.record == "relation"]
         alive = self._session.versions("relation", drawn)
-        gone, missing = self._links.gone(alive), self._links.missing(alive)
+        gone = self._links.gone(alive)
+        missing = (pair for pair in self._links.missing(alive) if not self._is_drawn(pair[1].relation))
         while stale := list(islice(gone, IMPORT_BATCH_SIZE)):
             with self._transaction("relations") as tx:
                 for relation_id in stale:
@@ -207,6 +216,14 @@ class ImportRun:
                     for key, relation in self._draw(tx, fresh)
                 ]
                 self._session.ledger.write(tx, rows)
+
+    def _is_drawn(self, relation: Relation) -> bool:
+        """Tell whether there is a relation that says the same, such as the one that was exported as this link."""
+        if not self._had_records:
+            return False
+        meant = (relation.dst, relation.type, relation.label or relation.type)
+        drawn = self._session.relations(relation.src, direction="out")
+        return any((one.dst, one.type, one.label or one.type) == meant for one in drawn)
 
     def _draw(self, tx: Transaction, links: Mapping[str, DrawnLink]) -> list[tuple[str, Relation]]:
         """Write relations together; return each with its key, without those that may not come in."""
@@ -265,7 +282,7 @@ def run_import(
         raise NotAllowed("Only a person imports.", "Remember what matters, one memory at a time.")
     chosen = _format_named(format_name)
     run = ImportRun(
-        workspace, f"{format_name}:{source_name(chosen, path)}", dry_run=dry_run, hold=hold, progress=progress
+        workspace, chosen, f"{format_name}:{source_name(chosen, path)}", dry_run=dry_run, hold=hold, progress=progress
     )
     total = chosen.count(path) if progress is not None else 0
     records = run.match_positions(chosen.read(path))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -14,7 +15,7 @@ from memento_tui.api.import_session import ImportSession
 from memento_tui.api.types import ImportedRecord, record_image
 from memento_tui.errors import InvalidInput, MementoError
 from memento_tui.formats.agents_file_locations import EXTRA_KEY
-from memento_tui.formats.base import ImportRecord, Refused, with_id_of_workspace
+from memento_tui.formats.base import ExportRecord, Format, ImportRecord, Refused, one_line, with_id_of_workspace
 from memento_tui.formats.columns import restore_full_text
 from memento_tui.formats.import_gate import (
     ImportGate,
@@ -39,7 +40,7 @@ from memento_tui.model import (
 from memento_tui.model.claims import as_claimed
 from memento_tui.model.lists import end_in_time
 from memento_tui.model.memory import FOREIGN_ID, UNKNOWN_CONFIDENCE, with_inferred_trust
-from memento_tui.model.validation import is_reserved_id
+from memento_tui.model.validation import MAX_LINE_LENGTH, is_reserved_id
 from memento_tui.policy.policy import Verdict
 from memento_tui.text.novelty import Novelty
 
@@ -131,10 +132,16 @@ class ImportPlanner:
     """The planner of one import, which decides about each record. It reads the database and never writes."""
 
     def __init__(
-        self, session: ImportSession, source: str, ledger: Mapping[str, ImportedRecord], gate: ImportGate
+        self,
+        session: ImportSession,
+        source: str,
+        chosen: Format,
+        ledger: Mapping[str, ImportedRecord],
+        gate: ImportGate,
     ) -> None:
         self._session = session
         self._source = source
+        self._format = chosen
         self._ledger = ledger
         self._gate = gate
         self._may_have_duplicates = session.count_all() > 0
@@ -215,7 +222,7 @@ class ImportPlanner:
             raise InvalidInput(
                 f"the {incoming.record} {in_source.id} was purged here.", "Take it out of the source as well."
             )
-        duplicate = self._find_duplicate(in_source) if given_id is None else None
+        duplicate = self._find_duplicate(incoming, in_source) if given_id is None else None
         if duplicate is not None:
             in_source = msgspec.structs.replace(in_source, id=duplicate.id)
             return PlannedRecord(incoming=incoming, action="keep", record=duplicate, in_source=in_source)
@@ -284,17 +291,23 @@ class ImportPlanner:
             return msgspec.structs.replace(record, status="past")
         return record
 
-    def _find_duplicate(self, record: AnyRecord) -> Memory | None:
+    def _find_duplicate(self, incoming: ImportRecord, record: AnyRecord) -> Memory | None:
         """Return a memory with the same text, title and namespace; the source may have been moved.
 
-        One whose text this import is about to change is no other's.
+        One whose text this import is about to change is no other's. An export to a format without ids names a memory by
+        its title, its first line or its id, and may have no place for the namespace.
         """
         if not isinstance(record, Memory) or not self._may_have_duplicates:
             return None
-        same = (
+        same = [
             m for m in self._session.same_content(record.content) if self._changing.get(m.id, m.content) == m.content
+        ]
+        exact = (m for m in same if (m.namespace, m.title) == (record.namespace, record.title))
+        is_placed = "namespace" in incoming.fields
+        named = (
+            m for m in same if record.title in _names_of(m) and not (is_placed and m.namespace != record.namespace)
         )
-        return next((m for m in same if (m.namespace, m.title) == (record.namespace, record.title)), None)
+        return next(chain(exact, named), None)
 
     def _parts_from_another_source(self, incoming: ImportRecord, base: AnyRecord | None) -> bool:
         """Tell whether a text was the same as one of another source, and that source still is where it was.
@@ -319,14 +332,16 @@ class ImportPlanner:
         differs = differing_fields(_as_stated(current), in_source)
         # Another place of its own source, such as an export of what came from there, keeps it in its own way.
         is_same = all(map(is_extra_name, differs)) and (incoming.record, record_id) in self._other_sources
-        if not differs or is_same:
+        lost = self._format.loses(cast("ExportRecord", current), cast("ExportRecord", in_source))
+        is_same = is_same or not any(is_named_by_source(n, incoming.fields) and n not in lost for n in differs)
+        if is_same:
             return PlannedRecord(incoming=incoming, action="keep", record=current, in_source=in_source)
         version = incoming.fields.get("version")
         if isinstance(version, int):  # it was exported: the change was made from that version
             base = self._session.record_version(incoming.record, record_id, version)
         else:
             base = self._base_of_other_source(incoming, record_id)
-        return self._plan_update(incoming, record_id, base, named_only=True)
+        return self._plan_update(incoming, record_id, base, lost=lost if base is None else (), named_only=True)
 
     def _base_of_other_source(self, incoming: ImportRecord, record_id: str) -> AnyRecord | None:
         """Return a record as the source had it that brought it, if that is gone and may have been moved, or ``None``.
@@ -352,11 +367,18 @@ class ImportPlanner:
         return self._session.ledger.of_others(self._source)
 
     def _plan_update(
-        self, incoming: ImportRecord, record_id: str, base: AnyRecord | None, *, named_only: bool = False
+        self,
+        incoming: ImportRecord,
+        record_id: str,
+        base: AnyRecord | None,
+        *,
+        lost: Collection[str] = (),
+        named_only: bool = False,
     ) -> PlannedRecord:
         """Plan the changes that the source made since ``base``, its last version; ``None`` takes all that differs.
 
         ``named_only`` leaves alone what the source does not name: it may be a line that a person wrote by hand.
+        ``lost`` are fields that the format has no place for.
         """
         current = self._session.get_record(incoming.record, record_id)
         if incoming.deleted:
@@ -367,7 +389,7 @@ class ImportPlanner:
         whole = stated if getattr(base, "status", "") == "compacted" else restore_full_text(stated)
         changed = differing_fields(whole if base is None else base, in_source)
         if base is None or named_only:
-            changed = [name for name in changed if is_named_by_source(name, incoming.fields)]
+            changed = [n for n in changed if is_named_by_source(n, incoming.fields) and n not in lost]
         still_other = set(differing_fields(whole, in_source))
         changed_here = set() if base is None else set(differing_fields(whole, base))
         if incoming.is_placed_by_reader and "namespace" in changed_here:  # where a person moved it, it stays
@@ -429,6 +451,12 @@ def _is_settled(incoming: ImportRecord, known: ImportedRecord, stored: _StoredSt
     if known.record_id in stored.versions or by == "system":
         return is_same
     return by is not None and known.record_id not in stored.purged
+
+
+def _names_of(memory: Memory) -> set[str]:
+    """Return the titles that a memory has when it comes back from a format without ids."""
+    names = (memory.title, memory.headline, f"{memory.headline} ({memory.id})", memory.id)
+    return {one_line(name, MAX_LINE_LENGTH) for name in names}
 
 
 def _with_origin(incoming: ImportRecord) -> dict[str, Any]:

@@ -34,6 +34,8 @@ from memento_tui.formats.columns import (
     is_exported,
     kept_fields,
     line_column,
+    lost_by_columns,
+    lost_origin,
     new_row_column,
     parse_foreign_moment,
     read_fields,
@@ -353,6 +355,13 @@ def _result(memory: Memory) -> dict[str, Any]:
     return restore_row(_COLUMNS, fields, kept) if isinstance(kept, dict) else write_row(_COLUMNS, fields, {})
 
 
+def _lost_fields(written: ExportRecord, read: ExportRecord) -> set[str]:
+    if not isinstance(read, Memory):
+        return set()
+    lost = lost_origin(written, read) | lost_by_columns(_COLUMNS, record_fields(written), read)
+    return lost | {"namespace"} if read.namespace == _namespace({}, several_users=False) else lost
+
+
 FORMAT = Format(
     name="mem0",
     title="mem0",
@@ -360,5 +369,6 @@ FORMAT = Format(
     read=read,
     count=count,
     write=write,
+    loses=_lost_fields,
     is_line=is_memory,
 )

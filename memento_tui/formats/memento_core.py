@@ -23,6 +23,7 @@ from memento_tui.formats.base import (
     usable_tags,
     write_file,
 )
+from memento_tui.formats.columns import lost_origin
 from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects, walk_files
 from memento_tui.model import Memory, Relation
 from memento_tui.model.memory import FOREIGN_ID
@@ -308,4 +309,5 @@ FORMAT = Format(
     read=read,
     count=count,
     write=write,
+    loses=lost_origin,
 )

@@ -492,6 +492,18 @@ def _format_moment(moment: datetime) -> str:
     return moment.isoformat().replace("+00:00", "Z")
 
 
+def _lost_fields(written: ExportRecord, read: ExportRecord) -> set[str]:
+    """Return how the note is kept, where it has no property of its owner's, and the tags that its text alone has."""
+    if not isinstance(written, Memory) or not isinstance(read, Memory):
+        return set()
+    own = {*_memento_properties(read), *(known.name for known in _NOTE_PROPERTIES), *LINK_PROPERTIES}
+    is_plain = own.issuperset(read.extra.get("frontmatter", {}))
+    lost = {f"extra.{name}" for name in (EXTRA_KEY, "frontmatter")} if is_plain else set()
+    in_text = read.extra.get(EXTRA_KEY, {}).get("body_tags", ())
+    has_same_tags = set(written.tags).union(in_text) == set(read.tags)
+    return lost | {"tags"} if has_same_tags else lost
+
+
 def _is_vault(path: Path) -> bool:
     return any((path / name).exists() for name in (".obsidian", *VAULT_FILES))
 
@@ -503,6 +515,7 @@ FORMAT = Format(
     read=read,
     count=count,
     write=write,
+    loses=_lost_fields,
     is_place=_is_vault,
     without_place=without_place,
     tells_drafts=False,

@@ -29,7 +29,7 @@ from memento_tui.formats.base import (
 from memento_tui.formats.base import (
     namespace_from_parts as namespace_of_parts,
 )
-from memento_tui.formats.columns import write_row
+from memento_tui.formats.columns import lost_origin, write_row
 from memento_tui.formats.protocol.columns import (
     DOCUMENT_HEAD,
     EXTRA_KEY,
@@ -479,6 +479,7 @@ FORMAT = Format(
     read=read,
     count=count,
     write=write,
+    loses=lost_origin,
     is_place=lambda path: is_workspace(_find_home(path)),
     home=_find_home,
 )

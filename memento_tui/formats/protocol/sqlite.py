@@ -30,7 +30,7 @@ from memento_tui.formats.base import (
 from memento_tui.formats.base import (
     namespace_from_parts as namespace_of_parts,
 )
-from memento_tui.formats.columns import write_row
+from memento_tui.formats.columns import lost_origin, write_row
 from memento_tui.formats.protocol.columns import NO_EXPIRY, as_list, compact_json
 from memento_tui.formats.protocol.rows import (
     CONSOLIDATION_COLUMNS,
@@ -522,5 +522,6 @@ FORMAT = Format(
     read=read,
     count=count,
     write=write,
+    loses=lost_origin,
     is_place=_is_folder_of_workspaces,
 )
