@@ -16,7 +16,7 @@ from memento_tui.api.encryption_status import text_folders_of
 from memento_tui.api.hub_session import HUB_SETTING, alone_with_hub, end_sharing, keep_membership, membership_of
 from memento_tui.api.key_files import key_file_name
 from memento_tui.encryption import is_in_clear, key_id_of, read_key
-from memento_tui.errors import DamagedFile, DataDirectoryError, LockedWorkspace, NotAllowed
+from memento_tui.errors import DamagedFile, DataDirectoryError, LockedWorkspace, NotAllowed, NotFound
 from memento_tui.paths import DataPaths, typed_path
 from memento_tui.private_files import make_private_directory
 from memento_tui.storage import backup
@@ -158,13 +158,19 @@ class Backups:
     def verify(self, name: str, *, progress: Progress = no_progress, stop: threading.Event | None = None) -> str | None:
         """Read a backup from its first page to its last entry; return the first fault as a sentence, or ``None``.
 
-        `list` says of each when it was read last. Raises:
+        ``name`` is that of a backup here, or the path of one elsewhere. `list` says of each when it was read last.
+
+        Raises:
             NotFound, AmbiguousId: no backup, or several, have that name.
+            LockedWorkspace: the file elsewhere is encrypted with a key that is not here.
             StoppedError: ``stop`` was set.
 
         """
         self._store.database.check_writable()  # what was found is written down
-        return self._folder.verify(self.find(name).name, progress=progress, stop=stop)
+        file = self.file_of(name)
+        if file.parent != self._paths.backups and (key_id := key_id_of(file)) and read_key(key_id) is None:
+            raise LockedWorkspace(file, key_id)
+        return self._folder.verify(file, progress=progress, stop=stop)
 
     def remove(self, name: str) -> Backup:
         """Delete a backup. Raises `NotFound`, `AmbiguousId` or `NotAllowed`."""
@@ -357,9 +363,15 @@ def list_backups(paths: DataPaths) -> list[Backup]:
 def _find_file(folder: BackupFolder, name: str) -> Path:
     """Return the file of a backup in the folder, or of one whose path is given. Raises `NotFound`, `AmbiguousId`."""
     given = typed_path(name)
-    if given.name != name and given.is_file():
-        return given
-    return folder.path(folder.find(name).name)
+    is_path = given.name != name
+    if is_path and not given.is_file():
+        raise NotFound(f"There is no file at {given}.", "`memento backup list` names the backups here.")
+    try:
+        return given.absolute() if is_path else folder.path(folder.find(name).name)
+    except NotFound:
+        if given.is_file():  # it lies in the current directory
+            return given.absolute()
+        raise
 
 
 def _make_directory(root: Path) -> None:

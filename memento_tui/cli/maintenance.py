@@ -458,6 +458,10 @@ def _reason_text(one: Backup) -> str:
     return one.why or "asked for"
 
 
+def _full_name(file: Path, folder: Path) -> str:
+    return file.name if file.parent == folder else str(file)
+
+
 @backup.command(
     "verify",
     writes=True,
@@ -465,17 +469,22 @@ def _reason_text(one: Backup) -> str:
     examples="""
     memento backup verify
     memento backup verify latest --json
+    memento backup verify /media/usb/memento-20261121T073114Z.db
     """,
 )
 @click.argument("name", required=False)
 def verify_backups(name: str | None) -> None:
-    """Check the backup NAME in full, or all of them. The exit code is 6 if one cannot be restored.
+    """Check the backup NAME in full, the one at that path, or all of them. The exit code is 6 if one is not whole.
 
     NAME may be shortened, with or without `memento-`; `latest` is the newest of yours and of the daily ones.
     """
     with open_workspace() as workspace, staged_progress() as progress:
         backups = workspace.backups
-        names = [one.name for one in backups.list()] if name is None else [backups.find(name).name]
+        names = (
+            [one.name for one in backups.list()]
+            if name is None
+            else [_full_name(backups.file_of(name), workspace.paths.backups)]
+        )
         found = {one: backups.verify(one, progress=progress) for one in names}
     items = [{"name": one, "ok": problem is None, "problem": problem or ""} for one, problem in found.items()]
     lines = [

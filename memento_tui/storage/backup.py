@@ -210,6 +210,8 @@ def _open_read_only(file: Path) -> Iterator[Connection]:
         raise explain_failure(error, file) from error
     try:
         yield connection
+    except apsw.NotADBError as error:
+        raise DamagedFile(f"{file} is damaged, or no backup of memento: {error}.", "Use another backup.") from error
     except apsw.Error as error:
         raise explain_failure(error, file) from error
     finally:

@@ -356,21 +356,26 @@ class BackupFolder:
         for end in backup.LOG_ENDS:
             self.path(name + end).unlink(missing_ok=True)
 
-    def verify(self, name: str, *, progress: Progress = no_progress, stop: threading.Event | None = None) -> str | None:
+    def verify(
+        self, file: Path, *, progress: Progress = no_progress, stop: threading.Event | None = None
+    ) -> str | None:
         """Read a backup from its first page to its last entry; return the first fault as a sentence, or ``None``.
 
-        What was found is noted beside the backups, unless it may be another thing next time. Raises `StoppedError`.
+        What was found of one of the folder is noted there, unless it may be another thing next time. Nothing is
+        written beside one that lies elsewhere. Raises `StoppedError`.
         """
-        file = self.path(name)
+        is_here = file.parent == self._paths.backups
         state = _state_of(file)
+        scratch = file if is_here else self.path("checking")
         try:
-            with self._whole(file) as whole:
+            with backup.whole_file(file, scratch.with_suffix(f".part-{new_id()}")) as whole:
                 fault = backup.verify_copy(whole, progress=progress, stop=stop)
         except DataDirectoryError as error:
             return error.message
-        if fault is None or fault.is_lasting:
-            self._note_check(file, state, fault.sentence if fault else "")
-        return fault.sentence if fault else None
+        sentence = "" if fault is None else fault.sentence.replace(str(whole), str(file))
+        if is_here and (fault is None or fault.is_lasting):
+            self._note_check(file, state, sentence)
+        return sentence or None
 
     def _checks(self) -> dict[str, _Check]:
         """Return what was found of each file when it was read last, as far as it is still the same file."""

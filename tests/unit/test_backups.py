@@ -40,6 +40,25 @@ def test_a_backup_is_one_file_of_its_owner_and_whole(workspace: Workspace) -> No
     assert workspace.backups.verify(made.name) is None
 
 
+def test_a_backup_elsewhere_is_checked_by_its_path(workspace: Workspace, tmp_path: Path) -> None:
+    workspace.remember("The port is 8080.")
+    made = workspace.backups.make()
+    elsewhere = tmp_path / "usb" / "copy.db"
+    elsewhere.parent.mkdir()
+    shutil.copy(workspace.paths.backups / made.name, elsewhere)
+    assert workspace.backups.verify(str(elsewhere)) is None
+    assert [path.name for path in elsewhere.parent.iterdir()] == ["copy.db"]
+    elsewhere.write_bytes(elsewhere.read_bytes()[:-4096])
+    assert str(workspace.backups.verify(str(elsewhere))).startswith(f"{elsewhere} is damaged")
+    elsewhere.write_text("Something else, and long enough to be read as a file of any kind. " * 100)
+    assert "no backup of memento" in str(workspace.backups.verify(str(elsewhere)))
+    elsewhere.write_text("")
+    assert "no backup of memento" in str(workspace.backups.verify(str(elsewhere)))
+    with pytest.raises(NotFound, match="no file at"):
+        workspace.backups.verify(str(elsewhere.parent))
+    assert [one.verified_at for one in workspace.backups.list()] == [made.verified_at]
+
+
 def test_a_backup_holds_one_state_whatever_is_written_meanwhile(workspace: Workspace, data_dir: Path) -> None:
     for number in range(40):
         workspace.remember(f"Fact {number}: " + "filler " * 2000)
