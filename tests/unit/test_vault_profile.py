@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memento_tui.api import Workspace
+from memento_tui.compat.vault.notes import find_note
 from memento_tui.formats.import_export import run_export, run_import
 from tests.journeys.mcp_agent import Agent
 from tests.unit.profile_agent import listed, refused, seated, told
@@ -274,3 +275,14 @@ def test_status_counts_and_reindex_rebuilds(vault: Agent) -> None:
     assert status["vault_exists"] is True
     assert told(vault, "memento_reindex") == {"status": "ok", "notes_indexed": 2}
     assert listed(vault, "memento_search", query="staging proxy")
+
+
+def test_a_note_is_found_however_many_memories_keep_the_path_of_another(workspace: Workspace) -> None:
+    def keep(path: str, content: str) -> None:
+        workspace.remember(content, extra={"vault": {"path": path}})
+
+    keep("team/plan.md", "What the whole path names.")
+    for number in range(120):
+        keep("plan.md", f"What its end names, {number}.")
+    assert find_note(workspace, "team/plan.md").content == "What the whole path names."
+    assert find_note(workspace, "plan").content == "What its end names, 119."

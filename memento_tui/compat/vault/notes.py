@@ -329,7 +329,13 @@ def _candidate_paths(name: str) -> Iterator[str]:
 def _memories_at(workspace: Workspace, paths: list[str]) -> list[Memory]:
     """Return the memories that keep one of these paths, the first path's first, of one path the latest first."""
     tree = AllOf((OneOf("note_path", tuple(paths)), OneOf("status", _ADDRESSABLE_STATUSES)))
-    memories = [memory for memory in workspace.list_where(tree, limit=len(paths) * 2).items if path_of(memory) in paths]
+    memories: list[Memory] = []
+    page = workspace.list_where(tree)
+    while True:
+        memories += [memory for memory in page.items if path_of(memory) in paths]
+        if page.next is None:
+            break
+        page = workspace.list_where(tree, after=page.next)
     return sorted(memories, key=lambda memory: paths.index(path_of(memory)))
 
 
