@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,6 +38,9 @@ _WHAT_IS_SENT = {
     SHARED_VECTORS: "vectors made of shared memories",
     HUB: "shared memories, and the password of your login,",
 }
+
+_LOCK_SECONDS = 10.0
+"""Seconds that a change waits for one of another program."""
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,60}", re.ASCII)
 
@@ -150,17 +154,42 @@ def agree_by_typing(name: str, before: Config, now: Config) -> None:
 
 def agree_to(destination: Destination) -> None:
     """Note that the person agreed; the caller answers for that. Raises `DataDirectoryError`."""
-    agreed = _read(_file())
-    if destination not in agreed:
-        _write([*agreed, destination])
+    with _locked():
+        agreed = _read(_file())
+        if destination not in agreed:
+            _write([*agreed, destination])
 
 
 def withdraw_agreements() -> int:
     """Take back whatever was agreed to, and return how much that was. Raises `DataDirectoryError`."""
-    agreed = _read(_file())
-    if agreed:
-        _write([])
+    with _locked():
+        agreed = _read(_file())
+        if agreed:
+            _write([])
     return len(agreed)
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    """Keep other programs from changing the agreements for the length of a block. Raises `DataDirectoryError`."""
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - who only reads them does without
+
+    file = _file()
+    lock = FileLock(file.with_suffix(".lock"), timeout=_LOCK_SECONDS, mode=PRIVATE_FILE_MODE)
+    try:
+        make_private_directory(file.parent)
+        lock.acquire()
+    except Timeout as error:
+        raise DataDirectoryError(
+            f"Another program has been changing what you agreed to, in {file}, for {_LOCK_SECONDS:.0f} seconds.",
+            "Wait for it to finish, then try again.",
+        ) from error
+    except OSError as error:
+        raise _not_written(file, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _file() -> Path:
@@ -191,6 +220,10 @@ def _write(agreed: Sequence[Destination]) -> None:
         content = json.dumps({"agreed": [one._asdict() for one in agreed]}, indent=1).encode()
         replace_file(file, content, mode=PRIVATE_FILE_MODE)
     except OSError as error:
-        raise DataDirectoryError(
-            f"What you agreed to cannot be written to {file}: {error.strerror}.", "Check the directory and its disk."
-        ) from error
+        raise _not_written(file, error) from error
+
+
+def _not_written(file: Path, error: OSError) -> DataDirectoryError:
+    return DataDirectoryError(
+        f"What you agreed to cannot be written to {file}: {error.strerror}.", "Check the directory and its disk."
+    )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from filelock import FileLock, Timeout
 
 import memento_tui
-from memento_tui.agreements import Destination, agree_to, is_agreed, require_agreement
+from memento_tui import agreements
+from memento_tui.agreements import Destination, agree_to, is_agreed, require_agreement, withdraw_agreements
 from memento_tui.api import Workspace
 from memento_tui.api.configuration import SettingsFile
 from memento_tui.api.consolidation import consolidate
@@ -253,3 +255,22 @@ def test_nobody_but_a_person_agrees_not_even_a_script_with_a_token(
 def test_a_config_that_sends_nothing_asks_nothing(terminal: Program) -> None:
     (terminal.data_dir / "config.toml").write_text("[engine]\nenabled = false\n")
     assert terminal.run("settings", "agree").out == "This workspace sends nothing off this machine.\n"
+
+
+@pytest.mark.parametrize("change", [lambda: agree_to(Destination("hub", "db.example.org")), withdraw_agreements])
+def test_no_other_program_changes_the_agreements_while_they_are_changed(
+    state: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]
+) -> None:
+    agree_to(Destination("language_model", MODELS))
+    read, refused = agreements._read, []
+
+    def read_beside_another_program(file: Path) -> list[Destination]:
+        with pytest.raises(Timeout) as refusal:
+            FileLock(state.with_suffix(".lock"), timeout=0).acquire()
+        refused.append(refusal)
+        return read(file)
+
+    monkeypatch.setattr(agreements, "_read", read_beside_another_program)
+    change()
+    assert len(refused) == 1
+    FileLock(state.with_suffix(".lock"), timeout=0).acquire().lock.release()
