@@ -320,6 +320,19 @@ def test_what_the_newest_version_of_a_note_dropped_is_not_brought_back() -> None
     assert group.best.id == "m1"
 
 
+def test_what_a_newer_text_under_another_heading_dropped_is_not_brought_back() -> None:
+    vpn, days, token = "Deploys need the VPN.", "Deploys run on Mondays.", "Ask Anna for a token."
+    texts = (f"{vpn} {days} {token}", f"{vpn} {days}", f"{vpn} {days}")
+    memories = [
+        note(text, id=f"m{at}", title=title, created_at=NOW + timedelta(days=at))
+        for at, (text, title) in enumerate(zip(texts, ("Deploys", "How deploys run", "How deploys run"), strict=True))
+    ]
+    assert groups_of_one_matter(memories, near(*memories)) == []
+    at_once = [note(one.content, id=one.id, title=one.title, created_at=NOW) for one in memories]
+    (group,) = groups_of_one_matter(at_once, near(*at_once))
+    assert group.best.id == "m0"
+
+
 def test_a_newer_version_that_dropped_lines_and_added_one_keeps_older_ones_from_being_consolidated() -> None:
     vpn, token, days = "Deploys need the VPN.", "Ask Anna for a token.", "Deploys run on Mondays."
     texts = (vpn, f"{vpn} {token}", f"{vpn} {token} {days}", f"{vpn} The pipeline posts into the ops channel.")

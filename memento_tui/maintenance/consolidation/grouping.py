@@ -412,12 +412,25 @@ def _may_join(best: Memory, other: Memory) -> bool:
 
 
 def _dropped_by(best: Memory, other: Memory) -> bool:
-    """Tell whether a memory is a later version of the best source's note, without one of its statements."""
+    """Tell whether a memory is a later version of the best source's note, without one of its statements.
+
+    Under another title, as of a section that was renamed, it is one if it says nothing but what the best source says.
+    A single statement may be said again.
+    """
     return (
         other.created_at >= best.created_at
         and grouping_scope(best) == grouping_scope(other)
-        and _have_one_title(best, other)
+        and (_have_one_title(best, other) or _later_says_a_part(best, other))
         and bool(missing_statements(best.content, other.content))
+    )
+
+
+def _later_says_a_part(best: Memory, other: Memory) -> bool:
+    """Tell whether a later text of several statements says only what the best source says."""
+    return (
+        other.created_at > best.created_at
+        and len(statements(other.content)) > 1
+        and not missing_statements(other.content, best.content)
     )
 
 
