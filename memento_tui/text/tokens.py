@@ -135,7 +135,7 @@ def _word_features(raw: str) -> _WordFeatures:
     if low.endswith("n't"):
         low = {"can't": "can", "won't": "will"}.get(low, low[:-3])
     number = low in NUMBER_WORDS or _NUMBER.match(low) is not None
-    if "." in low and all(len(part) == 1 for part in low.split(".")):
+    if "." in low and all(len(part) == 1 and part.isalpha() for part in low.split(".")):
         low = low.replace(".", "")  # U.S. is US
     # A path or an identifier is compared unchanged.
     found = low if low.endswith(("+", "#")) or any(mark in low for mark in "/._@#") else stem(low)

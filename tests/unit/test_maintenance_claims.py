@@ -155,6 +155,22 @@ def test_two_events_two_things_and_agreeing_denials_do_not_contradict_each_other
     assert not raises(older, newer)
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Swift strict concurrency is enabled (version 6.0).", "Swift strict concurrency is enabled (version 6)."),
+        ("All documentation is in the docs directory.", "Point to docs files instead of repeating content."),
+    ],
+)
+def test_what_agrees_in_other_words_does_not_contradict(older: str, newer: str) -> None:
+    assert not raises(older, newer, 0.9)
+
+
+def test_a_number_with_one_digit_on_each_side_of_its_point_is_no_whole_number() -> None:
+    assert raises("The budget of the run is 6.5 hours.", "The budget of the run is 65 hours.")
+    assert not raises("The U.S. site has 6 servers.", "The US site has 6 servers.")
+
+
 def test_a_change_that_both_report_in_the_same_words_is_no_update_of_one_by_the_other() -> None:
     said = "the old client has been removed, the new one is the only client and stays"
     sides = note(f"{said}."), note(f"{said} as a dependency.", created_at=NOW + timedelta(days=21))

@@ -251,7 +251,8 @@ def _compare_statements(pair: SentencePair, one: Statement, other: Statement) ->
     ):
         return None
     frames = one.frames & other.frames
-    if not frames and not one.change and not other.change:
+    # What a statement names as former is no change of anything else.
+    if not frames and not over and not any(side.change and not side.former for side in (one, other)):
         return None
     fillers = (_differing_words(one, other), _differing_words(other, one))
     features = (
