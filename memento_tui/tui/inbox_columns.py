@@ -1,10 +1,11 @@
-"""The rows of the review: the sign of each kind, and the line of one item that waits."""
+"""The rows of the review: the sign of each kind, the line of one item that waits, and how many of each kind wait."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
+from textual.content import Content
 
 from memento_tui.api.inbox import InboxItem
 from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
@@ -15,10 +16,11 @@ from memento_tui.tui.widgets.record_list import Line
 __all__ = [
     "WAITING_BELOW",
     "WAITING_COLUMNS",
+    "counts_by_kind",
     "group_line",
     "kind_word",
     "label_of",
-    "sign_of_kind",
+    "progress",
     "style_of_sign",
     "waiting_line",
 ]
@@ -56,7 +58,7 @@ def kind_word(kind: str) -> str:
     return KIND_LABELS[kind][0][2:]
 
 
-def sign_of_kind(kind: str) -> tuple[str, str]:
+def _sign_of_kind(kind: str) -> tuple[str, str]:
     """Return the sign of a kind, and its style in a text."""
     word, style = KIND_LABELS[kind]
     return word[0], style_of_sign(style)
@@ -134,3 +136,40 @@ def waiting_line(row: InboxItem, width: int, names: Sequence[str]) -> Line:
     """Return the row of one item of the queue: whether it needs another look, and its columns."""
     flag = "!" if row.row.state == "needs_review" or has_hidden(row.row.text) else " "
     return WAITING_COLUMNS.line(row, width, names, [(flag, "warning")])
+
+
+_PROGRESS_CELLS = 8
+"""Cells of the bar that shows how many are decided."""
+
+_CHOSEN = "bold $text-accent underline"
+
+
+def progress(decided: int, left: int) -> Content:
+    """Return a bar of what was decided here, and how many of all."""
+    filled = round(_PROGRESS_CELLS * decided / (decided + left))
+    bar = "\N{DARK SHADE}" * filled + "\N{LIGHT SHADE}" * (_PROGRESS_CELLS - filled)
+    return Content.styled(f"{bar} {decided:,} of {decided + left:,}  ", "bold $text-success")
+
+
+def counts_by_kind(counts: Mapping[str, int], chosen: str, room: int) -> Content:
+    """Return how many wait and how many of each kind, in ``room`` cells; by their signs where words need more."""
+    total = sum(counts.values())
+    words = [
+        Content.styled(f"{count:,} {kind_word(kind)}", _CHOSEN if kind == chosen else "")
+        for kind, count in counts.items()
+    ]
+    waiting = Content(f"{total:,} {'waits' if total == 1 else 'wait'}")
+    in_words = waiting + ": " + Content(", ").join(words)
+    return in_words if in_words.cell_length <= room else waiting + "  " + _by_sign(counts, chosen)
+
+
+def _by_sign(counts: Mapping[str, int], chosen: str) -> Content:
+    """Return the number of each sign, in its colour; kinds that share a sign are counted together."""
+    numbers: dict[str, int] = {}
+    styles: dict[str, str] = {}
+    for kind, count in counts.items():
+        sign, style = _sign_of_kind(kind)
+        numbers[sign] = numbers.get(sign, 0) + count
+        if sign not in styles or kind == chosen:
+            styles[sign] = f"{style} underline" if kind == chosen else style
+    return Content(" ").join(Content.styled(f"{sign}{number:,}", styles[sign]) for sign, number in numbers.items())

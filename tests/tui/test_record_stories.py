@@ -10,10 +10,10 @@ import pytest
 import memento_tui
 from memento_tui import clock
 from memento_tui.tui.sections.entry_story import ItemStory, SkipStory
-from memento_tui.tui.sections.health_story import HealthStory
+from memento_tui.tui.sections.health_text import HealthStory
 from memento_tui.tui.sections.identity import IdentitySection
 from memento_tui.tui.sections.identity_text import IdentityStory, change_in_words
-from memento_tui.tui.sections.review.queue_story import QueueItemStory
+from memento_tui.tui.sections.review.evidence_pane import QueueItemStory
 from memento_tui.tui.views.record_story import MemoryStory, RecordStory, StoryLine, StoryPart
 from tests.tui.app_driver import Driver, opened
 

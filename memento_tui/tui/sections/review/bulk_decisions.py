@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from textual.content import Content
+
 from memento_tui.api.inbox import MAX_BULK_EDIT_ITEMS
+from memento_tui.errors import MementoError
 from memento_tui.model.review import RISKY_KINDS
+from memento_tui.tui.display import cells, literal
+from memento_tui.tui.external_editor import edit_in_external_editor
+from memento_tui.tui.screens.dialogs import Confirm
+from memento_tui.tui.section import app_of
 from memento_tui.tui.sections.review.decisions import ChosenTogether
 from memento_tui.tui.sections.review.groups import InboxGroup, group_key
 
 if TYPE_CHECKING:
-    from memento_tui.api.inbox import DecisionVerb
+    from textual.widget import Widget
+
+    from memento_tui.api.bulk_edit import RequestedDecisions
+    from memento_tui.api.drafts import EditorFile
+    from memento_tui.api.inbox import DecisionVerb, InboxItem
     from memento_tui.tui.sections.review.section import ReviewSection
 
 __all__ = ["BulkDecisions"]
+
+_MOST_DECISIONS_NAMED = 6
+"""Decisions that the question names."""
 
 
 class BulkDecisions:
@@ -67,13 +82,11 @@ class BulkDecisions:
         section = self._section
         if not section.actions.check_can_act():
             return
-        from memento_tui.tui.sections.review.bulk_edit import edit_decisions  # noqa: PLC0415 - seldom needed
-
         inbox = section.memento.workspace.inbox
         marks = sorted(section.rows.marks)
         listing = inbox.listing(section.kind, section.words)
         rows = inbox.rows(marks) if marks else listing.page(0, MAX_BULK_EDIT_ITEMS)
-        edited = await edit_decisions(section, rows)
+        edited = await _edit_decisions(section, rows)
         if edited is None:
             return
         kept, requested = edited
@@ -83,3 +96,55 @@ class BulkDecisions:
             section.memento.show_status(f"Not all of it was decided; your text is in {kept.path}.", problem=True)
         else:
             kept.discard()
+
+
+async def _edit_decisions(section: Widget, rows: Sequence[InboxItem]) -> tuple[EditorFile, RequestedDecisions] | None:
+    """Open items of the queue in an editor; return the file that keeps the text, and the decisions, confirmed.
+
+    Return ``None`` where nothing is decided; the status line says why, and a text that was changed is kept. Must run
+    in a worker.
+    """
+    from memento_tui.api.bulk_edit import make_review_sheet  # noqa: PLC0415 - seldom needed
+
+    app = app_of(section)
+    sheet = make_review_sheet(app.workspace, rows)
+    before = sheet.sheet.render()
+    try:
+        kept, text = edit_in_external_editor(section.app, app.workspace.paths, "review", before)
+    except MementoError as error:
+        app.show_status(str(error), problem=True)
+        return None
+    try:
+        requested = sheet.decisions_in(text)
+    except MementoError as error:
+        app.show_status(f"{error} Your text is in {kept.path}.", problem=True)
+        return None
+    if not requested.decisions and not requested.unclear:
+        app.show_status("Nothing was decided: the text asks for nothing.")
+        kept.discard()
+        return None
+    if not requested.decisions:
+        app.show_status(f"Nothing was decided: {requested.unclear[0][1]} Your text is in {kept.path}.", problem=True)
+        return None
+    count = len(requested.decisions)
+    question = Content("Carry out this decision?" if count == 1 else f"Carry out these {count:,} decisions?")
+    detail = _preview(requested, {row.id: row.headline for row in rows})
+    if not await section.app.push_screen_wait(Confirm(question, detail)):
+        app.show_status(f"Nothing was decided. Your text is in {kept.path}.")
+        return None
+    return kept, requested
+
+
+def _preview(requested: RequestedDecisions, headlines: dict[str, str]) -> Content:
+    lines = [Content.styled(line, "bold") for line in requested.preview]
+    if requested.untouched:
+        lines.append(Content(f"{requested.untouched:,} left as they are"))
+    for headline, problem in requested.unclear:
+        lines.append(literal(f"! left alone: {cells(headline, 40).rstrip()}: {problem}", "$text-warning"))
+    lines.append(Content(""))
+    for decision in requested.decisions[:_MOST_DECISIONS_NAMED]:
+        word = "edit" if decision.changes and decision.verb == "approve" else decision.verb.replace("_", " ")
+        lines.append(literal(f"{word}: {cells(headlines.get(decision.id, decision.id), 50).rstrip()}"))
+    if len(requested.decisions) > _MOST_DECISIONS_NAMED:
+        lines.append(Content(f"and {len(requested.decisions) - _MOST_DECISIONS_NAMED:,} more"))
+    return Content("\n").join(lines)

@@ -1,4 +1,4 @@
-"""Carry out decisions of the review: one item in focus, or all that are marked, and report the outcome."""
+"""Say which decisions the item in focus, or all that are marked, can have; carry them out and report the outcome."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from memento_tui.tui.display import cells
 from memento_tui.tui.row_actions import MAX_ROWS_NAMED
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.section import in_thread
+from memento_tui.tui.sections.review.evidence import FocusedItem
 from memento_tui.tui.sections.review.groups import GROUP_PREFIX, Grouping, QueueRow, approvable
+from memento_tui.tui.sections.review.line_view import texts_of_change
+from memento_tui.tui.sections.review.proposal_editing import why_not_editable
 
 if TYPE_CHECKING:
     from memento_tui.api.review import PendingProposal
     from memento_tui.tui.sections.list_section import ListSection
     from memento_tui.tui.sections.review.evidence import FocusedItem
 
-__all__ = ["CANNOT_APPROVE_CONTRADICTION", "ChosenTogether", "DecisionRunner"]
+__all__ = ["CANNOT_APPROVE_CONTRADICTION", "ChosenTogether", "DecisionRunner", "can_decide"]
 
 _DECISION_WORDS: Mapping[str, tuple[str, str]] = {
     "approve": ("Approve", "Approved"),
@@ -249,3 +252,36 @@ class DecisionRunner:
         failures = [(headlines.get(outcome.id, outcome.id), outcome.error) for outcome in failed]
         self._section.actions.show_failures(f"{worked:,} decided, {len(failed):,} could not be", failures, undo)
         return len(failed)
+
+
+_FOR_ANY_ITEM = frozenset(("review.reject", "review.later"))
+_FOR_MARKED = frozenset(("review.approve", "review.newer", "review.older")) | _FOR_ANY_ITEM
+"""Commands that decide every item; those that decide all that are marked."""
+
+
+def _has_both_sides(focused: FocusedItem) -> bool:
+    sides = focused.contradiction
+    return sides is not None and sides.older is not None and sides.newer is not None
+
+
+_FOR_SOME_ITEMS: Mapping[str, Callable[[FocusedItem], bool]] = {
+    "review.approve": lambda focused: focused.record_kind != "contradiction",
+    "review.edit": lambda focused: not why_not_editable(focused),
+    "review.lines": lambda focused: texts_of_change(focused) is not None,
+    "review.newer": lambda focused: focused.contradiction is not None,
+    "review.older": lambda focused: focused.contradiction is not None,
+    "review.both": lambda focused: focused.contradiction is not None,
+    "review.merge": _has_both_sides,
+}
+"""Commands that decide some items, each with which."""
+
+
+def can_decide(command: str, focused: FocusedItem | None, *, marked: bool) -> bool:
+    """Return whether a command, by its id, can act on the item in focus or the marked ones; others always can."""
+    if command not in _FOR_SOME_ITEMS and command not in _FOR_ANY_ITEM:
+        return True
+    if marked:
+        return command in _FOR_MARKED
+    if focused is None:
+        return False
+    return command in _FOR_ANY_ITEM or _FOR_SOME_ITEMS[command](focused)

@@ -1,8 +1,10 @@
-"""The pane with the evidence for the item in focus: its heading, its texts, and its context."""
+"""The pane with the evidence for the item in focus: its heading, its texts, its context, and what hangs on it."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from textual import work
 from textual.app import ComposeResult
@@ -10,14 +12,22 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
+from memento_tui import clock
+from memento_tui.api import Workspace
+from memento_tui.api.review import ContradictionWithSides, PendingProposal
 from memento_tui.errors import MementoError
+from memento_tui.model import Memory, Skip, WorkingItem
+from memento_tui.tui.display import ago, literal
 from memento_tui.tui.section import ErrorBoundary, app_of, in_thread
 from memento_tui.tui.sections.review.evidence import FocusedItem, evidence, heading, size_of
-from memento_tui.tui.sections.review.queue_story import QueueItemStory
 from memento_tui.tui.text_diff import MIN_SPLIT_WIDTH
+from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart, memory_parts, session_part
 from memento_tui.tui.widgets.frames import ScrollFrame
 
-__all__ = ["EvidencePane"]
+if TYPE_CHECKING:
+    from memento_tui.api.review_context import SimilarMemory, TranscriptExcerpt, Utterance
+
+__all__ = ["EvidencePane", "QueueItemStory"]
 
 _CONTEXT_DELAY_SECONDS = 0.3
 """How long an item must be in focus before its context is looked up."""
@@ -137,14 +147,13 @@ class EvidencePane(ErrorBoundary, ScrollFrame, can_focus=False):
             return
         # It reads transcripts, and is seldom needed first.
         from memento_tui.api.review_context import similar_memories, transcript_excerpt  # noqa: PLC0415 - as above
-        from memento_tui.tui.sections.review.context import context_text  # noqa: PLC0415 - as above
 
         self._stop_context = stopping = threading.Event()
         workspace = app_of(self).workspace
 
         def look_up() -> Content:
             similar = similar_memories(workspace, focused.item)
-            return context_text(similar, transcript_excerpt(focused.item, stopping=stopping))
+            return _context_text(similar, transcript_excerpt(focused.item, stopping=stopping))
 
         try:
             text = await in_thread(self, look_up)
@@ -161,3 +170,101 @@ class EvidencePane(ErrorBoundary, ScrollFrame, can_focus=False):
         parts = (self._heading, self._body, self._around)
         taken = sum(part.virtual_region_with_margin.height for part in parts) + 1
         self._story.show(self.focused, width=self.text_width, height=self.size.height - taken)
+
+
+_MAX_SIMILAR_CHARACTERS = 240
+"""Characters of each similar memory that are shown."""
+
+
+def _context_text(similar: Sequence[SimilarMemory], excerpt: TranscriptExcerpt | None) -> Content:
+    """Return both in one text, which is empty where there is neither."""
+    lines: list[Content] = []
+    if excerpt is not None:
+        lines += [*_excerpt(excerpt), Content("")]
+    if similar:
+        lines.append(Content.styled("MEMORIES THAT SAY SOMETHING ALIKE", "bold $text-accent"))
+        for memory in similar:
+            lines += _similar_memory(memory)
+    return Content("\n").join(lines)
+
+
+def _excerpt(excerpt: TranscriptExcerpt) -> Iterator[Content]:
+    location = f"{excerpt.transcript}{f', lines {excerpt.span}' if excerpt.span else ''}"
+    yield Content.styled("SAID IN ", "bold $text-accent") + literal(location, "dim")
+    if excerpt.problem:
+        yield literal(excerpt.problem, "dim")
+    for utterance in excerpt.said:
+        yield from _utterance(utterance)
+
+
+def _utterance(utterance: Utterance) -> Iterator[Content]:
+    mark = "> " if utterance.is_source else "  "
+    yield literal(f"{mark}{utterance.role}, line {utterance.first_line}", "bold" if utterance.is_source else "dim bold")
+    yield literal(utterance.text, "" if utterance.is_source else "dim", multiline=True)
+    if utterance.is_cut:
+        yield Content.styled("... it goes on in the transcript", "dim")
+
+
+def _similar_memory(similar: SimilarMemory) -> Iterator[Content]:
+    memory = similar.memory
+    trust = "draft" if memory.stability == "draft" else memory.stability
+    age = ago(memory.updated_at, clock.now())
+    yield literal(f"{similar.likeness:.0%}  {memory.id}  {trust}  {age}", "dim")
+    text = (
+        memory.content
+        if len(memory.content) <= _MAX_SIMILAR_CHARACTERS
+        else f"{memory.content[:_MAX_SIMILAR_CHARACTERS]}..."
+    )
+    yield literal(f"{memory.title}: {text}" if memory.title.strip() else text)
+
+
+_MOST_DECIDED = 8
+"""Earlier decisions about the same writer that are shown."""
+
+
+class QueueItemStory(RecordStory[FocusedItem]):
+    """What a person would look up before a decision."""
+
+    def read(self, workspace: Workspace, record: FocusedItem) -> Sequence[StoryPart]:
+        """Return the history of its sides, what was decided about its writer, and what else its session wrote."""
+        if isinstance(record.item, ContradictionWithSides):
+            return list(_sides(workspace, record.item))
+        proposal = record.item.proposal
+        is_new = proposal.action == "create" or proposal.target != "memory"
+        return [
+            *([] if is_new else memory_parts(workspace, proposal.target_id)),
+            _decided(workspace, proposal.proposed_by),
+            session_part(workspace, proposal.session, without={proposal.target_id, proposal.id}),
+        ]
+
+
+def _sides(workspace: Workspace, found: ContradictionWithSides) -> Iterator[StoryPart]:
+    for name, side in (("older", found.older), ("newer", found.newer)):
+        if side is not None:
+            # That each is linked to the other is what the card itself says.
+            parts = [part for part in memory_parts(workspace, side.id) if part.title != "Links"]
+            parts.append(session_part(workspace, side.source.session, without={side.id}))
+            yield from (StoryPart(f"The {name}: {part.title.lower()}", part.lines) for part in parts)
+
+
+def _decided(workspace: Workspace, writer: str) -> StoryPart:
+    """Return what the person decided last about proposals of a writer."""
+    found = workspace.review.made_by(writer, ("approved", "rejected"), limit=_MOST_DECIDED)[0] if writer else []
+    return StoryPart(f"You decided about {writer}", [_decision(pending) for pending in found])
+
+
+def _decision(pending: PendingProposal) -> StoryLine:
+    proposal = pending.proposal
+    what = f"{'new' if proposal.action == 'create' else proposal.action} {proposal.target}"
+    return StoryLine(proposal.decided_at, proposal.state, what, _subject(pending), proposal.note)
+
+
+def _subject(pending: PendingProposal) -> str:
+    match target := pending.target:
+        case Memory():
+            return target.headline
+        case Skip():
+            return target.item
+        case WorkingItem():
+            return target.title
+    return pending.proposal.target_id

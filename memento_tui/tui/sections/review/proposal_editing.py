@@ -21,7 +21,7 @@ from memento_tui.api.review import (
 from memento_tui.errors import Conflict, InvalidInput, MementoError, NotAllowed
 from memento_tui.model import Crystal, Memory
 from memento_tui.tui.edit_conflict import CurrentText, save_with_conflicts
-from memento_tui.tui.screens.risk import accepted_risk
+from memento_tui.tui.screens.dialogs import accepted_risk
 from memento_tui.tui.section import in_worker
 from memento_tui.tui.sections.review.evidence import FocusedItem, read_focused_item
 from memento_tui.tui.sections.review.groups import QueueRow

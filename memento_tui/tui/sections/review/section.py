@@ -16,14 +16,20 @@ from memento_tui.api.review import ContradictionWithSides
 from memento_tui.errors import MementoError
 from memento_tui.model.review import INBOX_KINDS
 from memento_tui.tui.commands import KeyScope, bindings
-from memento_tui.tui.inbox_columns import WAITING_BELOW, WAITING_COLUMNS, group_line, kind_word, waiting_line
-from memento_tui.tui.screens.dialogs import AskLine
-from memento_tui.tui.screens.risk import accepted_risk
+from memento_tui.tui.inbox_columns import (
+    WAITING_BELOW,
+    WAITING_COLUMNS,
+    counts_by_kind,
+    group_line,
+    kind_word,
+    progress,
+    waiting_line,
+)
+from memento_tui.tui.screens.dialogs import AskLine, accepted_risk
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
-from memento_tui.tui.sections.review.availability import can_decide
 from memento_tui.tui.sections.review.bulk_decisions import BulkDecisions
-from memento_tui.tui.sections.review.decisions import CANNOT_APPROVE_CONTRADICTION, DecisionRunner
+from memento_tui.tui.sections.review.decisions import CANNOT_APPROVE_CONTRADICTION, DecisionRunner, can_decide
 from memento_tui.tui.sections.review.evidence import FocusedItem, read_focused_item
 from memento_tui.tui.sections.review.evidence_pane import EvidencePane
 from memento_tui.tui.sections.review.groups import (
@@ -35,7 +41,6 @@ from memento_tui.tui.sections.review.groups import (
 )
 from memento_tui.tui.sections.review.line_view import LineView, texts_of_change
 from memento_tui.tui.sections.review.proposal_editing import ProposalEditing
-from memento_tui.tui.sections.review.queue_head import counts_by_kind, progress
 from memento_tui.tui.selection import Selection
 from memento_tui.tui.views.view import ViewClosed
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, RowSource
