@@ -21,7 +21,7 @@ from memento_tui.policy.decisions import require_entry_as_written
 from memento_tui.policy.gate import Gate, ProposalDraft, Screened
 from memento_tui.policy.policy import Verdict, WriteIntent
 from memento_tui.storage.journal_queries import Revision
-from memento_tui.storage.skip_hits import SkipHit
+from memento_tui.storage.ledgers import SkipHit
 from memento_tui.storage.store import Store
 from memento_tui.text.near_names import folded, nearest_name
 

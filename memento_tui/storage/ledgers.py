@@ -1,4 +1,4 @@
-"""The ledgers beside the journal: exposures to sessions, counters of use, and the sources of imports."""
+"""The ledgers beside the journal: exposures to sessions, counters of use, the sources of imports, and hits of skips."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memento_tui.moments import format_moment
 from memento_tui.storage.connection import Row
 from memento_tui.storage.database import Database
 from memento_tui.storage.memory_queries import MemorySummary, summaries_by_id
-from memento_tui.storage.statements import COUNT_USE
+from memento_tui.storage.statements import ADD_SKIP_HIT, COUNT_USE, DROP_OLD_SKIP_HITS
 from memento_tui.storage.tables import TABLES
 from memento_tui.storage.transaction import Transaction
 
@@ -25,6 +25,8 @@ __all__ = [
     "ImportLedger",
     "ImportedRecord",
     "SessionTotals",
+    "SkipHit",
+    "SkipHitLedger",
     "UsageLedger",
 ]
 
@@ -326,3 +328,37 @@ class ImportLedger:
         tx.connection.executemany(
             "DELETE FROM import_ledger WHERE source = ? AND key = ?", [(source, key) for key in keys]
         )
+
+
+class SkipHit(msgspec.Struct, frozen=True):
+    """One time that a skip fired."""
+
+    at: datetime
+    session: str
+    """The session that was told of it; empty for one that has no name."""
+    channel: str
+    words: str
+    """The words of the skip that it was found by. The text that held them is not kept."""
+
+
+class SkipHitLedger:
+    """The ledger of one database. It bypasses the journal: what is only asked is not history."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, hits: Iterable[tuple[str, str]], *, session: str, channel: str) -> None:
+        """Count and record a hit for each skip, given by its id with the words that it was found by."""
+        moment = format_moment(clock.now())
+        with self._database.writing() as connection:
+            for skip_id, words in hits:
+                connection.execute(COUNT_USE, ("skip", skip_id, 0, 1, moment))
+                connection.execute(ADD_SKIP_HIT, (skip_id, session, channel, moment, words))
+                connection.execute(DROP_OLD_SKIP_HITS, (skip_id,))
+
+    def latest(self, skip_id: str, limit: int) -> Sequence[SkipHit]:
+        """Return the last hits of a skip, newest first."""
+        query = "SELECT at, session, channel, words FROM skip_hit WHERE skip_id = ? ORDER BY number DESC LIMIT ?"
+        with self._database.reading() as connection:
+            rows = connection.execute(query, (skip_id, limit)).fetchall()
+        return [SkipHit(datetime.fromisoformat(row[0]), *row[1:]) for row in rows]

@@ -26,14 +26,13 @@ from memento_tui.storage.database import Database
 from memento_tui.storage.hub_state import HubState
 from memento_tui.storage.journal import LIMITED_HISTORY, REWRITTEN_ENTRY, Author, Entry
 from memento_tui.storage.journal_queries import JournalQueries
-from memento_tui.storage.ledgers import ExposureLedger, ImportLedger, UsageLedger
+from memento_tui.storage.ledgers import ExposureLedger, ImportLedger, SkipHitLedger, UsageLedger
 from memento_tui.storage.long_work import Progress, no_progress
 from memento_tui.storage.memory_events import MemoryEventQueries
 from memento_tui.storage.memory_queries import MemoryQueries, Timeline, resolve_id
 from memento_tui.storage.purge import PurgedRecord, purge_record
 from memento_tui.storage.review import ContradictionQueries, InboxQueries, ProposalQueries
 from memento_tui.storage.settings import Settings
-from memento_tui.storage.skip_hits import SkipHitLedger
 from memento_tui.storage.statistics import FacetQueries, Statistics
 from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, select_records
 from memento_tui.storage.transaction import Transaction, transaction

@@ -12,8 +12,7 @@ from rich.cells import cell_len
 from memento_tui import clock
 from memento_tui.errors import MementoError
 from memento_tui.tui.display import ago, cells
-from memento_tui.tui.widgets.column_header import ColumnHeader
-from memento_tui.tui.widgets.record_list import Line
+from memento_tui.tui.widgets.record_list import ColumnHeader, Line
 
 if TYPE_CHECKING:
     from memento_tui.tui.sections.list_section import ListSection

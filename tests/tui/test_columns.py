@@ -17,7 +17,7 @@ from memento_tui.tui.sections.identity import IdentitySection
 from memento_tui.tui.sections.list_section import ListSection
 from memento_tui.tui.side_pane import Divider
 from memento_tui.tui.widgets.bars import KeyBar
-from memento_tui.tui.widgets.column_header import ColumnHeader
+from memento_tui.tui.widgets.record_list import ColumnHeader
 from tests.tui.app_driver import Driver, assert_all_buttons_fit, opened
 
 WIDE = (140, 32)

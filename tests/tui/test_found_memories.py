@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from memento_tui.api import Workspace
 from memento_tui.api.search import SearchAnswer, SearchHit
 from memento_tui.text.passages import Snippet
-from memento_tui.tui.found_memories import FoundMemories, evidence_line, score_bar
+from memento_tui.tui.sections.memory_search import FoundMemories, evidence_line, score_bar
 from tests.tui.app_driver import Driver, opened
 
 
@@ -54,7 +54,7 @@ async def test_weak_results_are_folded_until_they_are_asked_for(
     for number in range(4):
         workspace.remember(f"Warm the cache of service {number}.", id=f"m{number}")
     good = {"m1", "m2"}
-    monkeypatch.setattr("memento_tui.tui.found_memories._is_good", lambda hit: hit.id in good)
+    monkeypatch.setattr("memento_tui.tui.sections.memory_search._is_good", lambda hit: hit.id in good)
     async with opened(data_dir) as app:
         await app.press("W")
         assert "Only a search has weak results" in app.told
@@ -77,7 +77,7 @@ async def test_where_nothing_answers_well_the_weak_results_are_listed(
     data_dir: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace.remember("Warm the cache.")
-    monkeypatch.setattr("memento_tui.tui.found_memories._is_good", lambda _hit: False)
+    monkeypatch.setattr("memento_tui.tui.sections.memory_search._is_good", lambda _hit: False)
     async with opened(data_dir) as app:
         await _searched(app, "cache")
         assert app.memories.rows.total == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memento_tui import clock
-from memento_tui.tui.sections.health_story import _bars
+from memento_tui.tui.sections.health_text import _bars
 from memento_tui.tui.views.record_story import StoryPart
 
 

@@ -12,7 +12,7 @@ from memento_tui.tui.app import MementoApp
 from memento_tui.tui.screens import settings
 from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen
 from memento_tui.tui.screens.settings import SettingsScreen
-from memento_tui.tui.widgets.column_header import ColumnHeader
+from memento_tui.tui.widgets.record_list import ColumnHeader
 from tests.files import contents
 from tests.tui.app_driver import Driver, opened
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from memento_tui.cli.inline_review import wrap_words
 from memento_tui.cli.output import bold, safe
-from memento_tui.cli.wrapping import wrap_words
 
 SENTENCE = "The staging API listens on port 9090 behind the proxy, and the old one was closed in the spring."
 

@@ -1,11 +1,11 @@
-"""The dialogs with one answer: a line of text, yes or no, or one of a few choices."""
+"""The dialogs with one answer: a line of text, yes or no, or one of a few choices, and the question about a risk."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -13,7 +13,11 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.geometry import Region, Size
+from textual.layout import ArrangeResult, WidgetPlacement
+from textual.layouts.horizontal import HorizontalLayout
 from textual.screen import ModalScreen, ScreenResultType
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from memento_tui.api.query_completion import Suggestions
@@ -22,8 +26,12 @@ from memento_tui.tui.commands import key_names
 from memento_tui.tui.display import literal
 from memento_tui.tui.section import ErrorBoundary, app_of
 from memento_tui.tui.widgets.completion import CompletingInput
-from memento_tui.tui.widgets.flow import FlowLayout
 from memento_tui.tui.widgets.frames import DrawnAtOnce, LivePointer
+
+if TYPE_CHECKING:
+    from memento_tui.tui.section import Section
+
+from typing import TYPE_CHECKING
 
 __all__ = [
     "AnsweredOnce",
@@ -34,6 +42,7 @@ __all__ = [
     "DialogButton",
     "DialogButtons",
     "DialogChoice",
+    "accepted_risk",
 ]
 
 
@@ -90,10 +99,10 @@ class DialogButtons(Horizontal):
 
     def __init__(self, *buttons: DialogButton) -> None:
         super().__init__(*buttons)
-        self._flow = FlowLayout()
+        self._flow = _FlowLayout()
 
     @property
-    def layout(self) -> FlowLayout:
+    def layout(self) -> _FlowLayout:
         """How the buttons are placed."""
         return self._flow
 
@@ -328,3 +337,50 @@ class ChoiceScreen(Dialog[str | None]):
             if event.character in (str(number), choice.letter):
                 event.stop()
                 self.dismiss(choice.value)
+
+
+class _FlowLayout(HorizontalLayout):
+    """Places widgets of one height as words stand in a paragraph."""
+
+    def arrange(
+        self,
+        parent: Widget,
+        children: list[Widget],
+        size: Size,
+        greedy: bool = True,  # noqa: FBT001, FBT002 - as Textual's own
+    ) -> ArrangeResult:
+        """Return the place of each widget, the first of a line at its left end."""
+        placed: list[WidgetPlacement] = []
+        left = line = 0
+        for placement in super().arrange(parent, children, size, greedy):
+            x, _, width, height = placement.region
+            if x - left + width > size.width and x > left:
+                left, line = x, line + height
+            placed.append(placement._replace(region=Region(x - left, line, width, height)))
+        return placed
+
+
+_QUESTIONS = {
+    "orders": "Approve a text that reads like orders for a model?",
+    "secret": "Approve what a secret was taken out of?",
+    "quarantined": "Approve what a quarantined session wrote?",
+    "burst": "Approve one of many writes of one session?",
+}
+_EVIDENCE_SHOWN = 3
+
+
+async def accepted_risk(section: Section, item_id: str) -> str | None:
+    """Return the risk at which the person approves an item of the queue, empty for none; ``None`` if they do not.
+
+    Nobody is asked where it is no risk. Must be awaited in a worker.
+    """
+    workspace = section.memento.workspace
+    risk = next((row.risk for row in workspace.inbox.rows([item_id])), "")
+    if not risk:
+        return ""
+    found = workspace.review.get(item_id)
+    lines = [f"{name}: {text}" for name, text in found.rests_on][:_EVIDENCE_SHOWN]
+    evidence = literal("\n".join(lines), "$text-error", multiline=True)
+    detail = Content("Agents would be told it with your approval.\n\n") + evidence
+    is_sure = await section.app.push_screen_wait(Confirm(literal(_QUESTIONS[risk], "bold"), detail))
+    return risk if is_sure else None

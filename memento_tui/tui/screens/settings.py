@@ -20,8 +20,7 @@ from memento_tui.tui.external_editor import run_in_terminal
 from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen, Dialog, DialogButtons, DialogChoice
 from memento_tui.tui.section import app_of
 from memento_tui.tui.views.view import FixedRows, ViewList
-from memento_tui.tui.widgets.column_header import ColumnHeader
-from memento_tui.tui.widgets.record_list import Line
+from memento_tui.tui.widgets.record_list import ColumnHeader, Line
 
 __all__ = ["SettingsScreen", "change_settings"]
 

@@ -26,12 +26,12 @@ from memento_tui.tui.long_task import LongTaskRunner, progress_reporter
 from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.screens.dialogs import Confirm
 from memento_tui.tui.section import in_thread
-from memento_tui.tui.sections.health_story import HealthStory
 from memento_tui.tui.sections.health_text import (
     CARE,
     OPTIONAL_CHECKS,
     Example,
     HealthRow,
+    HealthStory,
     backup_rows,
     check_rows,
     health_details,

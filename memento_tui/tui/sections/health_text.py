@@ -1,19 +1,21 @@
-"""Format the health: rows of problems, checks and backups, and the explanation of each with what to do."""
+"""Format the health: rows of problems, checks and backups, the explanation of each, and what the workspace holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from textual.content import Content
 
+from memento_tui.api import Workspace
 from memento_tui.api.backups import Backup
 from memento_tui.api.health import HealthFinding
-from memento_tui.api.types import MemorySummary
+from memento_tui.api.types import Facet, MemorySummary
 from memento_tui.maintenance.audit import AUDIT_KINDS, AuditKind
 from memento_tui.text.counting import count_of
 from memento_tui.tui.display import cells, literal
+from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "OPTIONAL_CHECKS",
     "Example",
     "HealthRow",
+    "HealthStory",
     "backup_rows",
     "check_rows",
     "health_details",
@@ -297,3 +300,36 @@ def _backup_details(backup: Backup) -> Content:
         literal("c reads it from the first page to the last entry."),
     ]
     return _joined([literal("Backup", "bold")], facts, [literal(why)] if why else [], todo)
+
+
+_PARTS: Mapping[Facet, str] = {
+    "kind": "What is remembered",
+    "stability": "How far it is trusted",
+    "agent": "Who wrote it",
+    "namespace": "Where it belongs",
+    "tag": "What it is about",
+}
+"""The fields by which memories are counted, each with the title above its bars."""
+
+_MOST_VALUES, _NAME_WIDTH, _COUNT_WIDTH = 8, 20, 7
+
+
+class HealthStory(RecordStory[HealthRow]):
+    """How many memories are of each kind, trust, writer, namespace and tag; it is the same for every row."""
+
+    def read(self, workspace: Workspace, record: HealthRow) -> Sequence[StoryPart]:
+        """Return the amounts, the largest first."""
+        del record
+        return [
+            StoryPart(title, list(_bars(workspace.facet_counts(facet))), _NAME_WIDTH, _COUNT_WIDTH)
+            for facet, title in _PARTS.items()
+        ]
+
+
+def _bars(counts: Sequence[tuple[str, int]]) -> Iterator[StoryLine]:
+    shown = counts[:_MOST_VALUES]
+    most = max((count for _, count in shown), default=0)
+    for value, count in shown:
+        yield StoryLine(None, value.replace("_", " "), f"{count:>{_COUNT_WIDTH},}", "", share=count / most)
+    if len(counts) > _MOST_VALUES:
+        yield StoryLine(None, f"and {len(counts) - _MOST_VALUES:,} more", "", "")

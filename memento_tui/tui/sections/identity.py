@@ -362,7 +362,7 @@ class IdentitySection(ListSection[Crystal]):
         seen = self._decidable()
         if seen is None:
             return
-        from memento_tui.tui.screens.risk import accepted_risk  # noqa: PLC0415 - seldom needed
+        from memento_tui.tui.screens.dialogs import accepted_risk  # noqa: PLC0415 - seldom needed
 
         despite = await accepted_risk(self, seen.proposal.id)
         if despite is None:

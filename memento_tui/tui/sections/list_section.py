@@ -23,10 +23,10 @@ from memento_tui.tui.roomy_rows import TextBelow, lines_for
 from memento_tui.tui.row_actions import RowActions
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.section import ChosenRows, Section
-from memento_tui.tui.sections.filter_box import FilterBox
 from memento_tui.tui.sections.lately import Lately
 from memento_tui.tui.selection import Selection, StaleGuard
 from memento_tui.tui.side_pane import PaneRoom, SidePane
+from memento_tui.tui.widgets.completion import FilterBox
 from memento_tui.tui.widgets.frames import HorizontalFrame, ScrollFrame, VerticalFrame
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, Row, RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList

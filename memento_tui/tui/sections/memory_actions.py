@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from memento_tui.errors import Conflict
 from memento_tui.tui.row_actions import UNCHANGED
-from memento_tui.tui.screens.dialogs import AskLine
-from memento_tui.tui.screens.risk import accepted_risk
+from memento_tui.tui.screens.dialogs import AskLine, accepted_risk
 from memento_tui.tui.sections.tag_line import TagCompleter, parse_tag_changes
 
 if TYPE_CHECKING:

@@ -1,21 +1,24 @@
-"""A line of text with suggestions below it or above it, and the lines that were typed there before."""
+"""A line of text with suggestions below it or above it, and the lines that were typed there; the box above a list."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar, cast
 
 from rich.cells import cell_len
 from textual import work
+from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Offset
 from textual.widgets import Input, Static
 
 from memento_tui.api.line_history import HistoryPlace, LineHistory
 from memento_tui.api.query_completion import Suggestion, Suggestions
+from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.section import ErrorBoundary, app_of, in_thread
 
-__all__ = ["CompletingInput", "SuggestionList"]
+__all__ = ["CompletingInput", "FilterBox", "SuggestionList"]
 
 _MAX_WIDTH = 46
 _MIN_WIDTH = 16
@@ -177,3 +180,46 @@ class CompletingInput(ErrorBoundary, Input):
         if self._history is not None and self.value.strip():
             keep, line = self._history.keep, self.value
             self.run_worker(lambda: keep(line), thread=True, group="history")
+
+
+class FilterBox(CompletingInput):
+    """A line of text that filters the list at every letter. ``to_list`` moves the focus to the list."""
+
+    SCOPE: ClassVar[KeyScope] = "search"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("search")]
+
+    def __init__(
+        self,
+        hint: str,
+        to_list: Callable[[], None],
+        *,
+        scope: KeyScope,
+        complete: Callable[[str, int], Suggestions],
+    ) -> None:
+        place = cast("HistoryPlace", scope)
+        super().__init__(complete=complete, history_place=place, hint=hint, id=f"{scope}-filter", classes="filter")
+        self._to_list = to_list
+
+    def action_take(self) -> None:
+        """Take the suggestion; without one, go to the list."""
+        if not self.take():
+            self.action_to_list()
+
+    def action_go(self, step: int) -> None:
+        """Go to another suggestion, or an earlier or later search; below the last there is the list."""
+        if not self.go(step) and step > 0:
+            self.action_to_list()
+
+    def action_leave(self) -> None:
+        """Clear the box; if it is clear already, go to the list."""
+        if self.value:
+            self.value = ""
+        else:
+            self._to_list()
+
+    def action_to_list(self) -> None:
+        """Take the suggestion that was gone to; else go to the list."""
+        if not self.take_if_chosen():
+            self.keep_line()
+            # At once: a key typed right behind this one belongs to the list already.
+            self._to_list()

@@ -1,25 +1,28 @@
-"""A list of any number of rows with a cursor and marks, which paints at once and reads only visible rows."""
+"""A list of any number of rows, with a header, a cursor and marks: it paints at once and reads only visible rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import ClassVar, Generic, TypeAlias, TypeVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.cache import FIFOCache
+from textual.content import Content
 from textual.geometry import Region
 from textual.strip import Strip
+from textual.widget import Widget
 
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import shown
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.widgets.paged_rows import PagedRows, Row, RowSource, ids_between
 
-__all__ = ["GUTTER_WIDTH", "Line", "RecordList"]
+__all__ = ["GUTTER_WIDTH", "ColumnHeader", "Line", "RecordList"]
 
 
 class RowMarks:
@@ -367,3 +370,56 @@ class RecordList(PagedRows[RowT], Generic[RowT], can_focus=True, inherit_binding
 
     async def _mark_between(self, source: RowSource[RowT], one: str, other: str) -> None:
         self.mark(await in_thread(self, ids_between, source, one, other))
+
+
+class ColumnHeader(Widget):
+    """One line with the columns of a list, ``rows``; there is none where the screen is narrow.
+
+    ``pieces(width)`` returns the columns that a row of a width has, each with its cells of text, and what stands
+    between without a name; ``is_sorted(name)`` tells by which the list is sorted, ``sort(name)`` is called by a click.
+    """
+
+    DEFAULT_CSS = "ColumnHeader { height: 1; color: $text-muted; text-wrap: nowrap; }"
+
+    def __init__(
+        self,
+        rows: Widget,
+        pieces: Callable[[int], Iterable[tuple[str, str]]],
+        is_sorted: Callable[[str], bool],
+        sort: Callable[[str], None],
+    ) -> None:
+        super().__init__()
+        self._rows = rows
+        self._pieces = pieces
+        self._is_sorted = is_sorted
+        self._sort = sort
+
+    @property
+    def row_width(self) -> int:
+        """The cells of a row of the list, without those in front of every list's rows."""
+        return max(self._rows.scrollable_content_region.width - GUTTER_WIDTH, 0)
+
+    def _drawn(self) -> Sequence[tuple[str, str]]:
+        return [("", " " * GUTTER_WIDTH), *self._pieces(self.row_width)]
+
+    def render(self) -> Content:
+        """Return the names of the columns that the rows have room for; the one that they are sorted by stands out."""
+        return Content("").join(
+            _emphasised(words) if name and self._is_sorted(name) else Content(words) for name, words in self._drawn()
+        )
+
+    def on_click(self, event: events.Click) -> None:
+        """Sort by the column that was clicked."""
+        offset = event.get_content_offset(self)
+        left = -1 if offset is None else offset.x
+        for name, words in self._drawn():
+            if 0 <= left < cell_len(words) and name:
+                self._sort(name)
+            left -= cell_len(words)
+
+
+def _emphasised(words: str) -> Content:
+    """Return the name of a column that stands out, and not the room around it."""
+    name = words.strip()
+    before, _, after = words.partition(name) if name else (words, "", "")
+    return Content.assemble(before, (name, "bold underline"), after)
