@@ -17,6 +17,7 @@ from memento_tui.errors import DataDirectoryError
 from memento_tui.model import AnyRecord, Crystal, Memory, Proposal, Relation
 from memento_tui.model.filters import Filter
 from memento_tui.model.memory import content_digest, says_the_same
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.policy.gate import Gate
 from memento_tui.policy.policy import AGENT_FIELDS
 from memento_tui.storage.journal import Author, origin_of
@@ -102,7 +103,7 @@ class ImportSession:
 
     def edits_not_let_in(self, memory_id: str) -> list[Proposal]:
         """Return the proposed edits of a memory that wait or were rejected, newest first."""
-        states = ("pending", "later", "needs_review", "rejected")
+        states = (*OPEN_PROPOSAL_STATES, "rejected")
         return [p for p in self._store.proposals.about(memory_id) if p.action == "edit" and p.state in states]
 
     def get_record(self, kind: str, record_id: str) -> AnyRecord:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from memento_tui.policy.secret_patterns import SPOKEN, SecretSpan, is_key, is_password, is_placeholder
+from memento_tui.policy.secret_patterns import DOTTED_NAME, SPOKEN, SecretSpan, is_key, is_password, is_placeholder
 from memento_tui.text.literals import StartedPattern
 
 __all__ = ["assignment_spans", "secret_kind_of_field", "secret_word_in"]
@@ -83,7 +83,7 @@ _HEADER = re.compile(
     r"|(?:bearer|basic)[ :=\"']{1,3})",
     re.ASCII,
 )
-_DOTTED = re.compile(r"[A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){1,6}", re.ASCII)
+_DOTTED = re.compile(DOTTED_NAME, re.ASCII)
 _URL = re.compile(r"://([^\s/:@?#\"'<>`]{0,100}):([^\s/\"'<>`]{1,300})@(?!sha\d)", re.ASCII)
 
 _VALUE = re.compile(

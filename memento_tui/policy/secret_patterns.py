@@ -8,6 +8,7 @@ from itertools import islice, pairwise
 from memento_tui.text.literals import Literals
 
 __all__ = [
+    "DOTTED_NAME",
     "MARKER",
     "SPOKEN",
     "SecretSpan",
@@ -41,9 +42,13 @@ _TEMPLATE = re.compile(
     re.ASCII,
 )
 """How a value begins that somebody is to replace."""
+DOTTED_NAME = r"[A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){1,6}"
+"""Words joined by dots, as the parts of a program are named, for a pattern in ASCII."""
 _REFERENCE = re.compile(
     r"""(?x) [A-Za-z_][\w.]{0,80}[\[(]                         # get_password(), os.environ["X"]
-    | [A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){1,6}$       # settings.password, but no word.word42
+    | """
+    + DOTTED_NAME
+    + r"""$                                                # settings.password, but no word.word42
       (?<! [A-Za-z]{4}\d{2} ) (?<! [A-Za-z]{4}\d{3} ) (?<! [A-Za-z]{4}\d{4} )
     | [A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}$         # DB_PASSWORD, the name of a variable
     | op:// | vault: | ssm: | env[:.] | file: | arn: | https?://

@@ -12,7 +12,6 @@ import msgspec
 
 from memento_tui.errors import DataDirectoryError, InvalidInput
 from memento_tui.model.memory import RECALLED_STATUSES
-from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.moments import format_moment
 from memento_tui.storage.backup import Progress, journal_problem, page_problem
 from memento_tui.storage.connection import Connection, Row
@@ -20,6 +19,7 @@ from memento_tui.storage.database import Database
 from memento_tui.storage.journal import verify_chain
 from memento_tui.storage.long_work import raise_if_stopped, stoppable
 from memento_tui.storage.pages import cut_page
+from memento_tui.storage.statements import OPEN_PROPOSALS
 from memento_tui.storage.tables import TABLES
 
 __all__ = ["AuditQueries", "AuditRules"]
@@ -196,10 +196,9 @@ class AuditQueries:
             f"{_SELECT_COPIES} SELECT count(*) FROM memory "
             f"WHERE digest IN (SELECT digest FROM copied) AND {_IS_RECALLED}"
         )
-        states = ", ".join(repr(state) for state in OPEN_PROPOSAL_STATES)
-        merges = f"SELECT count(*) FROM proposal WHERE action = 'merge' AND state IN ({states})"
+        merges = f"SELECT count(*) FROM proposal WHERE action = 'merge' AND state IN {OPEN_PROPOSALS}"
         waiting = (
-            f"SELECT count(*) FROM proposal WHERE state IN ({states}) AND created_at < ?"
+            f"SELECT count(*) FROM proposal WHERE state IN {OPEN_PROPOSALS} AND created_at < ?"
             " AND (state <> 'later' OR coalesce(later_until, '9') <= ?)"
         )
         moments: list[object] = [format_moment(rules.waiting_since), format_moment(rules.now)]

@@ -22,6 +22,7 @@ from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import LIMITED_HISTORY, REWRITTEN_ENTRY, Author, Change
 from memento_tui.storage.long_work import raise_if_stopped
+from memento_tui.storage.statements import OPEN_PROPOSALS
 from memento_tui.storage.transaction import PersonGuard, Transaction, transaction
 
 __all__ = ["LIMIT_ACTION", "HistoryLimit", "LetGo", "is_let_go", "is_shared", "let_go_versions"]
@@ -71,7 +72,7 @@ _SELECT_OLD = (
     " AND after.record = old.record AND after.record_id = old.record_id AND after.version = old.version + 1"
     " AND json_extract(before.image, '$.status') IS NOT json_extract(after.image, '$.status'))"
     # What waits for a decision is compared with the versions that it was made from.
-    " AND NOT EXISTS (SELECT 1 FROM proposal WHERE state IN ('pending', 'later', 'needs_review')"
+    f" AND NOT EXISTS (SELECT 1 FROM proposal WHERE state IN {OPEN_PROPOSALS}"
     " AND (target_id = old.record_id OR instr(payload, old.record_id) OR instr(evidence, old.record_id)))"
     " AND NOT EXISTS (SELECT 1 FROM contradiction WHERE status <> 'resolved' AND old.record_id IN (older, newer))"
 )

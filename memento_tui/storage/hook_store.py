@@ -17,6 +17,7 @@ from memento_tui.storage.statements import (
     COUNT_USE,
     DROP_OLD_SKIP_HITS,
     NEWEST_ENTRY,
+    OPEN_PROPOSALS,
     SELECT_KEPT_BOTH,
     SELECT_SETTING,
     SELECT_SUCCESSORS,
@@ -304,7 +305,7 @@ class HookStore:
             " WHERE proposal.state = 'pending' AND proposal.session = :session AND proposal.action = 'create'"
             " AND proposal.reasons = '[\"distilled\"]' AND (proposal.target IN ('skip', 'item')"
             " OR (memory.status = 'pending' AND memory.source_type <> 'external' AND memory.sensitivity = 'normal'))"
-            " AND NOT EXISTS (SELECT 1 FROM proposal AS other WHERE other.state IN ('pending', 'needs_review', 'later')"
+            f" AND NOT EXISTS (SELECT 1 FROM proposal AS other WHERE other.state IN {OPEN_PROPOSALS}"
             " AND other.session = :session AND other.reasons LIKE '%\"quarantined\"%')"
             " ORDER BY proposal.created_at, proposal.number LIMIT :limit"
         )

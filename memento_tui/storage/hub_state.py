@@ -13,6 +13,7 @@ from memento_tui.storage.database import Database
 from memento_tui.storage.journal import HUB_CHANNEL, REWRITTEN_ENTRY, Change, Entry, select_entries
 from memento_tui.storage.purge import purged_ids
 from memento_tui.storage.settings import Settings
+from memento_tui.storage.statements import OPEN_PROPOSALS
 from memento_tui.storage.tables import TABLES, record_name, select_records
 from memento_tui.storage.transaction import Transaction
 
@@ -164,7 +165,7 @@ class HubState:
 
     def open_cards(self, kind: str, record_id: str) -> list[Proposal]:
         """Return the proposals that wait because the hub holds another state of a record."""
-        where = "target_id = ? AND target = ? AND state IN ('pending', 'needs_review', 'later')"
+        where = f"target_id = ? AND target = ? AND state IN {OPEN_PROPOSALS}"
         with self._database.reading() as connection:
             found = select_records(connection, Proposal, where, (record_id, kind))
         return [one for one in found if CARD_KEY in one.evidence]

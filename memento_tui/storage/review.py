@@ -10,12 +10,12 @@ import msgspec
 from memento_tui.errors import InvalidInput
 from memento_tui.model import Contradiction, Proposal
 from memento_tui.model.memory import RECALLED_STATUSES
-from memento_tui.model.review import INBOX_KINDS, OPEN_PROPOSAL_STATES, RISK_REASONS
+from memento_tui.model.review import INBOX_KINDS, RISK_REASONS
 from memento_tui.moments import format_moment
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
 from memento_tui.storage.pages import cut_page
-from memento_tui.storage.statements import SELECT_KEPT_BOTH
+from memento_tui.storage.statements import OPEN_PROPOSALS, SELECT_KEPT_BOTH
 from memento_tui.storage.tables import select_records
 
 __all__ = ["INBOX_ORDERS", "ContradictionQueries", "InboxQueries", "InboxRow", "ProposalQueries"]
@@ -141,11 +141,9 @@ class ProposalQueries:
 
     def open_about(self, prefix: str) -> list[Proposal]:
         """Return the open proposals about records whose ids are or begin with ``prefix``, newest first."""
-        marks = ", ".join("?" * len(OPEN_PROPOSAL_STATES))
-        where = f"target_id >= ? AND target_id < ? AND state IN ({marks}) ORDER BY number DESC"
+        where = f"target_id >= ? AND target_id < ? AND state IN {OPEN_PROPOSALS} ORDER BY number DESC"
         with self._database.reading() as connection:
-            values = (prefix, prefix + "\U0010ffff", *OPEN_PROPOSAL_STATES)
-            return select_records(connection, Proposal, where, values)
+            return select_records(connection, Proposal, where, (prefix, prefix + "\U0010ffff"))
 
     def of(
         self, proposed_by: str, states: Sequence[str], *, after: str | None = None, limit: int = 50
@@ -169,7 +167,7 @@ class ProposalQueries:
     def same(self, fingerprint: str) -> Proposal | None:
         """Return the newest proposal that waits, or was rejected, and would do the same; ``None`` if there is none."""
         where = (
-            "fingerprint = ? AND fingerprint <> '' AND state IN ('pending', 'later', 'needs_review', 'rejected')"
+            f"fingerprint = ? AND fingerprint <> '' AND (state IN {OPEN_PROPOSALS} OR state = 'rejected')"
             " ORDER BY number DESC LIMIT 1"
         )
         with self._database.reading() as connection:
@@ -178,7 +176,7 @@ class ProposalQueries:
     def waiting_for(self, reason: str) -> list[Proposal]:
         """Return the undecided proposals that have a reason, postponed ones too, oldest first."""
         where = (
-            "state IN ('pending', 'later', 'needs_review')"
+            f"state IN {OPEN_PROPOSALS}"
             " AND EXISTS (SELECT 1 FROM json_each(proposal.reasons) WHERE value = ?) ORDER BY number"
         )
         with self._database.reading() as connection:
@@ -187,7 +185,7 @@ class ProposalQueries:
     def waiting_of(self, session: str, reason: str = "") -> list[Proposal]:
         """Return the undecided proposals of a session, those with a reason alone if one is given, oldest first."""
         where = (
-            "state IN ('pending', 'later', 'needs_review') AND session = ?"
+            f"state IN {OPEN_PROPOSALS} AND session = ?"
             " AND (? = '' OR EXISTS (SELECT 1 FROM json_each(proposal.reasons) WHERE value = ?)) ORDER BY number"
         )
         with self._database.reading() as connection:
@@ -197,7 +195,7 @@ class ProposalQueries:
         """Return the ids of the memories on both sides of the merges that wait."""
         query = (
             "SELECT target_id, json_extract(evidence, '$.other') FROM proposal"
-            " WHERE action = 'merge' AND state IN ('pending', 'later', 'needs_review')"
+            f" WHERE action = 'merge' AND state IN {OPEN_PROPOSALS}"
         )
         with self._database.reading() as connection:
             return {str(side) for row in connection.execute(query) for side in row}
@@ -272,8 +270,7 @@ _CONTRADICTIONS = (
     " created_at AS since, 0 AS side, number, '' AS who, contradiction.version AS version FROM contradiction"
 )
 _OPEN_PROPOSALS = (
-    f"{_PROPOSALS} WHERE state IN ({', '.join(repr(state) for state in OPEN_PROPOSAL_STATES)})"
-    " AND (state <> 'later' OR coalesce(later_until, '9') <= :at)"
+    f"{_PROPOSALS} WHERE state IN {OPEN_PROPOSALS} AND (state <> 'later' OR coalesce(later_until, '9') <= :at)"
 )
 _OPEN_CONTRADICTIONS = (
     f"{_CONTRADICTIONS} WHERE status <> 'resolved' AND {BOTH_SIDES_RECALLED}"
@@ -368,7 +365,7 @@ _CONTRADICTION_TEXT = " || ' ' || ".join(
 )
 _SAYING = (
     f"SELECT 'proposal ' || proposal.id FROM {_PROPOSALS_WITH_TARGETS}"
-    f" WHERE proposal.state IN ({', '.join(repr(state) for state in OPEN_PROPOSAL_STATES)})"
+    f" WHERE proposal.state IN {OPEN_PROPOSALS}"
     f" AND {_SAYS_ALL.format(_PROPOSAL_TEXT)}"
     " UNION ALL SELECT 'contradiction ' || contradiction.id FROM contradiction"
     " LEFT JOIN memory ON memory.id = contradiction.newer LEFT JOIN memory AS older ON older.id = contradiction.older"

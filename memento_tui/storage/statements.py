@@ -13,6 +13,7 @@ __all__ = [
     "COUNT_USE",
     "DROP_OLD_SKIP_HITS",
     "NEWEST_ENTRY",
+    "OPEN_PROPOSALS",
     "RECALLED",
     "SELECT_EARLIER_IN_SESSION",
     "SELECT_KEPT_BOTH",
@@ -25,6 +26,9 @@ __all__ = [
 
 RECALLED = "('active', 'consolidated', 'superseded', 'compacted')"
 """`memento_tui.model.memory.RECALLED_STATUSES`, as a list of SQL."""
+
+OPEN_PROPOSALS = "('pending', 'needs_review', 'later')"
+"""`memento_tui.model.review.OPEN_PROPOSAL_STATES`, as a list of SQL."""
 
 NEWEST_ENTRY = "SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1"
 

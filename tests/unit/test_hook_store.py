@@ -11,9 +11,10 @@ import pytest
 import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.model.memory import RECALLED_STATUSES
+from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.storage.connection import open_for_writing
 from memento_tui.storage.hook_store import HookStore, ShownMemory
-from memento_tui.storage.statements import RECALLED
+from memento_tui.storage.statements import OPEN_PROPOSALS, RECALLED
 from tests.journeys.mcp_agent import NO_ENGINE
 
 
@@ -128,5 +129,6 @@ def test_essentials_are_pinned_and_verified_or_shared_and_stable(person: Workspa
     assert {memory.id for memory in store.essentials()} == {pinned.id, shared.id}
 
 
-def test_the_statuses_in_statements_are_those_of_what_is_recalled() -> None:
+def test_the_statuses_in_statements_are_those_of_what_is_recalled_and_of_proposals_that_are_open() -> None:
     assert f"({', '.join(map(repr, RECALLED_STATUSES))})" == RECALLED
+    assert f"({', '.join(map(repr, OPEN_PROPOSAL_STATES))})" == OPEN_PROPOSALS
