@@ -14,6 +14,7 @@ from memento_tui.model import make_contradiction
 from memento_tui.tui.screens.dialogs import ChoiceScreen, Confirm, DialogButton, DialogButtons, DialogChoice
 from tests.made import unguarded
 from tests.tui.app_driver import Driver, assert_all_buttons_fit, opened
+from tests.tui.settling import settle
 
 OPENED_BY = {
     "home": ("f2", "f4", "ctrl+p", "@", "question_mark", "colon"),
@@ -88,9 +89,10 @@ async def test_every_button_of_a_dialog_is_whole_and_in_view_on_a_small_screen(e
             await driver.press(last)
             await driver.until(lambda: len(driver.app.screen_stack) > 1, f"{keys} opens a dialog in {section}")
             if driver.app.screen.query(DialogButtons):
-                for size in (*SMALL[1:], SMALL[0]):
-                    await driver.pilot.resize_terminal(*size)
-                    await driver.until(lambda size=size: driver.app.size == size, f"{keys} has the size {size}")
+                for width, height in (*SMALL[1:], SMALL[0]):
+                    await driver.pilot.resize_terminal(width, height)
+                    await settle(driver.app)
+                    assert driver.app.screen.size == (width, height)
                     assert_all_buttons_fit(driver.app.screen)
             await _leave(driver)
             await driver.press("escape", "escape", "u", "g")
