@@ -15,7 +15,7 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.maintenance import maintain_workspace
 from memento_tui.errors import NotAllowed
-from memento_tui.maintenance import steps
+from memento_tui.maintenance import comparison
 from memento_tui.maintenance.consolidation import step
 from memento_tui.maintenance.consolidation.drafting import Draft
 from memento_tui.maintenance.context import Comparators, MaintenanceContext, neighbours_by_words
@@ -383,8 +383,8 @@ def test_a_run_finds_a_plain_contradiction_by_words_alone(workspace: Workspace, 
 def test_a_run_compares_so_many_long_texts_and_the_next_ones_go_on_where_it_stopped(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(steps, "_MOST_LONG_CHARACTERS", 20_000)
-    monkeypatch.setattr(steps, "_MOST_PAGE_CHARACTERS", 20_000)
+    monkeypatch.setattr(comparison, "_MOST_LONG_CHARACTERS", 20_000)
+    monkeypatch.setattr(comparison, "_MOST_PAGE_CHARACTERS", 20_000)
     text = "".join(f"Host{number} is up. " for number in range(600))
     for number in range(8):
         workspace.remember(f"{text}Number {number} is here.")
@@ -394,7 +394,7 @@ def test_a_run_compares_so_many_long_texts_and_the_next_ones_go_on_where_it_stop
         compared.append(memory.id)
         return neighbours_by_words(context, memory)
 
-    monkeypatch.setattr(steps, "neighbours_by_words", noted)
+    monkeypatch.setattr(comparison, "neighbours_by_words", noted)
     reports = [maintain_workspace(workspace) for _ in range(4)]
     assert "Many long texts are new: the rest of them is compared by the next run." in reports[0].problems
     assert not reports[-1].problems
@@ -404,18 +404,18 @@ def test_a_run_compares_so_many_long_texts_and_the_next_ones_go_on_where_it_stop
 def test_a_page_of_long_texts_is_as_short_as_one_that_is_soon_done(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(steps, "_MOST_PAGE_CHARACTERS", 1_000)
+    monkeypatch.setattr(comparison, "_MOST_PAGE_CHARACTERS", 1_000)
     workspace.remember_many({"content": f"Short {number}."} for number in range(20))
     for number in range(3):
         workspace.remember(f"{number} {'word ' * 150}")
     sizes: list[int] = []
-    read = steps._changed_memories
+    read = comparison._changed_memories
 
     def noted(context: MaintenanceContext, after: int) -> tuple[dict[str, Memory], int]:
         found = read(context, after)
         sizes.append(len(found[0]))
         return found
 
-    monkeypatch.setattr(steps, "_changed_memories", noted)
+    monkeypatch.setattr(comparison, "_changed_memories", noted)
     maintain_workspace(workspace)
     assert sizes == [20, 1, 1, 1]
