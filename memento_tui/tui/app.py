@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
@@ -37,7 +38,6 @@ from memento_tui.tui.input_order import InputOrder, TypedInput, survive_unknown_
 from memento_tui.tui.journal_watcher import JournalWatcher
 from memento_tui.tui.own import own_entries
 from memento_tui.tui.palette import LegibleDim, legible
-from memento_tui.tui.palette_commands import PaletteCommands
 from memento_tui.tui.section import ErrorBoundary, Section, active_scopes, in_thread, reportable_error, scope_owner
 from memento_tui.tui.sections.catalogue import make_section
 from memento_tui.tui.terminal_driver import TerminalDriver
@@ -68,10 +68,12 @@ _THEME_SETTING = "app.theme"
 if TYPE_CHECKING:
     from textual.command import Provider
 
+    from memento_tui.tui.palette_commands import PaletteCommands
+
 
 def _palette_commands() -> type[Provider]:
     """Return what the palette gets its commands from; the first frame does without it."""
-    from memento_tui.tui.screens.command_palette import OrderedCommands  # noqa: PLC0415 - when it is first needed
+    from memento_tui.tui.palette_commands import OrderedCommands  # noqa: PLC0415 - when it is first needed
 
     return OrderedCommands
 
@@ -103,7 +105,6 @@ class MementoApp(ErrorBoundary, App[None]):
         self._start = start
         self._live = JournalWatcher(workspace.activity, workspace.author.session)
         self._collected_at = monotonic()
-        self._palette = PaletteCommands(self)
         self._input_order = InputOrder(self._carry_out, self._draw, self._parts, self._is_working)
         self.typed = TypedInput()
         self._undo = UndoRunner(self)
@@ -567,9 +568,15 @@ class MementoApp(ErrorBoundary, App[None]):
             command for command in super().get_system_commands(screen) if command.title in ("Theme", "Screenshot")
         )
 
+    @cached_property
+    def _palette(self) -> PaletteCommands:
+        from memento_tui.tui.palette_commands import PaletteCommands  # noqa: PLC0415 - when it is first needed
+
+        return PaletteCommands(self)
+
     def action_command_palette(self) -> None:
         """Show the palette; what is chosen in it is for the rows that are chosen now."""
-        from memento_tui.tui.screens.command_palette import Palette  # noqa: PLC0415 - when it is first needed
+        from memento_tui.tui.palette_commands import Palette  # noqa: PLC0415 - when it is first needed
 
         self._palette.opened()
         if not isinstance(self.screen, Palette):
@@ -577,7 +584,7 @@ class MementoApp(ErrorBoundary, App[None]):
 
     def search_themes(self) -> None:
         """Show the palette of the themes."""
-        from memento_tui.tui.screens.command_palette import Palette  # noqa: PLC0415 - when it is first needed
+        from memento_tui.tui.palette_commands import Palette  # noqa: PLC0415 - when it is first needed
 
         self.push_screen(Palette([ThemeProvider], placeholder="Search for themes ..."))
 

@@ -1,21 +1,24 @@
-"""The commands of the palette, and the guard that each acts on the rows for which the palette was opened."""
+"""The palette, its commands, and the guard that each acts on the rows for which the palette was opened."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from textual.app import SystemCommand
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
 from memento_tui.app_sections import SECTIONS
 from memento_tui.tui.commands import COMMANDS, KeyScope, key_names
+from memento_tui.tui.screens.dialogs import AnsweredOnce
 from memento_tui.tui.section import ROW_CHANGED
 
 if TYPE_CHECKING:
     from memento_tui.tui.app import MementoApp
     from memento_tui.tui.section import ChosenRows
 
-__all__ = ["PaletteCommands"]
+__all__ = ["OrderedCommands", "Palette", "PaletteCommands"]
 
 
 _GOING = {tab.name: next(one for one in COMMANDS if one.id == f"app.{tab.name}") for tab in SECTIONS}
@@ -69,3 +72,28 @@ class PaletteCommands:
                 await self._app.run_command(action, scope)
 
         return act
+
+
+class OrderedCommands(Provider):
+    """The commands of the app in the order in which it names them; Textual's own provider sorts them by their names."""
+
+    async def discover(self) -> Hits:
+        """Yield every command."""
+        for title, about, act, _ in self.app.get_system_commands(self.screen):
+            yield DiscoveryHit(title, act, help=about)
+
+    async def search(self, query: str) -> Hits:
+        """Yield the commands whose title holds the letters that were typed."""
+        matcher = self.matcher(query)
+        for title, about, act, _ in self.app.get_system_commands(self.screen):
+            if (score := matcher.match(title)) > 0:
+                yield Hit(score, matcher.highlight(title), act, help=about)
+
+
+class Palette(CommandPalette, AnsweredOnce[None]):
+    """Textual's palette, which is left once, however many keys come before it is gone."""
+
+    def _action_command_list(self, action: str) -> None:
+        """Carry out a key of the list, which does nothing while there is no room for the list."""
+        with suppress(KeyError):  # Textual looks for the line of an option among lines that were not made
+            super()._action_command_list(action)

@@ -16,6 +16,7 @@ from memento_tui.tui.views.record_story import (
     entry_line,
     memory_line,
     memory_parts,
+    session_part,
 )
 
 __all__ = ["ActivityStory"]
@@ -67,19 +68,15 @@ def _named(change: ChangedRecord) -> Iterator[str]:
 def _written_beside(workspace: Workspace, row: ActivityRow) -> Iterator[StoryPart]:
     """Yield the other entries of a bulk write, and the others of the session."""
     entry, log = row.entry, workspace.activity
-    together: set[int] = set()
+    told = {entry.seq}
     if entry.batch:
         near = log.page(
             ActivityQuery(first_seq=entry.seq - _REACH, before_seq=entry.seq + _REACH + 1), limit=2 * _REACH + 1
         )
         batch = [one for one in near if one.entry.batch == entry.batch and one.id != row.id]
-        together = {one.entry.seq for one in batch}
+        told.update(one.entry.seq for one in batch)
         yield StoryPart("Written together with it", [entry_line(one) for one in batch[:_MOST_BESIDE]])
-    if entry.session:
-        of_session = log.page(ActivityQuery(session=(entry.session,)), limit=2 * _MOST_BESIDE)
-        others = [one for one in of_session if one.entry.session == entry.session and one.id != row.id]
-        beside = [one for one in others if one.entry.seq not in together][:_MOST_BESIDE]
-        yield StoryPart("The same session", [entry_line(one) for one in beside])
+    yield session_part(workspace, entry.session, without_entries=told)
 
 
 def _shown_beside(workspace: Workspace, row: ExposureRow) -> StoryPart:

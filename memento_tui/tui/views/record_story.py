@@ -252,12 +252,18 @@ class MemoryStory(RecordStory[Memory]):
         ]
 
 
-def session_part(workspace: Workspace, session: str, *, without: Collection[str] = ()) -> StoryPart:
-    """Return what else a session wrote, newest first, but for the entries about records with some ids."""
+def session_part(
+    workspace: Workspace, session: str, *, without: Collection[str] = (), without_entries: Collection[int] = ()
+) -> StoryPart:
+    """Return what else a session wrote, newest first, but for some entries and those about records with some ids."""
     if not session:
         return StoryPart("", [])
     found = workspace.activity.page(ActivityQuery(session=(session,)), limit=2 * _MOST_BESIDE)
-    others = [one for one in found if one.entry.session == session and one.record_id not in without]
+    others = [
+        one
+        for one in found
+        if one.entry.session == session and one.record_id not in without and one.entry.seq not in without_entries
+    ]
     return StoryPart("The same session", [entry_line(one) for one in others[:_MOST_BESIDE]])
 
 
