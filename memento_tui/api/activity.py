@@ -21,8 +21,8 @@ from memento_tui.storage.activity import ActivityRow, AgentTotals, ChangedRecord
 from memento_tui.storage.journal import ACTORS, Author, Change, Entry
 from memento_tui.storage.ledgers import ExposureFilter, ExposureRow, SessionTotals
 from memento_tui.storage.memory_events import MemoryEvent
-from memento_tui.storage.pages import cut_page
 from memento_tui.storage.store import Store
+from memento_tui.storage.tables import cut_page
 from memento_tui.text.near_names import nearest_name
 
 __all__ = ["ActivityLog", "ActivityQuery", "JournalAction", "parse_activity"]

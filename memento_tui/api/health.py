@@ -30,7 +30,7 @@ from memento_tui.private_files import OTHERS, close_data_directory, foreign_name
 from memento_tui.regular_files import bytes_of, status_of
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.connection import SQLITE_VERSION
-from memento_tui.text.counting import count_of, format_bytes
+from memento_tui.text.quantities import count_of, format_bytes
 
 __all__ = [
     "SILENT_ENGINE_HINT",

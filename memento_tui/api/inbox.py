@@ -15,9 +15,9 @@ from memento_tui.api.review import ContradictionQueue, ContradictionWithSides, P
 from memento_tui.errors import AmbiguousId, InvalidInput, MementoError, NotAllowed, NotFound
 from memento_tui.model import Contradiction
 from memento_tui.model.review import INBOX_KINDS, RESOLUTIONS, RISKY_KINDS
-from memento_tui.storage.pages import cut_page
 from memento_tui.storage.review import InboxRow
 from memento_tui.storage.store import Store
+from memento_tui.storage.tables import cut_page
 
 __all__ = [
     "KIND_NAMES",

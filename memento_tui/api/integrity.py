@@ -11,7 +11,7 @@ from memento_tui.errors import DataDirectoryError, EngineUnavailable, MementoErr
 from memento_tui.meaning import INSTALL_HINT, NOT_INSTALLED, is_installed
 from memento_tui.search.engine_client import SemanticClient
 from memento_tui.storage.backup import Progress
-from memento_tui.text.counting import count_of
+from memento_tui.text.quantities import count_of
 
 __all__ = [
     "SILENT_ENGINE_HINT",

@@ -22,7 +22,7 @@ from memento_tui.regular_files import bytes_of
 from memento_tui.storage.activity import AgentTotals, DayCount
 from memento_tui.storage.statistics import FacetCounts
 from memento_tui.storage.use_report import PeriodUse
-from memento_tui.text.counting import count_of, format_bytes
+from memento_tui.text.quantities import count_of, format_bytes
 
 __all__ = [
     "ACTIVITY_DAYS",

@@ -14,8 +14,8 @@ from memento_tui.cli.record_completion import complete_ids
 from memento_tui.errors import InvalidInput
 from memento_tui.model.journal_actions import action_words, counts_in_words, done_words, note_in_words
 from memento_tui.model.validation import to_plain
-from memento_tui.text.counting import count_of
 from memento_tui.text.diff import unified_diff
+from memento_tui.text.quantities import count_of
 
 __all__ = ["commands"]
 

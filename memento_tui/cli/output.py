@@ -18,7 +18,7 @@ import click
 
 from memento_tui.cli.command import current_session
 from memento_tui.errors import MementoError
-from memento_tui.text.counting import count_of
+from memento_tui.text.quantities import count_of
 
 __all__ = [
     "EXIT_INTERRUPTED",

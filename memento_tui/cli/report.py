@@ -10,7 +10,7 @@ import click
 from memento_tui.cli.command import command, open_workspace
 from memento_tui.cli.output import bold, emit, safe, table
 from memento_tui.model.validation import to_plain
-from memento_tui.text.counting import count_of
+from memento_tui.text.quantities import count_of
 
 __all__ = ["commands"]
 

@@ -20,7 +20,7 @@ from memento_tui.embedding.vector_index import (
 from memento_tui.model import Memory
 from memento_tui.model.filters import Not, OneOf
 from memento_tui.storage.store import Store
-from memento_tui.text.counting import count_of
+from memento_tui.text.quantities import count_of
 
 __all__ = ["IndexReport", "compare_index", "compare_newest"]
 

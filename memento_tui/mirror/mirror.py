@@ -20,7 +20,7 @@ from memento_tui.mirror.notes import NoteFile, OutboundChanges, RelationSync, mi
 from memento_tui.mirror.reconcile import InboundChanges, MissingNotes, NewNotes, NoteReconciler
 from memento_tui.mirror.state import GONE_DIGEST, MirrorContext, MirrorEvent, MirrorLedger
 from memento_tui.model.validation import new_id
-from memento_tui.text.counting import count_of
+from memento_tui.text.quantities import count_of
 
 __all__ = ["Mirror", "VanishedPolicy"]
 

@@ -26,7 +26,7 @@ from memento_tui.regular_files import open_regular
 from memento_tui.search.engine_protocol import LONGEST_LINE, MOST_NEIGHBOURS, EngineStatus, OpenRequests, send_request
 from memento_tui.search.lance_filter import compile_lance_filter
 from memento_tui.storage.long_work import raise_if_stopped
-from memento_tui.text.counting import count_of
+from memento_tui.text.quantities import count_of
 from memento_tui.version import __version__
 
 __all__ = ["SemanticAnswer", "SemanticClient"]

@@ -29,7 +29,7 @@ from memento_tui.processes import is_process_alive
 from memento_tui.search.keyword_fields import STATE_ID, context_fact
 from memento_tui.search.lance_filter import microseconds
 from memento_tui.storage.store import Store
-from memento_tui.text.counting import count_of
+from memento_tui.text.quantities import count_of
 from memento_tui.text.terms import terms
 
 __all__ = ["LOOKED_UP", "copy_index", "damaged_files", "ids_beside", "index_differences", "remove_copies"]

@@ -18,9 +18,8 @@ from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
 from memento_tui.storage.journal import verify_chain
 from memento_tui.storage.long_work import raise_if_stopped, stoppable
-from memento_tui.storage.pages import cut_page
 from memento_tui.storage.statements import OPEN_PROPOSALS
-from memento_tui.storage.tables import TABLES
+from memento_tui.storage.tables import TABLES, cut_page
 
 __all__ = ["AuditQueries", "AuditRules"]
 

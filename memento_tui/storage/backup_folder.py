@@ -29,7 +29,7 @@ from memento_tui.storage.database import Database
 from memento_tui.storage.failures import explain_failure
 from memento_tui.storage.journal_queries import JournalQueries
 from memento_tui.storage.long_work import Progress, no_progress
-from memento_tui.text.counting import format_bytes
+from memento_tui.text.quantities import format_bytes
 
 __all__ = [
     "KEPT",

@@ -16,9 +16,8 @@ from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
 from memento_tui.storage.filters import filter_sql
-from memento_tui.storage.pages import cut_page
 from memento_tui.storage.statements import SELECT_EARLIER_IN_SESSION, SELECT_SUCCESSORS
-from memento_tui.storage.tables import select_records, table_of
+from memento_tui.storage.tables import cut_page, select_records, table_of
 from memento_tui.text.novelty import CHARACTERS_COMPARED, Novelty
 
 __all__ = [

@@ -14,9 +14,8 @@ from memento_tui.model.review import INBOX_KINDS, RISK_REASONS
 from memento_tui.moments import format_moment
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
-from memento_tui.storage.pages import cut_page
 from memento_tui.storage.statements import OPEN_PROPOSALS, SELECT_KEPT_BOTH
-from memento_tui.storage.tables import select_records
+from memento_tui.storage.tables import cut_page, select_records
 
 __all__ = ["INBOX_ORDERS", "ContradictionQueries", "InboxQueries", "InboxRow", "ProposalQueries"]
 

@@ -1,4 +1,4 @@
-"""Derive each record's table, row and JSON image from the record's own fields."""
+"""Derive each record's table, row and JSON image from the record's own fields, and read rows by the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,17 @@ from memento_tui.model.memory import Source, content_digest
 from memento_tui.moments import format_moment
 from memento_tui.storage.connection import Connection, Row
 
-__all__ = ["RECORD_NAMES", "TABLES", "RecordT", "Table", "record_image", "record_name", "select_records", "table_of"]
+__all__ = [
+    "RECORD_NAMES",
+    "TABLES",
+    "RecordT",
+    "Table",
+    "cut_page",
+    "record_image",
+    "record_name",
+    "select_records",
+    "table_of",
+]
 
 RecordT = TypeVar("RecordT", bound=AnyRecord)
 
@@ -162,3 +172,14 @@ def select_records(
     """Return the records of a type that a condition selects."""
     table = table_of(record)
     return [table.record_of(row) for row in connection.execute(f"{table.select} WHERE {where}", parameters)]
+
+
+RowT = TypeVar("RowT")
+
+
+def cut_page(rows: Sequence[RowT], limit: int) -> tuple[list[RowT], bool]:
+    """Return the ``limit`` rows of a page, of which one more was read, and whether that one was there.
+
+    A page of no rows is where the list ends: there is no row behind which the next page could begin.
+    """
+    return list(rows[:limit]), 0 < limit < len(rows)

@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - the numerals of other scripts look like letters of this one
-"""Words for quantities: numbers, units of measurement, months and weekdays."""
+"""Words for quantities: numbers, units of measurement, months and weekdays; a count with its noun or unit."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ __all__ = [
     "VAGUE_COUNTS",
     "WEEKDAYS",
     "Unit",
+    "count_of",
+    "format_bytes",
 ]
 
 NUMBER_WORDS = {
@@ -126,3 +128,18 @@ UNITS = {
     for word in words.split()
 }
 """The units by the lower-case words for them. A kilobyte counts 1,024 bytes, a month 30 days."""
+
+
+def count_of(count: int, singular: str, plural: str = "") -> str:
+    """Return a number with its noun: ``1 memory``, ``2 memories``; the plural ends in s if not given."""
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
+
+
+def format_bytes(count: int) -> str:
+    """Return a number of bytes in decimal units, such as ``258 kB`` or ``1.4 GB``."""
+    size = float(count)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1_000:  # noqa: PLR2004 - the next unit
+            return f"{size:.0f} {unit}" if unit in ("bytes", "kB") else f"{size:.1f} {unit}"
+        size /= 1_000
+    return f"{size:.1f} TB"

@@ -8,7 +8,7 @@ from datetime import datetime
 from memento_tui.api.types import MemorySummary
 from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
 from memento_tui.tui.display import ago, has_hidden
-from memento_tui.tui.memory_text import KIND_WORDS, trust_glyph
+from memento_tui.tui.memory_text import trust_glyph
 from memento_tui.tui.roomy_rows import TextBelow
 from memento_tui.tui.widgets.record_list import Line
 
@@ -35,10 +35,21 @@ def _title_style(row: MemorySummary, now: datetime) -> str:
     return "muted" if _has_ended(row, now) or row.status in ("deleted", "rejected") else ""
 
 
+_KIND_WORDS = {
+    "anti_pattern": "avoid",
+    "decision": "decide",
+    "discovery": "found",
+    "heuristic": "rule",
+    "instruction": "do",
+    "observation": "saw",
+    "preference": "prefer",
+}
+"""Short names of kinds for the narrow column; the other kinds are short already."""
+
 MEMORY_COLUMNS = Columns[MemorySummary](
     name="memories",
     all={
-        "kind": Column("kind", "its kind", fixed(8), lambda row, _: KIND_WORDS.get(row.kind, row.kind), least=_NARROW),
+        "kind": Column("kind", "its kind", fixed(8), lambda row, _: _KIND_WORDS.get(row.kind, row.kind), least=_NARROW),
         "title": Column(
             "title", "its title, or its first line; always shown", fixed(0), lambda row, _: row.headline, _title_style
         ),

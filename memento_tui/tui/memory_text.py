@@ -16,7 +16,6 @@ from memento_tui.tui.display import ago, hidden_characters, literal, more_charac
 __all__ = [
     "FACT_NAMES",
     "GLYPH_LEGEND",
-    "KIND_WORDS",
     "memory_body",
     "memory_facts",
     "memory_title",
@@ -124,17 +123,6 @@ def memory_body(memory: Memory, query: Query | None = None, *, whole: bool = Fal
             body = body.stylize("$text-accent bold underline", start, end)
     return body + more_characters(memory.content, limit, "; O shows all of it here, E in your editor")
 
-
-KIND_WORDS = {
-    "anti_pattern": "avoid",
-    "decision": "decide",
-    "discovery": "found",
-    "heuristic": "rule",
-    "instruction": "do",
-    "observation": "saw",
-    "preference": "prefer",
-}
-"""Short names of kinds for the narrow column; the other kinds are short already."""
 
 GLYPH_LEGEND = "= stable  + verified  . draft  ~ waits for you  x deleted  ^ pinned  ! hidden characters"
 

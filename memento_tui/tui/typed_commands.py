@@ -19,8 +19,8 @@ from memento_tui.app_sections import SECTION_NAMES
 from memento_tui.errors import InvalidInput, MementoError, ReadOnlyMode
 from memento_tui.known_workspaces import KnownWorkspaces
 from memento_tui.paths import typed_path
-from memento_tui.text.counting import count_of
 from memento_tui.text.near_names import nearest_name
+from memento_tui.text.quantities import count_of
 from memento_tui.tui.command_words import APP_COMMANDS, CommandWords, TypedLine
 from memento_tui.tui.commands import Command, KeyScope, bindings
 from memento_tui.tui.display import literal

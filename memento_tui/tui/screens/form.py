@@ -17,8 +17,8 @@ from memento_tui.api.drafts import UnsavedTextFile
 from memento_tui.errors import MementoError
 from memento_tui.tui.display import literal
 from memento_tui.tui.screens.dialogs import Dialog, DialogButton, DialogButtons
-from memento_tui.tui.screens.form_field import Field
 from memento_tui.tui.widgets.long_lines import LongLineTextArea
+from memento_tui.tui.widgets.text_draft import Field
 
 __all__ = ["FormScreen"]
 

@@ -21,7 +21,7 @@ from memento_tui.model import Memory
 from memento_tui.model.filters import with_default_statuses
 from memento_tui.moments import format_moment
 from memento_tui.search.query_language import Query
-from memento_tui.text.counting import count_of
+from memento_tui.text.quantities import count_of
 from memento_tui.tui.commands import KeyMap, KeyScope, bindings, commands_in_scopes, key_names
 from memento_tui.tui.display import literal, set_border_title
 from memento_tui.tui.memory_columns import memory_line

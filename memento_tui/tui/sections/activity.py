@@ -14,7 +14,7 @@ from memento_tui.api.activity import ACTIVITY_FILTERS, ActivityLog, ActivityQuer
 from memento_tui.api.types import ActivityRow, ExposureRow
 from memento_tui.errors import MementoError
 from memento_tui.model.journal_actions import done_words
-from memento_tui.text.counting import count_of
+from memento_tui.text.quantities import count_of
 from memento_tui.tui.columns import Columns
 from memento_tui.tui.commands import Command, bindings, commands_in_scopes, key_names
 from memento_tui.tui.display import literal, set_border_title

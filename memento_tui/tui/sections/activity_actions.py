@@ -9,7 +9,7 @@ from textual.content import Content
 
 from memento_tui.api.types import ExposureRow
 from memento_tui.errors import InvalidField, InvalidInput, MementoError, NotAllowed, NotFound
-from memento_tui.text.counting import count_of
+from memento_tui.text.quantities import count_of
 from memento_tui.tui.display import literal, shown
 from memento_tui.tui.screens.dialogs import AskLine, Confirm
 from memento_tui.tui.section import in_thread
@@ -77,7 +77,7 @@ class ExposureActions:
         if row is None:
             return
         from memento_tui.tui.screens.form import FormScreen  # noqa: PLC0415 - when it is first asked for
-        from memento_tui.tui.screens.form_field import Field  # noqa: PLC0415 - as above
+        from memento_tui.tui.widgets.text_draft import Field  # noqa: PLC0415 - as above
 
         headline = row.memory.headline if isinstance(row, ExposureRow) and row.memory is not None else ""
         fields = [

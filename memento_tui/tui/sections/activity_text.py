@@ -14,7 +14,7 @@ from memento_tui.api.decision_fields import changes_between, value_text
 from memento_tui.api.types import ActivityRow, ChangedRecord, SessionTotals
 from memento_tui.model import Exposure, Memory, Proposal
 from memento_tui.model.journal_actions import done_words, note_in_words
-from memento_tui.text.counting import count_of
+from memento_tui.text.quantities import count_of
 from memento_tui.tui.display import literal, time_ago
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title
 from memento_tui.tui.text_diff import text_difference

@@ -20,7 +20,7 @@ from memento_tui.api.health import HealthFinding
 from memento_tui.api.types import Progress, StoppedError, raise_if_stopped
 from memento_tui.errors import MementoError
 from memento_tui.meaning import is_installed
-from memento_tui.text.counting import count_of
+from memento_tui.text.quantities import count_of
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.long_task import LongTaskRunner, progress_reporter
 from memento_tui.tui.row_sources import ListSource

@@ -13,7 +13,7 @@ from memento_tui.api.backups import Backup
 from memento_tui.api.health import HealthFinding
 from memento_tui.api.types import Facet, MemorySummary
 from memento_tui.maintenance.audit import AUDIT_KINDS, AuditKind
-from memento_tui.text.counting import count_of
+from memento_tui.text.quantities import count_of
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart
 from memento_tui.tui.widgets.record_list import Line

@@ -12,7 +12,7 @@ from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, Filter, HasTag, OneOf, Under
 from memento_tui.model.memory_fields import FIELDS_BY_NAME
 from memento_tui.moments import format_moment
-from memento_tui.tui.screens.form_field import Field
+from memento_tui.tui.widgets.text_draft import Field
 
 __all__ = ["FieldsOfSearch", "changed_fields", "fields_of_search", "form_fields"]
 

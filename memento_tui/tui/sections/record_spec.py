@@ -13,7 +13,7 @@ from memento_tui.errors import InvalidField, MementoError
 from memento_tui.model import Proposal, Skip, WorkingItem
 from memento_tui.model.lists import ITEM_CATEGORIES
 from memento_tui.moments import parse_moment
-from memento_tui.tui.screens.form_field import Field
+from memento_tui.tui.widgets.text_draft import Field
 
 if TYPE_CHECKING:
     from memento_tui.api import Workspace

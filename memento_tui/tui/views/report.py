@@ -16,7 +16,7 @@ from textual.widgets import Static
 from memento_tui.api.use_report import PeriodUse, ReportedMemory, UseReport, use_report
 from memento_tui.errors import MementoError
 from memento_tui.search.query_language import written_field
-from memento_tui.text.counting import count_of
+from memento_tui.text.quantities import count_of
 from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, has_hidden, literal, set_border_title
 from memento_tui.tui.memory_text import memory_body, memory_facts, memory_title

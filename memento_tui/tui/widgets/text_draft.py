@@ -1,4 +1,4 @@
-"""The editable text of a record, and the messages of its editor. Imports no text area, which loads slowly."""
+"""What a person edits: the fields of a form, the text of a record, the messages of its editor. Imports no text area."""
 
 from __future__ import annotations
 
@@ -7,7 +7,22 @@ from typing import Any
 
 from textual.message import Message
 
-__all__ = ["EditorLeft", "EditorSaved", "TextDraft"]
+__all__ = ["EditorLeft", "EditorSaved", "Field", "TextDraft"]
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field. ``hint`` is shown while it is empty; a ``multiline`` field may hold line feeds.
+
+    What is typed into a field takes the place of a value that is only ``proposed``, and is added to any other.
+    """
+
+    name: str
+    label: str
+    value: str = ""
+    hint: str = ""
+    multiline: bool = False
+    proposed: bool = False
 
 
 @dataclass(frozen=True)

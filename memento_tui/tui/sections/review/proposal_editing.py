@@ -28,8 +28,8 @@ from memento_tui.tui.sections.review.groups import QueueRow
 from memento_tui.tui.widgets.text_draft import TextDraft
 
 if TYPE_CHECKING:
-    from memento_tui.tui.screens.form_field import Field
     from memento_tui.tui.sections.list_section import ListSection
+    from memento_tui.tui.widgets.text_draft import Field
 
 __all__ = ["ProposalEditing", "why_not_editable"]
 
@@ -179,7 +179,7 @@ class ProposalEditing:
     def ask_contexts(self, focused: FocusedItem) -> None:
         """Ask when each side of a contradiction applies, and let both hold."""
         from memento_tui.tui.screens.form import FormScreen  # noqa: PLC0415 - seldom needed
-        from memento_tui.tui.screens.form_field import Field  # noqa: PLC0415 - as above
+        from memento_tui.tui.widgets.text_draft import Field  # noqa: PLC0415 - as above
 
         sides = focused.contradiction
         older, newer = (None, None) if sides is None else (sides.older, sides.newer)
@@ -225,7 +225,7 @@ def _proposed_draft(focused: FocusedItem) -> TextDraft | None:
 
 
 def _form_fields(item: PendingProposal) -> list[Field]:
-    from memento_tui.tui.screens.form_field import Field  # noqa: PLC0415 - seldom needed
+    from memento_tui.tui.widgets.text_draft import Field  # noqa: PLC0415 - seldom needed
 
     texts = editable_texts(item)
     return [
