@@ -100,6 +100,7 @@ def install(
 @command(
     "uninstall",
     writes=True,
+    decides=lambda given: not given["dry_run"],
     short_help="Remove memento from an agent's host.",
     examples="""
     memento uninstall claude-code
@@ -109,7 +110,10 @@ def install(
 )
 @_host_options
 def uninstall(host: str, *, project: bool, dry_run: bool, yes: bool) -> None:
-    """Remove from the settings of HOST what `memento install` added, and nothing else. No memory is touched."""
+    """Remove from the settings of HOST what `memento install` added, and nothing else. No memory is touched.
+
+    In an agent's shell it is refused: the hooks and the tools are how you see what agents remember.
+    """
     from memento_tui.hosts.plan import plan_removal  # noqa: PLC0415 - a command's help is shown without it
     from memento_tui.hosts.programs import BARE_PROGRAMS  # noqa: PLC0415 - same
     from memento_tui.hosts.status import plugin_is_enabled  # noqa: PLC0415 - same

@@ -112,6 +112,7 @@ DECISIONS = {
     "memento settings withdraw",
     "memento token revoke",
     "memento undo",
+    "memento uninstall",
     "memento web",
     "memento workspace add",
     "memento workspace remove",
@@ -155,6 +156,7 @@ def test_no_decision_is_made_from_an_agents_shell(
         "settings set": ["review.burst", "1000"],
         "settings withdraw": [],
         "undo": [],
+        "uninstall": ["claude-code"],
         "redo": [],
         "token revoke": ["nightly"],
         "reject": [known.id],
@@ -212,6 +214,7 @@ def test_looking_decides_nothing(shell: Bare, tmp_path: Path) -> None:
     assert shell.in_shell("export", str(export), **CLAUDE).code == 0
     for command in (
         ["import", "--find"],
+        ["uninstall", "claude-code", "--dry-run"],
         ["list"],
         ["review"],
         ["history"],
