@@ -30,6 +30,7 @@ from memento_tui.private_files import OTHERS, close_data_directory, foreign_name
 from memento_tui.regular_files import bytes_of, status_of
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.connection import SQLITE_VERSION
+from memento_tui.storage.failures import folder_in_place_of_log
 from memento_tui.text.quantities import count_of, format_bytes
 
 __all__ = [
@@ -95,6 +96,9 @@ def examine_directory(paths: DataPaths, *, read_only: bool = False) -> list[Heal
 
 
 def _directory(paths: DataPaths, *, read_only: bool) -> HealthFinding:
+    if (folder := folder_in_place_of_log(paths.database)) is not None:
+        detail = f"{folder} is a folder, where the database keeps its log: nothing can be remembered or decided"
+        return HealthFinding("data directory", ok=False, detail=detail, hint="Move the folder away.")
     if read_only or os.access(paths.root, os.W_OK | os.X_OK):
         return HealthFinding("data directory", ok=True, detail=str(paths.root))
     detail = f"{paths.root} is read-only: nothing can be remembered, changed or decided"

@@ -375,6 +375,13 @@ class KeywordIndex:
         return FileLock(self._lock_path, timeout=_LOCK_SECONDS, mode=PRIVATE_FILE_MODE)
 
     def _unwritable(self, error: OSError | ValueError) -> DataDirectoryError:
+        places = (self._directory, *self._directory.parents)
+        in_the_way = next((place for place in places if place.exists() and not place.is_dir()), None)
+        if in_the_way is not None:
+            return DataDirectoryError(
+                f"{in_the_way} is a file, where the folder of the keyword index is to be.",
+                "Move the file away; the index is built anew from the database.",
+            )
         return DataDirectoryError(
             f"The keyword index in {self._directory} cannot be written: {getattr(error, 'strerror', None) or error}.",
             _hint_of(error),

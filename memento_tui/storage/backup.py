@@ -23,7 +23,7 @@ from memento_tui.regular_files import bytes_of, status_of
 from memento_tui.storage import journal
 from memento_tui.storage.connection import Connection, open_finished, open_for_writing
 from memento_tui.storage.database import Database, newest_format
-from memento_tui.storage.failures import explain_failure
+from memento_tui.storage.failures import LOG_ENDS, explain_failure
 from memento_tui.storage.journal import Author
 from memento_tui.storage.long_work import Progress, raise_if_stopped, stoppable
 from memento_tui.storage.settings import Settings
@@ -46,9 +46,6 @@ __all__ = [
     "verify_copy",
     "whole_file",
 ]
-
-LOG_ENDS = ("-wal", "-journal", "-shm")
-"""The ends of the names of the files that SQLite keeps beside a database which is in use, or was when it was left."""
 
 _PAGES_PER_STEP = 2000
 """Pages of 4 kB copied between two checks whether to stop."""

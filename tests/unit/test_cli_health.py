@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,28 @@ def test_a_purge_goes_through_the_backups(memento: Program) -> None:
     assert told.endswith("purged, from 1 backup too\n")
     assert made["name"] not in told
     assert memento.json("purge", memento.add("x y z"), "--reason", "leaked", "--yes")["backups"] == []
+
+
+def test_a_folder_in_the_place_of_the_databases_log_is_told_with_the_way_back(memento: Program) -> None:
+    log = memento.data_dir / "memento.db-wal"
+    (log / "more").mkdir(parents=True)
+    told = memento.run("doctor")
+    assert told.code == 6
+    assert f"BAD  data directory  {log} is a folder" in told.out
+    assert "Move the folder away." in told.out
+    refused = memento.run("add", "Another.", "--json")
+    assert f"{log} is a folder" in refused.error["message"]
+    shutil.rmtree(log)
+    assert memento.run("add", "Another.").code == 0
+
+
+def test_a_file_in_the_place_of_the_index_is_told_with_the_way_back(memento: Program) -> None:
+    index = memento.data_dir / "index"
+    shutil.rmtree(index, ignore_errors=True)
+    index.write_text("x")
+    for ended in (memento.run("doctor"), memento.run("search", "port")):
+        told = f"{ended.out} {ended.err}"
+        assert f"{index} is a file" in told
+        assert "Move the file away; the index is built anew" in told
+    index.unlink()
+    assert "8080" in memento.run("search", "port").out
