@@ -72,6 +72,7 @@ BLOCK_BEGIN, BLOCK_END = "<!-- memento:begin -->", "<!-- memento:end -->"
 _MAX_SECTION_LEVEL = 3
 _MAX_FILE_BYTES = 4_000_000
 """Bytes; hosts warn at a hundredth of it."""
+_BYTE_ORDER_MARK = "\ufeff"
 _NOT_IN_AN_ANCHOR = re.compile(r"[^\w]+")
 
 
@@ -214,8 +215,7 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[_Found | Refused]:
 def _parse_rule(text: str) -> Section | None:
     """Return the one part that a rule is; ``None`` where it holds no text."""
     note = split_note(text)
-    words = note.body.strip()
-    lead, _, after = note.body.partition(words) if words else (note.body, "", "")
+    lead, words, after = _without_space(note.body)
     heading = parse_heading(words.split("\n", 1)[0])
     before = note.head + lead
     return Section((heading[1],) if heading else (), words, before, after, before.count("\n") + 1) if words else None
@@ -244,9 +244,7 @@ def parse_sections(text: str) -> list[Section]:
     sections: list[Section] = []
     before, line = "", 1
     for names, part in _parts(text):
-        words = part.strip()
-        lead = part[: len(part) - len(part.lstrip())]
-        rest = part[len(lead) + len(words) :]
+        lead, words, rest = _without_space(part)
         if names is None or not _has_words(words):
             before += part
         else:
@@ -260,10 +258,20 @@ def parse_sections(text: str) -> list[Section]:
     return sections
 
 
+def _without_space(text: str) -> tuple[str, str, str]:
+    """Return what stands before the words of a text, the words, and what stands after them.
+
+    The mark of the byte order with which a file may begin is none of its words.
+    """
+    begun = text.lstrip().removeprefix(_BYTE_ORDER_MARK).lstrip()
+    words = begun.rstrip()
+    return text[: len(text) - len(begun)], words, begun[len(words) :]
+
+
 def _has_words(words: str) -> bool:
     lines = words.splitlines()
     own = lines[1:] if lines and parse_heading(lines[0]) is not None else lines
-    return any(line.strip("\ufeff \t") for line in own)
+    return any(line.strip(f"{_BYTE_ORDER_MARK} \t") for line in own)
 
 
 def _parts(text: str) -> Iterator[tuple[tuple[str, ...] | None, str]]:
@@ -296,7 +304,7 @@ def _parts(text: str) -> Iterator[tuple[tuple[str, ...] | None, str]]:
 
 
 def _heading_of(line: str) -> tuple[int, str] | None:
-    found = parse_heading(line.removeprefix("\ufeff"))
+    found = parse_heading(line.removeprefix(_BYTE_ORDER_MARK))
     return found if found is not None and found[0] <= _MAX_SECTION_LEVEL else None
 
 

@@ -207,7 +207,9 @@ def changed_head(head: str, memory: Memory, title: str = "", kind: RuleKind = CU
         return head
     line_break = "\r\n" if "\r\n" in head + memory.content else "\n"
     if not parts.opening.strip("\ufeff"):
-        parts = split_note(f"---{line_break}---{line_break}{head}")
+        bare = head.removeprefix("\ufeff")
+        mark = head.removesuffix(bare)
+        parts = split_note(f"{mark}---{line_break}---{line_break}{bare}")
     lines = parts.yaml.split("\n")
     known = sorted((name for name in changes if name in places), key=lambda name: places[name].first, reverse=True)
     for name in known:

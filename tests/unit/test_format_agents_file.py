@@ -135,6 +135,37 @@ def test_an_untouched_file_returns_byte_for_byte_and_an_edit_changes_its_section
     assert path.read_bytes().decode().lstrip() == wanted
 
 
+@pytest.mark.parametrize(
+    "text", ["\ufeffText first.\n\n# Site\nMore.\n", "\ufeff# Site\nMore.\n", "\ufeff\n\n# Site\nMore.\n"]
+)
+def test_a_byte_order_mark_is_in_no_text_and_returns_with_the_file(
+    workspace: Workspace, tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "AGENTS.md"
+    path.write_text(text, encoding="utf-8", newline="")
+    found = imported(workspace, path)
+    assert not [memory.title for memory in found.values() if "\ufeff" in memory.title + memory.content]
+    path.unlink()
+    run_export(workspace, path, format_name="agents-file")
+    assert path.read_bytes() == text.encode()
+    changed = found["Site"]
+    workspace.update(changed.id, content=changed.content.replace("More", "Less"))
+    run_export(workspace, path, format_name="agents-file")
+    assert path.read_bytes() == text.replace("More", "Less").encode()
+
+
+def test_a_byte_order_mark_before_a_rule_stays_at_the_start_of_its_file(workspace: Workspace, tmp_path: Path) -> None:
+    rule = tmp_path / ".cursor/rules/style.mdc"
+    rule.parent.mkdir(parents=True)
+    rule.write_text("\ufeffUse two spaces.\n", encoding="utf-8")
+    (found,) = imported(workspace, tmp_path).values()
+    assert found.content == "Use two spaces."
+    workspace.update(found.id, title="Indentation")
+    run_export(workspace, tmp_path, format_name="agents-file")
+    assert rule.read_text(encoding="utf-8").startswith("\ufeff---\ndescription: Indentation\n")
+    assert rule.read_text(encoding="utf-8").count("\ufeff") == 1
+
+
 def test_a_file_that_somebody_changed_is_not_replaced_before_it_is_imported(
     workspace: Workspace, tmp_path: Path
 ) -> None:
