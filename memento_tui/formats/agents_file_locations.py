@@ -39,7 +39,9 @@ __all__ = [
     "instruction_files",
     "is_file_name",
     "is_in",
+    "is_named_so",
     "is_rule_folder",
+    "is_spelled_so",
     "places_of",
     "reads_places",
     "rule_fields",
@@ -254,14 +256,24 @@ def instruction_files(root: Path) -> Iterator[SourceFile | Refused]:
         folders = PurePosixPath(file.name if isinstance(file, SourceFile) else file.file).parts[:-1]
         if not _DEPENDENCIES.isdisjoint(folders):
             continue
-        if isinstance(file, Refused) or root.is_file() or _is_named_so(file.name):
+        if isinstance(file, Refused) or root.is_file() or is_named_so(file.name):
             yield file
     yield from _hidden_files(root)
     yield from _rules_of_parts(root)
 
 
-def _is_named_so(name: str) -> bool:
-    return PurePosixPath(name).name.lower() in FILE_NAMES
+def is_spelled_so(name: str) -> bool:
+    """Tell whether a file's name is one that hosts read, in their spelling: documents are called ``agent.md`` too."""
+    return name.lower() in FILE_NAMES and name.partition(".")[0].isupper()
+
+
+def is_named_so(path: str) -> bool:
+    """Tell whether a file below a folder is one that hosts read; in the folder itself in any spelling.
+
+    Hosts on a file system that ignores case read every spelling, and a person may have chosen another.
+    """
+    name = PurePosixPath(path).name
+    return is_spelled_so(name) or (path == name and name.lower() in FILE_NAMES)
 
 
 def has_hidden(folder: Path) -> bool:
@@ -271,7 +283,7 @@ def has_hidden(folder: Path) -> bool:
 
 def is_in(folder: Path) -> bool:
     """Tell whether instructions lie in a folder itself, or in its hidden files and folders."""
-    return has_hidden(folder) or any(_is_named_so(file.name) and file.is_file() for file in folder.iterdir())
+    return has_hidden(folder) or any(is_named_so(file.name) and file.is_file() for file in folder.iterdir())
 
 
 def hidden_files(folder: Path) -> Iterator[SourceFile]:

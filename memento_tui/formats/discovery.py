@@ -193,7 +193,7 @@ class _HomeSearch:
                 yield from self._candidate("vault", folder, self._files_below(folder, vault.NOTE_SUFFIX), "note")
                 continue
             for entry in entries:
-                if not (instructions and entry.name.lower() in agents_file_locations.FILE_NAMES):
+                if not (instructions and agents_file_locations.is_spelled_so(entry.name)):
                     yield from self._of_file(entry)
             if depth < _MAX_DEPTH and not (depth and ".git" in names):
                 waiting.extend((Path(entry.path), depth + 1) for entry in entries if _is_worth_entering(entry))
@@ -203,7 +203,7 @@ class _HomeSearch:
 
         Alone, a text that several of them hold would have only one of them as its source.
         """
-        own = [entry for entry in entries if entry.name.lower() in agents_file_locations.FILE_NAMES]
+        own = [entry for entry in entries if agents_file_locations.is_spelled_so(entry.name)]
         own = [entry for entry in own if entry.is_file(follow_symlinks=False)]
         wanted = {place.path for place in agents_file_locations.hidden_files(folder)}
         parents = {Path(path).parent for path in wanted}
@@ -213,10 +213,10 @@ class _HomeSearch:
     def _of_file(self, entry: os.DirEntry[str]) -> Iterator[ImportSource]:
         """Yield the source that a single file is."""
         name, format_name, unit = entry.name.lower(), "", "file"
-        known = name in agents_file_locations.FILE_NAMES or name.endswith((".jsonl", *sqlite.DATABASE_SUFFIXES))
+        known = agents_file_locations.is_spelled_so(entry.name) or name.endswith((".jsonl", *sqlite.DATABASE_SUFFIXES))
         if not known or not entry.is_file(follow_symlinks=False):
             return
-        if name in agents_file_locations.FILE_NAMES:
+        if agents_file_locations.is_spelled_so(entry.name):
             format_name = "agents-file"
         elif name.endswith(".jsonl"):
             format_name, unit = self._format_of_lines(entry), "line"

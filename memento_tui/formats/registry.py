@@ -125,7 +125,7 @@ def _detect_by_files(path: Path) -> str | None:
     for file in itertools.islice(walk_files(start, ""), _MAX_FILES_EXAMINED):
         if isinstance(file, Refused):
             continue
-        if Path(file.name).name.lower() in agents_file_locations.FILE_NAMES:
+        if agents_file_locations.is_named_so(file.name):
             has_instructions = True
         elif (name := _detect_file(file)) is not None:
             return name

@@ -101,6 +101,26 @@ def test_of_a_project_of_code_the_instructions_are_imported_and_its_documents_ar
     assert "Guide" not in found
 
 
+def test_a_document_about_agents_is_nobodys_instructions(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "pyproject.toml").write_text("[project]\n")
+    (tmp_path / "docs/agent.md").write_text("# Agent\n\nThe class that runs tools.\n")
+    assert detect_format(tmp_path) == "vault"
+    assert find_sources(tmp_path).candidates == ()
+    (tmp_path / "AGENTS.md").write_text("Use tabs.\n")
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part/CLAUDE.local.md").write_text("Use spaces.\n")
+    assert detect_format(tmp_path) == "agents-file"
+    assert {one.file for one in reading(agents_file.read(tmp_path)).taken} == {"AGENTS.md", "part/CLAUDE.local.md"}
+
+
+@pytest.mark.parametrize("name", ["claude.md", "Agents.md"])
+def test_a_persons_own_spelling_counts_at_the_top_of_a_project(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("Use tabs.\n")
+    assert detect_format(tmp_path) == "agents-file"
+    assert [one.file for one in reading(agents_file.read(tmp_path)).taken] == [name]
+
+
 def test_a_link_in_a_hidden_folder_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "elsewhere.md").write_text(FILE)
     (tmp_path / "site" / ".claude").mkdir(parents=True)
