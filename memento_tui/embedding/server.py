@@ -224,7 +224,9 @@ class EngineServer:
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            with contextlib.suppress(ConnectionError):  # a client may leave without its answer
+            # A client may leave without its answer, and the engine with the conversation open: both are meant, and
+            # a task that ends as cancelled is logged with a trace.
+            with contextlib.suppress(ConnectionError, asyncio.CancelledError):
                 while await self._exchange(reader, writer):
                     pass
         finally:
