@@ -36,6 +36,9 @@ _FRESH_CONTEXT_SOURCES = frozenset({"startup", "clear", "compact"})
 _CONTEXT, _CONTEXT_END = "<hook_context>", "</hook_context>"
 """The lines between which Gemini puts the context of the session's start, before the first prompt."""
 
+_MAX_PATH_CHARS = 4096
+"""Characters of a path; Linux opens none of more bytes, macOS none of a quarter."""
+
 MAX_ANSWER_CHARS = 10_000
 """Characters of one string that Claude Code passes on to the agent."""
 
@@ -90,10 +93,10 @@ def parse_call(host: str, event: str, raw: bytes) -> HookCall | None:
         event=name,
         moment=moment,
         session=_text(payload, "session_id", "conversation_id", "sessionID"),
-        cwd=_text(payload, "cwd") or _first(payload.get("workspace_roots")),
-        transcript=_text(payload, "transcript_path"),
+        cwd=_path(_text(payload, "cwd") or _first(payload.get("workspace_roots"))),
+        transcript=_path(_text(payload, "transcript_path")),
         prompt=_prompt_text(_text(payload, "prompt")),
-        file=_file_path(payload),
+        file=_path(_file_path(payload)),
         is_fresh=moment == "start" and (_text(payload, "source") or "startup") in _FRESH_CONTEXT_SOURCES,
         is_compacted=moment == "start" and _text(payload, "source") == "compact",
     )
@@ -124,6 +127,11 @@ def _text(payload: Mapping[str, Any], *names: str) -> str:
             # Hosts written in JavaScript cut texts between the halves of a surrogate pair; no UTF-8 text holds one.
             return value.encode("utf-8", "replace").decode()
     return ""
+
+
+def _path(given: str) -> str:
+    """Return a path; nothing for one that no system opens: following its folders would take seconds."""
+    return given if len(given) <= _MAX_PATH_CHARS else ""
 
 
 def _prompt_text(prompt: str) -> str:

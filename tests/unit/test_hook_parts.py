@@ -237,3 +237,12 @@ def test_a_wrong_setting_is_named_in_the_words_of_its_writer(tmp_path: Path, tex
     file.write_text(text)
     with pytest.raises(InvalidInput, match=re.escape(said)):
         load_config(file)
+
+
+@pytest.mark.parametrize("name", ["cwd", "transcript_path", "file_path"])
+def test_a_path_longer_than_any_that_can_be_opened_is_not_followed(name: str) -> None:
+    for path, kept in (("/a" * 2048, "/a" * 2048), ("/a" * 50_000, "")):
+        call = parsed("claude-code", "PreToolUse", tool_name="Read", session_id="s", **{name: path})
+        assert (call.cwd or call.transcript or call.file) == kept
+    roots = parsed("cursor", "beforeSubmitPrompt", conversation_id="s", workspace_roots=["/a" * 50_000])
+    assert roots.cwd == ""
