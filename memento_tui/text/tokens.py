@@ -39,7 +39,7 @@ _COMMON_WEIGHT, _WORD_WEIGHT, _NAME_WEIGHT = 0.25, 1.0, 1.5
 
 _TOKEN = re.compile(
     r"""
-    (?>(?: [$€£¥] \s?+ | [~/@.#]{1,3}+ )?)
+    (?>(?: [$€£¥] \s?+ | [~≤≥/@.#]{1,3}+ )?)
     [^\W_]++
     (?>(?: (?: [_./:@'\u2019+&]++ | , (?=\d{3}) | (?<=\d) [-\u2013] (?=[^\W_]) | - (?=\d) ) [^\W_]++ )*)
     (?>(?: % | \+\+ | \# )?)
@@ -47,7 +47,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _CLAUSE_MARK = re.compile(r"[,;:()|\u2014\u2013]|\s-+\s|->|→")
-_NUMBER = re.compile(r"[$€£¥~./ ]*+v?\d")
+_NUMBER = re.compile(r"[$€£¥~≤≥./ ]*+v?\d")
 _ITEM_NUMBER = re.compile(r"\d{1,3}[.)]\s|\d{1,3}\.\d{1,2}\s(?=[A-Z][a-z])")
 """A number at the start of a line that counts nothing: ``1.3 Create``."""
 

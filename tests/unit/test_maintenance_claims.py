@@ -159,6 +159,7 @@ def test_two_events_two_things_and_agreeing_denials_do_not_contradict_each_other
     ("older", "newer"),
     [
         ("Swift strict concurrency is enabled (version 6.0).", "Swift strict concurrency is enabled (version 6)."),
+        ("Target ~20 tools (current best practice)", "**Tool count**: Target ≤20, hard limit 25 tools"),
         ("All documentation is in the docs directory.", "Point to docs files instead of repeating content."),
     ],
 )
@@ -177,6 +178,11 @@ def test_a_change_that_both_report_in_the_same_words_is_no_update_of_one_by_the_
     assert [one.family for one in differences(*sides, 0.85)] == []
     changed = note("the old client is back", created_at=NOW + timedelta(days=21))
     assert "update" in [one.family for one in differences(sides[0], changed, 0.85)]
+
+
+def test_a_change_that_both_report_in_forms_of_one_word_is_no_update_of_one_by_the_other() -> None:
+    older = "The app is being migrated from UIKit to SwiftUI with a hybrid approach:"
+    assert not raises(older, "Hybrid approach migrating from UIKit to SwiftUI.", 0.9, title="SwiftUI Migration")
 
 
 @pytest.mark.parametrize("end", [", but it is back since Monday", " and later restored"])

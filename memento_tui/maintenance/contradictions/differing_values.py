@@ -42,7 +42,7 @@ ValueKind = Literal[
 _Number = float | tuple[float, float]
 """A number, or the lower and upper end of a range."""
 
-_NUMBER = re.compile(r"[$€£¥~./ ]*+(v?)(\d[\d,]*(?:\.\d+)*)(?:[-\u2013](\d+(?:\.\d+)?))?-?([a-z]*)([%+#]*)$")
+_NUMBER = re.compile(r"[$€£¥~≤≥./ ]*+(v?)(\d[\d,]*(?:\.\d+)*)(?:[-\u2013](\d+(?:\.\d+)?))?-?([a-z]*)([%+#]*)$")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?([ap]m)?$")
 _HOUR = re.compile(r"(\d{1,2})([ap]m)$")
 _ISO_DATE = re.compile(r"\d{4}-\d{1,2}(?:-\d{1,2})?$")
