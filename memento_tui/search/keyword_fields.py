@@ -105,7 +105,7 @@ def read_state(searcher: tantivy.Searcher, schema: tantivy.Schema) -> IndexState
     return IndexState(identity, version, int(seq), mark)
 
 
-_INDEX_OPTIONS = {"words": "basic", "head": "basic", "context": "basic"}
+_INDEX_OPTIONS = {"words": "basic", "head": "basic", "context": "basic", "fact": "basic"}
 """The fields that record no more of a term than which memories hold it."""
 
 _Must, _Should = tantivy.Occur.Must, tantivy.Occur.Should
@@ -151,7 +151,13 @@ class TermQueryBuilder:
 
     def facts(self, values: Iterable[str]) -> tantivy.Query:
         """Return the query for memories with one of these facts, such as ``kind:decision``."""
-        return tantivy.Query.term_set_query(self._schema, "fact", list(values))
+        return self.any_of("fact", values)
+
+    def any_of(self, field: str, values: Iterable[str]) -> tantivy.Query:
+        """Return the query for memories that hold one of these terms in a field."""
+        # A set of terms would be looked for along the whole dictionary of the field: .3 ms, where a term takes .01.
+        found = [self._term(field, value) for value in dict.fromkeys(values)]
+        return found[0] if len(found) == 1 else tantivy.Query.boolean_query([(_Should, query) for query in found])
 
     def ceiling(self, texts: Iterable[str], *, apart: bool = False) -> float:
         """Return the score of a memory that holds every word as densely as can be; ``apart`` is as in `word`."""
@@ -223,7 +229,7 @@ class TermQueryBuilder:
             most = COMPLETIONS if len(prefix) > SHORT_PREFIX else COMPLETIONS_OF_SHORT_PREFIX
             found = [term for term, _ in self._searcher.terms_with_prefix(field, prefix, limit=most)]
             if found:
-                begun = tantivy.Query.term_set_query(self._schema, field, found)
+                begun = self.any_of(field, found)
                 ahead = before if field == "words" else []
                 sets.append(tantivy.Query.boolean_query([*ahead, (_Must, begun)]) if ahead else begun)
         if not sets:

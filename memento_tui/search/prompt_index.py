@@ -252,7 +252,7 @@ class PromptIndex(WordWeights):
         if not names:
             return []
         clauses = [
-            tantivy.Query.term_set_query(self._schema, "parts", names),
+            self._queries.any_of("parts", names),
             self._queries.facts(["status:active", "status:compacted"]),
         ]
         query = tantivy.Query.boolean_query([(tantivy.Occur.Must, clause) for clause in clauses])
