@@ -37,7 +37,9 @@ def test_the_nearest_are_those_of_a_full_comparison_after_any_changes() -> None:
         )
         found = resident.nearest(query, lambda namespace: namespace != "projects/b", 10)
         assert [name for name, _ in found] == [name for _, name in scored[:10]]
-        assert np.allclose([similarity for _, similarity in found], [max(0.0, score) for score, _ in scored[:10]])
+        assert np.allclose(
+            [similarity for _, similarity in found], [max(0.0, score) for score, _ in scored[:10]], atol=1e-4
+        )
         assert len(resident) == len(kept)
 
 
@@ -47,3 +49,19 @@ def test_nothing_is_near_where_no_namespace_counts() -> None:
     resident.put(["a", "b"], ["projects/x", "projects/x"], vectors)
     assert resident.nearest(vectors[0], lambda _: False, 5) == []
     assert [name for name, _ in resident.nearest(vectors[0], lambda _: True, 1)] == ["a"]
+
+
+def test_the_nearest_of_many_are_those_of_a_full_comparison_in_its_order() -> None:
+    rng = np.random.default_rng(5)
+    vectors = rng.normal(size=(2_000, 384)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    names = [f"m{number}" for number in range(len(vectors))]
+    resident = ResidentVectors(384)
+    for first in range(0, len(names), 300):
+        chosen = slice(first, first + 300)
+        resident.put(names[chosen], ["global"] * len(names[chosen]), vectors[chosen])
+    for query in vectors[:20]:
+        similarities = vectors @ query
+        found = resident.nearest(query, lambda _: True, 10)
+        assert [name for name, _ in found] == [names[place] for place in np.argsort(-similarities)[:10]]
+        assert np.allclose([similarity for _, similarity in found], np.sort(-similarities)[:10] * -1, atol=1e-4)
