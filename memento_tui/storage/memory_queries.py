@@ -411,6 +411,8 @@ class MemoryQueries:
 
     def get_many(self, ids: Sequence[str], tree: Filter | None = None) -> dict[str, Memory]:
         """Return the memories of these ids that exist and that the filter selects, by id."""
+        if not ids:
+            return {}
         sql, parameters = filter_sql(tree or AllOf())
         listed = msgspec.json.encode(list(ids)).decode()
         query = f"{_TABLE.select} WHERE memory.id IN (SELECT value FROM json_each(?)) AND {sql}"

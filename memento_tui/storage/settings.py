@@ -19,8 +19,8 @@ class Settings:
 
     def get(self, name: str) -> str | None:
         """Return a value, or ``None`` where it was never set."""
-        with self._database.reading() as connection:
-            row = connection.execute(SELECT_SETTING, (name,)).fetchone()
+        with self._database.translated():  # a transaction of its own would take longer than the one statement
+            row = self._database.connection.execute(SELECT_SETTING, (name,)).fetchone()
         return None if row is None else str(row[0])
 
     def set(self, name: str, value: str) -> None:
