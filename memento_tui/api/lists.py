@@ -231,7 +231,7 @@ class _GovernedWrites(Generic[EntryT]):
         action: Literal["create", "edit", "delete"]
         action = "create" if before is None else "delete" if screened is None else "edit"
         after = None if screened is None else screened.record
-        hides = before is not None and self._gate.hides_persons(before, after)
+        hides = before is not None and self._gate.origin == "agent" and self._gate.hides_persons(before, after)
         intent = WriteIntent(
             action,
             self._kind,

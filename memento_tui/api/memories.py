@@ -352,7 +352,7 @@ class MemoryEditor:
             external=screened is not None and _is_from_outside(memory, screened.record),
             injection_score=0.0 if screened is None else screened.injection_score,
             target_verified=memory.stability != "draft" or memory.pinned,
-            hides_persons=self._gate.hides_persons(memory, after),
+            hides_persons=self._gate.origin == "agent" and self._gate.hides_persons(memory, after),
             secret_found=screened is not None and screened.secret_found,
             leaves_branch=is_taken_from_branch(memory.namespace, after.namespace),
         )

@@ -126,11 +126,8 @@ class Gate:
     def hides_persons(self, before: AnyRecord, after: AnyRecord | None) -> bool:
         """Tell whether a change, or without ``after`` the removal, of a record hides what a person told agents.
 
-        Only an agent or a file does that: a person may, and maintenance hides nothing by itself. A file takes back what
-        a file brought, though a person edited it since.
+        A file takes back what a file brought, though a person edited it since.
         """
-        if self.origin not in ("agent", "file"):
-            return False
         is_made_here = self._store.writes.is_written_by_person
         if self.origin == "file" and not is_made_here(record_name(before), before.id, first=True):
             return False
