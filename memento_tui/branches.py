@@ -9,8 +9,6 @@ tilde, which no branch has in its name either, and a digest. Whoever reads looks
 
 from __future__ import annotations
 
-import hashlib
-
 __all__ = [
     "BRANCHES_NAMESPACE",
     "branch_namespace",
@@ -62,6 +60,8 @@ def is_name_of_branch(name: str, branch: str) -> bool:
 
 
 def _coded(branch: str) -> str:
+    import hashlib  # noqa: PLC0415 - it loads OpenSSL, a tenth of a hook's time, and most names need no digest
+
     return f"~{hashlib.sha256(branch.encode(errors='surrogateescape')).hexdigest()[:_CODE_DIGITS]}"
 
 
