@@ -3,7 +3,7 @@
 People write a password into a sentence in more ways than rules can list: "use it to get in", "not that, this". Here
 every word that is no common one is scored by a logistic regression over features that are there or not. Its weights
 (``secret_weights.json``) are fitted by ``python -m tests.benchmarks.secrets_fit`` on texts of several writers who had
-not seen any rule, and on memories that real agents wrote.
+not seen any rule, on memories that real agents wrote, and on conversations about everyday things.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _NAMED = re.compile(
     | \d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\d+)? | 0x[0-9a-fA-F]+ | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
     | [A-Za-z]+\d+(?:\.\d+)+\w* | [a-z]{2}-[a-z]+-\d[a-z]?
     | (?i:sha|md|rs|es|hs|aes|rsa|utf|pbkdf|rfc|iso|base)[-_]?\d+\w*
-    | \d{4}-\d\d-\d\d.* | \d{1,2}:\d\d(?::\d\d)?\w{0,2} | v?\d+(?:\.\d+){1,3}(?:[-+]\w*|\.x)?
+    | \d{2,4}s | \d{4}-\d\d-\d\d.* | \d{1,2}:\d\d(?::\d\d)?\w{0,2} | v?\d+(?:\.\d+){1,3}(?:[-+]\w*|\.x)?
     | (?:[A-Za-z][\w.-]*/){2,}[\w.-]* | AAAA[A-Z0-9].* | MII[A-Z].* | age1\w+
     | (?:pk|cus|acct|evt|pi|ch|sub|price|prod|in|we|req)_(?:live_|test_)?\w+
     | ~?\.{0,2}/.* | [\w-]+\(.*
@@ -522,7 +522,9 @@ def likely_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
         if is_secret(found.word, score_of(features(given, found), learned), learned) and not (
             found.word.text.isdigit() and counts_something(text, found.start, found.end)
         ):
-            yield found.start, found.end, "password" if len(found.word.text) < _MIN_KEY_CHARACTERS else "key"
+            secret = found.word.text.rstrip("\\")  # what escapes the quotation mark behind it stays
+            if secret:
+                yield found.start, found.start + len(secret), "password" if len(secret) < _MIN_KEY_CHARACTERS else "key"
 
 
 def _may_hold_any(text: str) -> bool:

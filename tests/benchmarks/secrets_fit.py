@@ -2,13 +2,17 @@
 
 Nine writers who had not seen any rule wrote texts with secrets and honest ones that look alike; texts of this
 repository's tests are honest too (``data/secret_texts.xz``, packed so that no scanner takes it for a leak). Memories
-that real agents wrote, which hold none, are the rest. The figures that are printed are of texts that the weights had
-not seen, in turns (four parts). They count what rules and weights find together, as production does. The thresholds
-were chosen on those figures. Texts of a tenth writer, and a half of the first one's, are kept elsewhere and decide.
+that real agents wrote, which hold none, are the rest, with conversations about everyday things: what agents remember is
+not about code alone. Of LongMemEval's sessions one half is for that, and the other is not learned from. The figures
+that are printed are of texts that the weights had not seen, in turns (four parts). They count what rules and weights
+find together, as production does. The thresholds were chosen on those figures. Texts of a tenth writer, and a half of
+the first one's, are kept elsewhere and decide.
 """
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
 import lzma
 import random
@@ -35,10 +39,12 @@ from memento_tui.policy.secret_likelihood import (
 from memento_tui.policy.secrets import redact_text
 from tests.benchmarks.guarding import real_memories, unpacked_archive
 
-__all__ = ["Text", "fit", "texts"]
+__all__ = ["CONVERSATIONS", "Text", "conversations", "fit", "texts"]
 
 _TEXTS = Path(__file__).parent / "data" / "secret_texts.xz"
-_THRESHOLD, _DRAWN_THRESHOLD = 0.75, 2.75
+CONVERSATIONS = Path(__file__).parents[3] / "shared" / "data" / "retrieval" / "longmemeval_s_dev.jsonl.gz"
+_MOST_CONVERSATIONS = 700
+_THRESHOLD, _DRAWN_THRESHOLD = 0.5, 2.75
 _STRENGTH, _PARTS = 2.0, 4
 _ALWAYS = "always"
 """The feature that every word has."""
@@ -47,7 +53,10 @@ _FEWEST = 3
 _SMALLEST = 0.03
 """The smallest weight that is kept."""
 _FEWEST_TEXTS = 3
-"""In how many real memories, or in how many of the writers' texts, a common word stands."""
+"""In how many real memories, or in how many of the writers' texts, a common word stands.
+
+The words of conversations are none of these: people make passwords of such.
+"""
 _MOST_CHARACTERS = 4_000
 _COVERED = 0.6
 """The share of a word that lies in a secret, from which on the word is one."""
@@ -74,6 +83,21 @@ def texts() -> tuple[list[Text], list[Text]]:
     lines = map(json.loads, lzma.decompress(_TEXTS.read_bytes()).decode().splitlines())
     given = [Text(line["text"], tuple(line.get("secret", ()))) for line in lines]
     return [text for text in given if text.secrets], [text for text in given if not text.secrets]
+
+
+def conversations(*, seen: bool = True) -> list[Text]:
+    """Return the sessions of the half that weights are fitted on, or of the other, in an order that says nothing.
+
+    Those in which the rules find a secret are left out.
+    """
+    sessions: set[str] = set()
+    with gzip.open(CONVERSATIONS, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            for session in json.loads(line)["haystack_sessions"]:
+                sessions.add("\n".join(f"{turn['role']}: {turn['content']}" for turn in session))
+    digests = {hashlib.sha256(text.encode()).digest(): text for text in sessions}
+    half = [text for digest, text in sorted(digests.items()) if (digest[-1] % 2 == 0) == seen]
+    return [Text(text) for text in half if not redact_text(text, by_rules_alone=True)[1]]
 
 
 def example(text: Text, common: frozenset[str]) -> Example:
@@ -153,7 +177,7 @@ def _told(kinds: Mapping[str, Sequence[Example]], common: frozenset[str]) -> Non
                 counts[f"all {kind}"] += 1
                 counts[kind] += _is_clean(one, learned) if kind == "secrets" else bool(_found(one, learned))
     print(f"texts left without a secret: {counts['secrets'] / counts['all secrets']:.3f} of {counts['all secrets']}")
-    for kind in ("honest", "real"):
+    for kind in ("honest", "real", "everyday"):
         print(f"{kind} texts that lost a word: {counts[kind] / counts['all ' + kind]:.4f} of {counts['all ' + kind]}")
 
 
@@ -176,10 +200,14 @@ def main() -> None:
         if root is None:
             sys.exit("The memories of real agents are absent, and half of what there is to learn: nothing was fitted.")
         memories = [text for _, text in real_memories(root)]
+    if not CONVERSATIONS.is_file():
+        sys.exit("LongMemEval's conversations are absent: nothing was fitted.")
     common = common_words(memories) | common_words(map(_without_secrets, chain(*texts())))
     shuffled = random.Random(0)
     kinds: dict[str, list[Example]] = {}
-    for kind, given in zip(("secrets", "honest", "real"), (*texts(), [Text(text) for text in memories]), strict=True):
+    everyday = conversations()[:_MOST_CONVERSATIONS]
+    sources = (*texts(), [Text(text) for text in memories], everyday)
+    for kind, given in zip(("secrets", "honest", "real", "everyday"), sources, strict=True):
         read = example if kind == "secrets" else example_with_lines
         kinds[kind] = [read(text, common) for text in given]
         shuffled.shuffle(kinds[kind])

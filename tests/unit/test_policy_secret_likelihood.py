@@ -26,7 +26,7 @@ from memento_tui.policy.secret_likelihood import (
     words_of,
 )
 from memento_tui.policy.secrets import redact_text, secret_marker
-from tests.benchmarks.secrets_fit import texts
+from tests.benchmarks.secrets_fit import CONVERSATIONS, conversations, texts
 from tests.depth import examples
 
 
@@ -60,6 +60,24 @@ def test_a_password_that_people_chose_goes_whatever_the_sentence(text: str, secr
 )
 def test_honest_words_about_secrets_stay(text: str) -> None:
     assert redact_text(text) == (text, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "By the way, I've finally set up my 20-gallon aquarium with six platies.",
+        "The story follows a nurse who finds herself in 18th-century Scotland.",
+        "I need a soundbar to go with my new 40-inch TV.",
+    ],
+)
+def test_a_conversation_about_everyday_things_keeps_its_words(text: str) -> None:
+    assert redact_text(text) == (text, [])
+
+
+@pytest.mark.skipif(not CONVERSATIONS.is_file(), reason="LongMemEval's conversations are absent")
+def test_few_conversations_that_the_weights_have_not_seen_lose_a_word() -> None:
+    unseen = conversations(seen=False)[:200]
+    assert sum(any(likely_spans(one.text)) for one in unseen) <= 10
 
 
 @pytest.mark.parametrize(
