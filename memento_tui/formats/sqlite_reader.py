@@ -38,6 +38,8 @@ Row = dict[str, Any]
 @contextmanager
 def open_read_only(path: Path) -> Iterator[ForeignDatabase]:
     """Open a file for reading alone. Raises one of `DAMAGE`, as all that is asked of it may."""
+    if path.exists() and not path.is_file():  # a pipe would wait for its writer, for ever
+        raise sqlite3.DatabaseError("it is no regular file")
     # SQLite would put two files beside a database with a write-ahead log and leave them there; where nobody has it open
     # there is no log, and the file alone is all there is.
     immutable = int(_uses_wal(path) and not path.with_name(f"{path.name}-wal").exists())

@@ -18,6 +18,7 @@ from memento_tui.compat.protocol.workspaces import find_workspace_scope
 from memento_tui.config import load_config
 from memento_tui.encryption import noted_key
 from memento_tui.errors import DataDirectoryError, InvalidInput
+from memento_tui.formats.import_export import run_import
 from memento_tui.hooks.fallback import log_error
 from memento_tui.hooks.main import Arguments
 from memento_tui.hooks.settings import HookSettings, read_settings
@@ -248,3 +249,11 @@ def test_a_pipe_in_the_place_of_the_servers_key_is_said_to_be_none(workspace: Wo
     os.mkfifo(workspace.paths.http_key)
     with pytest.raises(DataDirectoryError, match="it is no regular file"):
         ApiKeys(workspace.settings, workspace.paths.http_key)
+
+
+@pytest.mark.parametrize("name", ["pipe", "pipe.db"])
+def test_a_pipe_that_is_named_outright_is_told_to_be_no_file(workspace: Workspace, tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    report = run_import(workspace, "protocol-sqlite", tmp_path / name)
+    assert (report.imported, len(report.refused)) == (0, 1)
+    assert "no regular file" in report.refused[0].reason or "not a regular file" in report.refused[0].reason
