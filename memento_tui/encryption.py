@@ -91,17 +91,19 @@ def noted_key(database: Path) -> str:
 
 
 def _beginning(file: Path | str) -> bytes:
-    """Return the first 16 bytes of a file; none where it is missing, a folder, or has a name that is not UTF-8."""
+    """Return the first 16 bytes of a file; none where it is missing, no file, or has a name that is not UTF-8."""
     import apsw  # noqa: PLC0415 - where nothing is opened it is not needed
 
     try:
+        if stat.S_ISFIFO(Path(file).stat().st_mode):  # to open it would wait for its writer
+            return b""
         # Read by SQLite, and not with `open`: to close a file takes away all locks that this process has on it.
         opened = apsw.VFSFile("unix", os.fspath(file), [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
         try:
             return opened.xRead(_NAME_BYTES, 0)
         finally:
             opened.xClose()
-    except (apsw.Error, ValueError):
+    except (apsw.Error, OSError, ValueError):
         return b""
 
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 NumberT = TypeVar("NumberT", np.int16, np.float32)
 
-MOST_RESIDENT = 100_000
-"""Vectors that are kept in memory at most, 77 MB of them; of a larger store none is, since an engine is to be small."""
+MOST_RESIDENT = 75_000
+"""Vectors that are kept in memory at most, 58 MB of them; of a larger store none is, since an engine is to be small."""
 
 _FIRST_ROWS = 64
 """Rows for which a namespace has room at first; each time that it is full it gets half as many again."""

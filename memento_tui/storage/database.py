@@ -269,6 +269,8 @@ class Database:
                     own.close()
 
     def _connect(self) -> Connection:
+        if self.path.is_fifo():  # to open it would wait for its writer
+            raise DataDirectoryError(f"{self.path} is a pipe. memento does not use the directory.", "Remove it.")
         if self.is_read_only:
             made = self._connect_without_writing()
             add_functions(made)

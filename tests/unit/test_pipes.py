@@ -107,6 +107,16 @@ def test_a_directory_whose_own_folders_are_links_is_refused_before_anything_is_w
     assert [path.relative_to(mine).as_posix() for path in mine.rglob("*")] == ["keyword", "keyword/paper.txt"]
 
 
+def test_a_pipe_in_the_place_of_the_database_is_refused_and_waited_for_by_nobody(data_dir: Path) -> None:
+    os.mkfifo(data_dir / "memento.db")
+    for read_only in (False, True):
+        with (
+            pytest.raises(DataDirectoryError, match=r"memento\.db is a pipe"),
+            Workspace(data_dir, read_only=read_only),
+        ):
+            pass
+
+
 def test_a_database_that_is_another_directorys_is_not_written_under_its_settings(
     data_dir: Path, tmp_path: Path
 ) -> None:
