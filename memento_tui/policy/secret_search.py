@@ -33,7 +33,7 @@ def find_secrets(text: str, *, by_weights: bool) -> list[SecretSpan]:
     return _without_public(found, text) if any(kind in _UNKNOWN_KINDS for _, _, kind in found) else found
 
 
-_UNKNOWN_KINDS = ("key", "password")
+_UNKNOWN_KINDS = ("key", "password", "code")
 """Kinds of what shows by its surroundings or its looks, and by no shape that a maker gave it."""
 _PUBLIC = re.compile(
     r"""(?x) \b h1:[A-Za-z0-9+/]{43}=                                   # the sum of a module in go.sum
@@ -44,6 +44,9 @@ _PUBLIC = re.compile(
     | \b [A-Za-z]{1,40}_[A-Za-z]{1,40}__[A-Za-z0-9]{5} \b             # a class of a CSS module
     | \b (?: ssh-(?:ed25519|rsa|dss) | ecdsa-sha2-nistp\d{3} ) (?= \s AAAA )
     | \b kid \b ["']?[ ]{0,2}[:=]?[ ]{0,2} ["']?[\w-]{20,48} (?![\w.-]) # which key of a JWKS
+    | \b [Pp]orts? (?: :?[ ] | = ) \d{2,5} \b
+        (?: (?: [ ]\([^()\n\d]{1,30}\) )? [ ]? (?: [,/&] | and\b ) [ ]? \d{2,5} \b ){0,12}
+    | :// (?: localhost | [\w-]{1,40} (?: \.[\w-]{1,40} ){1,6} ) : \d{2,5} (?! [\w@:] )
     | (?: \\[sSwWdDbB] (?: [*+?] | \{\d{1,3}(?:,\d{0,3})?\} ){0,2} ){1,8} (?!\w) # a part of a regular expression
     """,
     re.ASCII,

@@ -97,7 +97,8 @@ def _before_words(text: str, read: str, _mixed: list[str]) -> Iterator[SecretSpa
     for name in _NAMES:
         place = read.find(name)
         while place >= 0:
-            yield from _called(text, read, place + name.startswith("("))
+            if not read.startswith("passwordless", place):
+                yield from _called(text, read, place + name.startswith("("))
             place = read.find(name, place + len(name))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import string
 
 import pytest
@@ -144,6 +145,10 @@ PUBLIC = [
     "The key for authorized_keys: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIUocVewoaWQjtKtxSmHv9MNSl3Wx tom@laptop",
     "The JWKS has two entries, kid brKU-moR4fi3cnoJjpQA2IIzl0c is the current one",
     r"The rule (?i)password\s*[:=]\s*\S+ hits too much",
+    "Login: david@37signals.example (passwordless, by a link that the console of the app shows)",
+    r"The fixture starts the server against `Q:\code\Agent` (port 5000) and Vite (port 5173)",
+    "Login for tests. Default ports: 8081 (Engine API), 8090 (Sim API), 5219/7047 (UI), 5091 (auth, password reset)",
+    "Secrets: the auth API is `dotnet run` with ASPNETCORE_URLS=http://0.0.0.0:8090",
 ]
 
 
@@ -151,6 +156,17 @@ PUBLIC = [
 def test_what_stands_beside_something_public_is_no_less_a_secret(value: str) -> None:
     """Nobody hides a password behind a part of a regular expression or of an encrypted file."""
     assert value not in redact_text(f"ENC[AES256_GCM,data:x] and the password: {value}")[0]
+
+
+def test_what_stands_beside_a_port_is_no_less_a_secret() -> None:
+    for text in (
+        f"Port 8080, password {CHOSEN}",
+        "http://admin:48213@db.example:5432/x",
+        "PIN for the door: 4821 (port 22)",
+    ):
+        cleaned, found = redact_text(text)
+        assert found
+        assert not {CHOSEN, "48213", "4821"} & set(re.split(r"[ :@,]", cleaned)), cleaned
 
 
 @pytest.mark.parametrize(("sentence", "secret"), [*COMMANDS, *CODE, *PAIRS, *KEYS, *SENTENCES, *FORMS])
