@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memento_tui import machine_lists
 from memento_tui.config import Config, LanguageModelConfig
 from memento_tui.errors import DataDirectoryError, MementoError, NotAllowed
 from memento_tui.locations import agreements_location
-from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory, replace_file
 
 __all__ = [
     "Destination",
@@ -39,8 +38,8 @@ _WHAT_IS_SENT = {
     HUB: "shared memories, and the password of your login,",
 }
 
-_LOCK_SECONDS = 10.0
-"""Seconds that a change waits for one of another program."""
+_LIST = "the list of what you agreed to"
+"""The name of the list in a sentence."""
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,60}", re.ASCII)
 
@@ -154,7 +153,7 @@ def agree_by_typing(name: str, before: Config, now: Config) -> None:
 
 def agree_to(destination: Destination) -> None:
     """Note that the person agreed; the caller answers for that. Raises `DataDirectoryError`."""
-    with _locked():
+    with machine_lists.changing(_file(), _LIST):
         agreed = _read(_file())
         if destination not in agreed:
             _write([*agreed, destination])
@@ -162,34 +161,11 @@ def agree_to(destination: Destination) -> None:
 
 def withdraw_agreements() -> int:
     """Take back whatever was agreed to, and return how much that was. Raises `DataDirectoryError`."""
-    with _locked():
+    with machine_lists.changing(_file(), _LIST):
         agreed = _read(_file())
         if agreed:
             _write([])
     return len(agreed)
-
-
-@contextmanager
-def _locked() -> Iterator[None]:
-    """Keep other programs from changing the agreements for the length of a block. Raises `DataDirectoryError`."""
-    from filelock import FileLock, Timeout  # noqa: PLC0415 - who only reads them does without
-
-    file = _file()
-    lock = FileLock(file.with_suffix(".lock"), timeout=_LOCK_SECONDS, mode=PRIVATE_FILE_MODE)
-    try:
-        make_private_directory(file.parent)
-        lock.acquire()
-    except Timeout as error:
-        raise DataDirectoryError(
-            f"Another program has been changing what you agreed to, in {file}, for {_LOCK_SECONDS:.0f} seconds.",
-            "Wait for it to finish, then try again.",
-        ) from error
-    except OSError as error:
-        raise _not_written(file, error) from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _file() -> Path:
@@ -214,16 +190,5 @@ def _destination(held: Any) -> Destination:  # noqa: ANN401 - whatever stands in
 
 
 def _write(agreed: Sequence[Destination]) -> None:
-    file = _file()
-    try:
-        make_private_directory(file.parent)
-        content = json.dumps({"agreed": [one._asdict() for one in agreed]}, indent=1).encode()
-        replace_file(file, content, mode=PRIVATE_FILE_MODE)
-    except OSError as error:
-        raise _not_written(file, error) from error
-
-
-def _not_written(file: Path, error: OSError) -> DataDirectoryError:
-    return DataDirectoryError(
-        f"What you agreed to cannot be written to {file}: {error.strerror}.", "Check the directory and its disk."
-    )
+    content = json.dumps({"agreed": [one._asdict() for one in agreed]}, indent=1).encode()
+    machine_lists.write(_file(), _LIST, content)

@@ -13,12 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memento_tui import clock
+from memento_tui import clock, machine_lists
 from memento_tui.errors import AmbiguousId, DataDirectoryError, InvalidInput, NotFound, ReadOnlyMode
 from memento_tui.locations import data_location, known_workspaces_location
 from memento_tui.moments import format_moment
 from memento_tui.paths import DataPaths
-from memento_tui.private_files import PRIVATE_FILE_MODE, make_private_directory, replace_file
 
 __all__ = ["DEFAULT", "KnownWorkspace", "KnownWorkspaces", "chosen_directory", "note_opened"]
 
@@ -30,8 +29,8 @@ _MAX_KNOWN = 50
 
 _MAX_NAME_CHARACTERS = 40
 
-_LOCK_SECONDS = 10.0
-"""How long a change waits for another program's, which takes milliseconds."""
+_LIST = "the list of workspaces"
+"""The name of the list in a sentence."""
 
 
 class KnownWorkspace(NamedTuple):
@@ -147,37 +146,14 @@ class KnownWorkspaces:
     def _changing(self) -> Iterator[None]:
         if self._read_only:
             raise ReadOnlyMode
-        with _locked():
+        with machine_lists.changing(_file(), _LIST):
             yield
 
 
 def note_opened(path: Path) -> None:
     """Note that the app opened a directory. Never fails: where the list cannot be changed, it lacks this one."""
-    with suppress(DataDirectoryError), _locked():
+    with suppress(DataDirectoryError), machine_lists.changing(_file(), _LIST):
         _put(_whole(str(path)), "", opened=True)
-
-
-@contextmanager
-def _locked() -> Iterator[None]:
-    """Keep other programs from changing the list for the length of a block. Raises `DataDirectoryError`."""
-    from filelock import FileLock, Timeout  # noqa: PLC0415 - who only reads the list does without
-
-    file = _file()
-    lock = FileLock(file.with_suffix(".lock"), timeout=_LOCK_SECONDS, mode=PRIVATE_FILE_MODE)
-    try:
-        make_private_directory(file.parent)
-        lock.acquire()
-    except Timeout as error:
-        raise DataDirectoryError(
-            f"Another program has been changing the list of workspaces in {file} for {_LOCK_SECONDS:.0f} seconds.",
-            "Wait for it to finish, then try again.",
-        ) from error
-    except OSError as error:
-        raise _not_written(error) from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _put(path: str, name: str, *, opened: bool) -> KnownWorkspace:
@@ -239,23 +215,12 @@ def _known(held: Any) -> KnownWorkspace | None:  # noqa: ANN401 - whatever stand
 
 
 def _write(listed: _Listed) -> None:
-    file = _file()
     workspaces = [
         {"name": one.name, "path": one.path, "opened_at": format_moment(one.opened_at) if one.opened_at else None}
         for one in listed.workspaces
     ]
     held = {"workspaces": workspaces, "chosen": listed.chosen}
-    try:
-        make_private_directory(file.parent)
-        replace_file(file, json.dumps(held).encode())
-    except OSError as error:
-        raise _not_written(error) from error
-
-
-def _not_written(error: OSError) -> DataDirectoryError:
-    return DataDirectoryError(
-        f"The list of workspaces in {_file()} cannot be written: {error.strerror}.", "Check the directory and its disk."
-    )
+    machine_lists.write(_file(), _LIST, json.dumps(held).encode())
 
 
 def _check_name(name: str, path: str, listed: Sequence[KnownWorkspace]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from filelock import FileLock
 
 import memento_tui
-from memento_tui import known_workspaces
+from memento_tui import machine_lists
 from memento_tui.cli import command
 from memento_tui.cli.command import CliSession
 from memento_tui.errors import AmbiguousId, DataDirectoryError, InvalidInput, NotFound, ReadOnlyMode
@@ -125,7 +125,7 @@ def test_a_list_that_cannot_be_reached_does_not_keep_the_app_from_opening(tmp_pa
 def test_a_change_waits_for_that_of_another_program(
     tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(known_workspaces, "_LOCK_SECONDS", 0.0)
+    monkeypatch.setattr(machine_lists, "_LOCK_SECONDS", 0.0)
     state.parent.mkdir(parents=True)
     with FileLock(state.with_suffix(".lock")):
         note_opened(tmp_path / "one")
