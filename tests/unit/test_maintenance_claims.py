@@ -180,11 +180,6 @@ def test_a_change_that_both_report_in_the_same_words_is_no_update_of_one_by_the_
     assert "update" in [one.family for one in differences(sides[0], changed, 0.85)]
 
 
-def test_a_change_that_both_report_in_forms_of_one_word_is_no_update_of_one_by_the_other() -> None:
-    older = "The app is being migrated from UIKit to SwiftUI with a hybrid approach:"
-    assert not raises(older, "Hybrid approach migrating from UIKit to SwiftUI.", 0.9, title="SwiftUI Migration")
-
-
 @pytest.mark.parametrize("end", [", but it is back since Monday", " and later restored"])
 def test_a_removal_that_was_taken_back_contradicts_the_removal(end: str) -> None:
     said = "The login form was removed from the landing page"

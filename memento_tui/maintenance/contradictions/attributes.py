@@ -382,15 +382,14 @@ _TAKEN_BACK = frozenset(
 def reported_updates(pair: SentencePair) -> Iterator[Difference]:
     """Yield a difference where a sentence reports the present state of the other one's subject, which reports another.
 
-    Where both say in one word, in any of its forms, that something was removed, neither tells of a change since the
-    other, unless one says that it is back.
+    Where both say in the same words that something was removed, neither tells of a change since the other, unless one
+    says that it is back.
     """
     cues = [_cue_tokens(side) for side in (pair.first, pair.second)]
-    stems = [{token.stem for token in side.sentence.tokens} for side in (pair.second, pair.first)]
-    is_new = any(token.stem not in others for side, others in zip(cues, stems, strict=True) for token in side)
+    said = [[token.low for token in side] for side in cues]
     is_done = _is_done_since(pair)
     words = [{token.low for token in side.sentence.tokens} for side in (pair.first, pair.second)]
-    if not is_new and not is_done and not (any(cues) and (words[0] ^ words[1]) & _TAKEN_BACK):
+    if said[0] == said[1] and not is_done and not (said[0] and (words[0] ^ words[1]) & _TAKEN_BACK):
         return
     if pair.first.sentence.weights.keys() == pair.second.sentence.weights.keys():
         return
