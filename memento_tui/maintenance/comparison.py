@@ -23,7 +23,7 @@ _COMPARED_BY_WORDS_SETTING = "maintenance compared words up to"
 _COMPARED_BY_MEANING_SETTING = "maintenance compared meaning up to"
 
 _CONTRADICTION_STEPS = frozenset({"contradictions", "denials"})
-"""Those of `ON_REQUEST` that ask for contradictions; the second takes what longer texts deny, too."""
+"""The steps that look for contradictions and run on request; the second reads denials in longer texts too."""
 
 _COMPARISON_PAGE = 200
 """Changes whose memories are compared between two looks at whether the run is to end."""

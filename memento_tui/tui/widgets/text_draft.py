@@ -1,4 +1,4 @@
-"""What a person edits: the fields of a form, the text of a record, the messages of its editor. Imports no text area."""
+"""The draft of a text that a person edits, fields of a form, and messages of an editor. Imports no text area."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ _MOST_DECIDED = 8
 
 
 class QueueItemStory(RecordStory[FocusedItem]):
-    """What a person would look up before a decision."""
+    """The history, the earlier decisions and the session that a person checks before they decide."""
 
     def read(self, workspace: Workspace, record: FocusedItem) -> Sequence[StoryPart]:
         """Return the history of its sides, what was decided about its writer, and what else its session wrote."""
