@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import stat
 import zlib
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ import msgspec
 
 from memento_tui.errors import InvalidInput
 from memento_tui.formats.base import Refused
+from memento_tui.regular_files import open_regular
 
 __all__ = [
     "GZIP_MAGIC",
@@ -164,8 +164,8 @@ def count_files(root: Path, suffix: str, *, hidden: bool = False) -> int:
 
 
 def open_source(source: SourceFile) -> BinaryIO:
-    """Open a file that `walk_files` yielded, unless it is a link by now; a pipe is not waited for. Raises `OSError`."""
-    return os.fdopen(os.open(source.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
+    """Open a file that `walk_files` yielded. Raises `OSError` where it is a link, a pipe or a folder by now."""
+    return os.fdopen(open_regular(source.path, os.O_RDONLY | os.O_NOFOLLOW), "rb")
 
 
 def load_file(source: SourceFile, limit: int) -> LoadedFile | Refused:
@@ -173,8 +173,6 @@ def load_file(source: SourceFile, limit: int) -> LoadedFile | Refused:
     try:
         with open_source(source) as stream:
             status = os.fstat(stream.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                return Refused(source.name, 0, "is not a regular file")
             if status.st_size > limit:
                 return Refused(source.name, 0, f"is {status.st_size:,} bytes long; the limit is {limit:,}")
             data = stream.read(limit + 1)

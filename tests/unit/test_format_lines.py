@@ -114,6 +114,12 @@ def test_a_file_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
     assert found == [Refused("gone.jsonl", 0, "cannot be read: No such file or directory")]
 
 
+def test_a_pipe_in_the_place_of_a_file_is_neither_waited_for_nor_refused_without_a_reason(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.jsonl")
+    found = list(read_objects(SourceFile(str(tmp_path / "a.jsonl"), "a.jsonl"), "id"))
+    assert found == [Refused("a.jsonl", 0, "cannot be read: it is no regular file")]
+
+
 def test_lines_are_counted_across_files_with_and_without_a_last_line_break(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"{}\n{}\n")
     (tmp_path / "b.jsonl").write_bytes(b"{}\n{}")

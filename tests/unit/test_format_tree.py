@@ -98,7 +98,7 @@ def test_a_pipe_with_a_notes_name_is_refused_and_not_waited_for(tmp_path: Path) 
     os.mkfifo(tmp_path / "pipe.md")
     assert [one.reason for one in refusals(tmp_path)] == ["is not a regular file"]
     assert load_file(SourceFile(str(tmp_path / "pipe.md"), "pipe.md"), 10) == Refused(
-        "pipe.md", 0, "is not a regular file"
+        "pipe.md", 0, "cannot be read: it is no regular file"
     )
 
 
