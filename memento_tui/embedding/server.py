@@ -62,8 +62,11 @@ _CONCURRENT_SEARCHES = 4
 _BYTES_BESIDE_RESULTS = 1_000
 """Bytes that an answer may take beside its list of results."""
 
-_LOCK_SECONDS = 5.0
-"""How long to wait for an engine that is just leaving."""
+_LOCK_SECONDS = 0.2
+"""How long to wait for an engine that is just leaving, or that does not answer yet, until it is asked again."""
+
+_LOCK_ATTEMPTS = 25
+"""How often it is waited for and asked."""
 
 _DISMISSAL_SECONDS = 1.0
 """How long an engine of another version may take to say that it leaves."""
@@ -435,11 +438,7 @@ def run_engine(paths: DataPaths, make_hooks: MakeHookResponder) -> int:
         if (key_id := paths.key_id) and not is_unlocked(key_id):
             raise LockedWorkspace(paths.database, key_id)
         lock = FileLock(paths.engine_lock, mode=PRIVATE_FILE_MODE)
-        if _is_at_work(paths):
-            return 0
-        try:
-            lock.acquire(timeout=_LOCK_SECONDS)
-        except Timeout:
+        if not _take_lock(paths, lock):
             return 0
         _open_log(paths.engine_log)
         _serve_until_stopped(paths, make_hooks)
@@ -448,6 +447,17 @@ def run_engine(paths: DataPaths, make_hooks: MakeHookResponder) -> int:
         return error.exit_code
     lock.release()
     return 0
+
+
+def _take_lock(paths: DataPaths, lock: FileLock) -> bool:
+    """Take the lock of the directory's engine; return whether it was free in time, and no other is there to stay."""
+    for _ in range(_LOCK_ATTEMPTS):
+        if _is_at_work(paths):
+            return False
+        with contextlib.suppress(Timeout):
+            lock.acquire(timeout=_LOCK_SECONDS)
+            return True
+    return False
 
 
 def _is_at_work(paths: DataPaths) -> bool:
