@@ -1,6 +1,6 @@
 # make run        opens the sample workspace in the terminal app
-# make test       passes every test
-# make test-deep  tries each property on ten times as many examples
+# make test       passes the tests, but for those that go over whole corpora or play for long
+# make test-deep  passes these, and tries each property on ten times as many examples
 # Each makes the environment first if it is missing or out of date: `make run` what the app needs, and the rest, which
 # searching by meaning needs, is installed behind it; all others everything.
 
@@ -21,14 +21,14 @@ run: $(LIGHT)
 	@$(BIN)/memento --data-dir $(SAMPLE)
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m 'not deep'
 
-# DEEP: the files with the properties; SEED: what the examples are drawn from, to see the same ones again.
-DEEP = $(shell grep -rlE '@given|RuleBasedStateMachine' tests --include='test_*.py')
+# DEEP: the files or folders to look into; SEED: what the examples are drawn from, to see the same ones again.
+DEEP = tests
 SEED =
 
 test-deep: $(INSTALLED)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --hypothesis-profile=deep \
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m 'deep or property' --hypothesis-profile=deep \
 		$(if $(SEED),--hypothesis-seed=$(SEED)) $(DEEP)
 
 # SEED: what is typed; SECONDS: for how long, or BURSTS: how many bursts of it.

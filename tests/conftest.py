@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 from xdist.remote import Producer
 
 import memento_tui
@@ -47,7 +47,7 @@ for name in ("NO_COLOR", "FORCE_COLOR", "MEMENTO_HOME", "MEMENTO_TOKEN", *_HOST_
     os.environ.pop(name.partition("=")[0], None)
 
 # A shared machine may stall at any moment, which is no fault of what is tested.
-# "fast" is for every run; "deep" for make test-deep, and for a part of each run of .ci/run.
+# "fast" is for every run; "deep" for make test-deep, of which each run of .ci/run takes a part.
 settings.register_profile("fast", deadline=None, print_blob=True, max_examples=25, derandomize=True)
 settings.register_profile("deep", settings.get_profile("fast"), max_examples=250, derandomize=False)
 settings.load_profile("fast")
@@ -84,6 +84,13 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesInTurn | None:
     """Let the workers take the long files first, where each takes whole files."""
     return FilesInTurn(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the properties, which ``make test-deep`` asks for together with the tests that are marked as deep."""
+    for item in items:
+        if is_hypothesis_test(getattr(item, "obj", None)) or hasattr(getattr(item, "cls", None), "settings"):
+            item.add_marker(pytest.mark.property)
 
 
 def pytest_collection_finish() -> None:

@@ -84,6 +84,7 @@ def check_everywhere(machines: Sequence[Machine], written: Mapping[str, str]) ->
     assert all(state == states[0] for state in states)
 
 
+@pytest.mark.deep
 def test_machines_and_hub_are_killed_in_mid_work_and_nothing_is_lost_or_doubled(
     machine: MakeMachine, postgres: PostgresServer, address: str
 ) -> None:

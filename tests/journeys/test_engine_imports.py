@@ -41,6 +41,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.deep
 def test_a_model_is_loaded_without_what_embedding_never_uses_and_whoever_needs_that_gets_it() -> None:
     ended = subprocess.run(  # noqa: S603 - this test's own program
         [sys.executable, "-c", _LOAD], capture_output=True, text=True, check=True

@@ -60,6 +60,7 @@ def test_the_former_vectors_answer_until_all_are_made_anew(tmp_path: Path, fille
         until(lambda: not house.paths.former_semantic_index.exists(), "the former vectors are deleted")
 
 
+@pytest.mark.deep
 def test_what_was_embedded_before_an_engine_ended_is_kept(tmp_path: Path, filled: list[Memory]) -> None:
     longer = HeldModel(tmp_path / "longer", dimension=512, allowed=0)
     with EngineHouse(tmp_path / "data") as house:
@@ -75,6 +76,7 @@ def test_what_was_embedded_before_an_engine_ended_is_kept(tmp_path: Path, filled
         assert house.search("number 4711")[0] == added[0].id
 
 
+@pytest.mark.deep
 def test_going_back_to_the_model_before_needs_no_embedding(tmp_path: Path, filled: list[Memory]) -> None:
     longer = HeldModel(tmp_path / "longer", dimension=512, allowed=0)
     with EngineHouse(tmp_path / "data") as house:
@@ -88,6 +90,7 @@ def test_going_back_to_the_model_before_needs_no_embedding(tmp_path: Path, fille
         until(lambda: not house.paths.former_semantic_index.exists(), "the vectors of the other model are deleted")
 
 
+@pytest.mark.deep
 def test_a_former_model_whose_folder_is_gone_is_done_without(tmp_path: Path) -> None:
     first, second = HeldModel(tmp_path / "first", dimension=256), HeldModel(tmp_path / "second", dimension=512)
     with EngineHouse(tmp_path / "data", first.config) as house:
@@ -113,6 +116,7 @@ def test_a_configured_model_is_found_again_by_its_folder(tmp_path: Path) -> None
         assert house.search("number 7")[0] == memories[7].id
 
 
+@pytest.mark.deep
 def test_a_purge_takes_the_vectors_out_of_both(tmp_path: Path, filled: list[Memory]) -> None:
     import lancedb  # noqa: PLC0415 - it takes a second to import
 

@@ -80,7 +80,9 @@ def attack(client: Client, ids: list[str]) -> set[int]:
     return statuses
 
 
-@pytest.mark.parametrize("preset", ["open", "guarded", "strict"])
+@pytest.mark.parametrize(
+    "preset", ["guarded", pytest.param("open", marks=pytest.mark.deep), pytest.param("strict", marks=pytest.mark.deep)]
+)
 def test_whatever_an_agent_sends_to_any_route_decides_nothing(tmp_path: Path, preset: str) -> None:
     data_dir = tmp_path / "data"
     waiting_room(data_dir)

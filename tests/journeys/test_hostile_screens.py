@@ -156,6 +156,7 @@ def _keys(place: str) -> Iterator[str]:
             yield command.keys.split(",")[0]
 
 
+@pytest.mark.deep
 def test_nothing_that_an_agent_wrote_acts_on_the_terminal_from_any_screen(
     hostile: Path, harmless: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

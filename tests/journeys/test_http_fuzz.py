@@ -104,6 +104,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpProcess]:
         yield process
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("method", "path"), [route[:2] for route in ROUTES], ids=lambda part: part.replace("/", " "))
 @settings(max_examples=examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(part=_TEXTS, parameters=_PARAMETERS, body=_BODIES, workspace=_HEADERS)

@@ -181,6 +181,7 @@ def test_a_person_searches_and_approves_in_the_browser(data_dir: Path, workspace
         browser.shows("memento")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (1440, 900)], ids=["phone", "desk"])
 def test_a_window_of_a_phone_and_one_of_a_desk_are_filled_and_nothing_lies_beside_them(
     data_dir: Path, workspace: Workspace, width: int, height: int

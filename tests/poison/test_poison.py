@@ -20,6 +20,8 @@ SEED = 20261122
 SAMPLE = Size(cases=10, questions=3)
 HONEST_SAMPLE = 40
 
+pytestmark = pytest.mark.deep
+
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outcome]:

@@ -9,6 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,6 +61,7 @@ def test_the_patterns_are_found() -> None:
     assert {"BEGIN ", "Private-Lines: "} <= {text.lstrip("-") for text in _beginnings()}
 
 
+@pytest.mark.deep
 @given(st.lists(st.deferred(lambda: st.sampled_from(_beginnings())), min_size=6, max_size=6), st.sampled_from(_PARTS))
 @settings(max_examples=examples(24))
 def test_what_follows_the_beginning_of_a_secret_takes_steps_in_proportion(texts: list[str], part: str) -> None:

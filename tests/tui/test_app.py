@@ -70,6 +70,7 @@ async def test_a_click_on_a_tab_shows_its_section(filled: Path) -> None:
         await app.until(lambda: app.app.section.SCOPE == "skips", "the skips are shown")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 140])
 @pytest.mark.parametrize("section", ["review", "health"])
 async def test_the_data_directory_never_runs_into_the_tabs(filled: Path, width: int, section: str) -> None:
@@ -241,6 +242,7 @@ async def test_an_undo_that_a_later_entry_stands_in_the_way_of_says_where_that_i
         assert "Undo entry" in app.told
 
 
+@pytest.mark.deep
 async def test_sections_views_and_dialogs_that_were_left_leave_nothing_behind(filled: Path) -> None:
     async with opened(filled) as app:
 

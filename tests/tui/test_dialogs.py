@@ -79,6 +79,7 @@ async def test_a_dialog_says_how_it_is_left_and_escape_leaves_it_without_a_chang
             assert after.activity.head() == head
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("section", OPENED_BY)
 async def test_every_button_of_a_dialog_is_whole_and_in_view_on_a_small_screen(everywhere: Path, section: str) -> None:
     async with opened(everywhere, SMALL[0], start=section) as driver:

@@ -54,6 +54,7 @@ async def burst(driver: Driver, keys: str) -> None:
     await driver.pilot.pause()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("keys", [*OPENING_HABITS, "lol\x1b", "s\x1bs\x1b", "7w27\x1b"])
 async def test_a_burst_of_keys_that_opens_and_leaves_views_and_editors_ends_nothing(data: Path, keys: str) -> None:
     async with opened(data) as driver:

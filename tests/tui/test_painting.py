@@ -152,6 +152,7 @@ async def test_the_containers_of_a_section_paint_nothing(data_dir: Path, workspa
             assert framed.render_lines(Region(0, 0, framed.outer_size.width, 1))[0].text.startswith("╭")
 
 
+@pytest.mark.deep
 async def test_going_about_leaves_no_widget_timer_or_listener_behind(data_dir: Path, workspace: Workspace) -> None:
     workspace.remember("The cache is warmed at night.")
 

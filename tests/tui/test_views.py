@@ -328,6 +328,7 @@ async def test_without_saved_searches_the_list_says_how_to_save_one(filled: Path
         assert driver.memories.filter == ""
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("size", [(120, 36), (100, 30), (80, 24), (40, 12)])
 @pytest.mark.parametrize("key", ["h", "o", "l", "w", "f"])
 async def test_a_view_ends_within_the_section_whatever_the_terminal_holds(

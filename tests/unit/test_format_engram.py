@@ -334,6 +334,7 @@ def test_records_without_a_usable_name_get_one_and_two_never_share_it(home: Home
     assert counts(run_import(workspace, "engram", home.root)) == (0, 0, 4, 0)
 
 
+@pytest.mark.deep
 @pytest.mark.real_data
 def test_real_chunks_are_taken_whole_and_return_to_the_byte(
     workspace: Workspace, real_data: Path, tmp_path: Path

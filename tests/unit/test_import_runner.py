@@ -526,6 +526,7 @@ def test_an_import_is_indexed_before_it_ends_so_that_no_search_waits_for_it(
     assert len(workspace.search("alpha", limit=5).results) == 5
 
 
+@pytest.mark.deep
 def test_the_relations_of_a_large_source_come_and_go_with_it(workspace: Workspace, tmp_path: Path) -> None:
     def write(step: int) -> None:
         lines = [{"id": f"m{n}", "content": f"text {n}", "relations": [f"m{n - step}"]} for n in range(1100)]
@@ -594,6 +595,7 @@ READ_ELSEWHERE = {(format_name, place) for format_name, place, _, _ in REAL} | {
 """Folders that a test of their own reads as what they are, twice as here; the last is that of `test_format_engram`."""
 
 
+@pytest.mark.deep
 @pytest.mark.real_data
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_every_real_folder_read_as_any_format_is_taken_or_refused_in_words(
@@ -615,6 +617,7 @@ def test_every_real_folder_read_as_any_format_is_taken_or_refused_in_words(
     assert workspace._store.journal.verify() is None
 
 
+@pytest.mark.deep
 @pytest.mark.real_data
 def test_real_folders_are_taken_whole_and_only_once_live_side_by_side_and_are_taken_back_one_by_one(
     workspace: Workspace, real_data: Path

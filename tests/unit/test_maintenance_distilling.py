@@ -689,6 +689,7 @@ def test_nothing_inside_injected_blocks_reaches_a_candidate(
     assert distill(read(path)[0], now=NOW) == []
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "text",
     [
@@ -720,6 +721,7 @@ def test_any_one_thing_is_read_in_steps_in_proportion_to_its_length(text: str) -
     grows_in_proportion(read, 3_200 if text == "\u201c" else 800)
 
 
+@pytest.mark.deep
 def test_a_long_transcript_is_distilled_in_bounded_memory() -> None:
     chance = random.Random(7)  # noqa: S311 - a fixed seed is the point
 

@@ -199,6 +199,7 @@ def test_any_answer_is_judged_without_a_fault(answer: str, source: str) -> None:
     assert problem == "" or problem.endswith(".")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("unit", ["a", "1", "a.", "`", "<think ", "ok, ", "a ", "二", "ア", "--", "a/", "1,111", "Z"])
 def test_the_steps_of_a_hostile_answer_and_source_are_in_proportion_to_their_length(unit: str) -> None:
     answer = (unit * 600)[:600] + "."

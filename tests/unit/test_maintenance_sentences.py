@@ -194,6 +194,7 @@ def test_a_text_that_ends_within_a_sentence_is_not_ended(text: str) -> None:
     assert not ends_like_a_sentence(text)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "unit",
     [

@@ -370,6 +370,7 @@ def test_a_rule_says_what_it_looks_for_and_weighs_less_than_certainty(rule: Inje
     assert 0 < rule.weight < 1
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("rule", INJECTION_RULES, ids=lambda rule: rule.name)
 @settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
@@ -520,6 +521,7 @@ def test_a_long_quote_ends_with_a_whole_word() -> None:
     assert re.fullmatch(r".*\b", sign.quote)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "part",
     [
@@ -555,6 +557,7 @@ def test_an_order_is_decoded_wherever_its_block_stands() -> None:
     assert suspicion_of(" ".join([plain] * 50 + [ENCODED])).score >= SUSPICIOUS_SCORE
 
 
+@pytest.mark.deep
 @pytest.mark.real_data
 def test_of_the_memories_that_real_agents_wrote_fewer_than_one_in_a_hundred_waits(real_data: Path) -> None:
     memories = [text for _place, text in real_memories(real_data)]

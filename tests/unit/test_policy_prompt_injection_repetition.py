@@ -39,11 +39,13 @@ def _check(rule: InjectionRule, parts: list[str]) -> None:
             assert twice <= _MOST_GROWTH * once + _FEW_STEPS, (beginning, part, once, twice)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("rule", INJECTION_RULES, ids=lambda rule: rule.name)
 def test_a_repetition_within_an_order_takes_few_steps(rule: InjectionRule) -> None:
     _check(rule, _PARTS)
 
 
+@pytest.mark.deep
 def test_a_repetition_within_an_order_takes_few_steps_in_any_language() -> None:
     for rule, _parts in language_rules():
         _check(rule, ["_", " "])

@@ -35,6 +35,7 @@ def cases() -> list[SecretCase]:
     return [case for seed in (11, 12) for case in secret_cases(seed)]
 
 
+@pytest.mark.deep
 def test_nearly_every_made_secret_is_removed_whole_and_so_it_is_in_each_family(cases: list[SecretCase]) -> None:
     made: Counter[str] = Counter()
     removed: Counter[str] = Counter()
@@ -152,6 +153,7 @@ def test_keys_and_values_of_a_payload_are_screened_whatever_their_names() -> Non
     assert GITHUB not in str(redact_record(proposal)[0])
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "part",
     [

@@ -74,6 +74,7 @@ def test_a_conversation_about_everyday_things_keeps_its_words(text: str) -> None
     assert redact_text(text) == (text, [])
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not CONVERSATIONS.is_file(), reason="LongMemEval's conversations are absent")
 def test_few_conversations_that_the_weights_have_not_seen_lose_a_word() -> None:
     unseen = conversations(seen=False)[:200]

@@ -230,6 +230,7 @@ def test_an_honest_text_that_looks_alike_keeps_every_word(text: str) -> None:
     assert redact_text(text) == (text, [])
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "part",
     [

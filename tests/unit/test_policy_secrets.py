@@ -198,6 +198,7 @@ def test_the_cheap_tests_that_come_first_never_hide_a_secret(text: str) -> None:
     assert sorted(secret_search._secret_spans(text)) == sorted(secret_search._secret_spans(text, gated=False))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("rule", TOKEN_RULES, ids=lambda rule: rule.pattern.pattern[:30])
 @settings(max_examples=examples(30), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
@@ -244,6 +245,7 @@ def test_whatever_a_finder_begins_with_holds_what_its_cheap_test_looks_for(name:
     assert any(word in match[0] for word in words)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "part",
     [
@@ -403,6 +405,7 @@ def test_no_removal_says_what_the_secret_was(content: str, value: str) -> None:
     assert all(removal.kind in str(clean) for removal in removals)
 
 
+@pytest.mark.deep
 @pytest.mark.real_data
 def test_in_the_public_memories_that_real_agents_wrote_no_secret_is_imagined(real_data: Path) -> None:
     assert [place for place, text in real_memories(real_data) if redact_text(text)[1]] == []

@@ -96,6 +96,7 @@ def test_one_line_of_words_is_a_paragraph(text: str) -> None:
     assert kinds(text) == [("paragraph", [text.strip()])]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "unit", ["`", "> ", "- ", "[", "|", "# ", "[a]: b\n", "|a|\n|-|\n", "<a\n", "<!--\n", " - a\n", "a\n=\n"]
 )
