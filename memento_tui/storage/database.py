@@ -164,6 +164,7 @@ class Database:
         self._before_migration = before_migration
         self._progress = progress
         self._noted_entry = 0
+        self._noting = threading.Lock()
         self.after_entry: Callable[[Connection, int], object] = lambda _connection, _before: None
         """Called after each write that made a journal entry, with the number of the entry before it."""
         self._local = threading.local()
@@ -188,12 +189,20 @@ class Database:
         """Note beside the database what its newest entry is; see `storage.last_known`."""
         if not self._is_copy and not self.is_read_only:
             with self.translated():
-                self._noted_entry = note_last_known(self.path, self.connection, self._noted_entry)
+                self._note_entry(self.connection)
+
+    def _note_entry(self, connection: Connection) -> tuple[int, int]:
+        """Note the newest entry; return the number of the one noted before, and its own: none twice."""
+        with self._noting:
+            before = self._noted_entry
+            self._noted_entry = note_last_known(self.path, connection, before)
+            return before, self._noted_entry
 
     def forget_last_known(self) -> None:
         """Let another state be put in place of this one. Raises `OSError`."""
-        forget_last_known(self.path)
-        self._noted_entry = 0
+        with self._noting:
+            forget_last_known(self.path)
+            self._noted_entry = 0
 
     def _is_there(self) -> bool:
         try:
@@ -433,9 +442,8 @@ class Database:
     def _commit(self, connection: Connection) -> None:
         connection.execute("COMMIT")
         if not self._is_copy:
-            before = self._noted_entry
-            self._noted_entry = note_last_known(self.path, connection, before)
-            if self._noted_entry != before:
+            before, noted = self._note_entry(connection)
+            if noted != before:
                 self.after_entry(connection, before)
 
     @contextmanager

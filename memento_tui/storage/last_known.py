@@ -65,17 +65,21 @@ def read_last_known(database: Path) -> LastKnown | None:
 def note_last_known(database: Path, connection: Connection, noted: int = 0) -> int:
     """Note the newest entry of a database, unless it is entry ``noted``; return its number.
 
+    Others write too, and one that is held here may note its entry after they noted theirs. So it looks again after
+    it wrote, until the note is the newest entry: no lock, which a suspended program would keep from everybody.
+
     The write is acknowledged already: where the file cannot be written, it stays behind. Where the database is no
     longer there, because its directory was moved, nothing is made.
     """
-    newest = connection.execute(_NEWEST_KNOWN).fetchone()
-    if newest is None or newest[0] == noted or not database.exists():
-        return noted
-    try:
-        _write(database, LastKnown(newest[2], newest[0], newest[1].hex()[:16]), connection.key_id)
-    except OSError:
-        return noted
-    return int(newest[0])
+    while newest := connection.execute(_NEWEST_KNOWN).fetchone():
+        if newest[0] == noted or not database.exists():
+            break
+        try:
+            _write(database, LastKnown(newest[2], newest[0], newest[1].hex()[:16]), connection.key_id)
+        except OSError:
+            break
+        noted = int(newest[0])
+    return noted
 
 
 def note_key(database: Path, key_id: str) -> None:

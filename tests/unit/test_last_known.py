@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import memento_tui
 from memento_tui.api import Workspace
 from memento_tui.errors import LostData
 from memento_tui.paths import DataPaths
+from memento_tui.storage import last_known
 from memento_tui.storage.hook_store import HookStore, LostDatabase
 from memento_tui.storage.last_known import last_known_file, read_last_known
 from tests.made import without_engine
@@ -138,3 +140,60 @@ def test_a_database_without_a_note_is_opened_and_noted(workspace: Workspace) -> 
         noted = read_last_known(workspace.paths.database)
     assert noted is not None
     assert noted.entry == 1
+
+
+def before_the_note(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
+    """Let something happen after the next write was committed, and before it is noted."""
+    write, coming = last_known._write, [happens]
+
+    def held(*given: object) -> None:
+        if coming:
+            coming.pop()()
+        write(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(last_known, "_write", held)
+
+
+def test_whoever_is_held_between_a_write_and_its_note_leaves_the_note_of_the_newest_entry(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with memento_tui.open(workspace.paths.root) as other:
+        before_the_note(monkeypatch, lambda: other.remember("two"))
+        workspace.remember("one")
+    noted = read_last_known(workspace.paths.database)
+    assert noted is not None
+    assert (noted.entry, noted.hash) == (2, workspace._store.journal.mark(2))
+
+
+def test_a_restore_while_a_write_is_noted_leaves_the_note_of_what_was_restored(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace.remember("one")
+    with memento_tui.open(workspace.paths.root) as other:
+        made = other.backups.make()
+        workspace.remember("two")
+        workspace.remember("three")
+        before_the_note(monkeypatch, lambda: other.backups.restore(made.name))
+        workspace.remember("four")
+    noted = read_last_known(workspace.paths.database)
+    assert noted is not None
+    assert (noted.entry, noted.hash) == (2, workspace._store.journal.mark(2))
+
+
+def test_each_entry_is_told_of_once_however_many_threads_write(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database, told = workspace._store.database, list[int]()
+    database.after_entry = lambda _connection, before: told.append(before)
+    other = threading.Thread(target=workspace.remember, args=("two",))
+
+    def write_beside() -> None:
+        other.start()
+        while workspace._store.journal.head() < 2:
+            pass
+
+    before_the_note(monkeypatch, write_beside)
+    workspace.remember("one")
+    other.join()
+    assert told == [0]
+    assert database._noted_entry == 2
