@@ -475,6 +475,10 @@ class Workspace:
         """
         return self.search_engine.search(query, mode=mode, limit=limit, among=among, wait=wait, now=now or clock.now())
 
+    def catch_up(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Bring the keyword index up to date, as each search does first. Raises `DataDirectoryError`."""
+        self.search_engine.keyword.catch_up(progress)
+
     def history(self, memory_id: str) -> Sequence[Revision[Memory]]:
         """Return every version of a memory, newest first. Raises `NotFound`."""
         found: Sequence[Revision[Memory]] = self._store.journal.history(Memory, memory_id)

@@ -272,7 +272,7 @@ def show_item(id: str, *, around: bool) -> None:  # noqa: A002 - its name in the
 def _context_of(workspace: Workspace, item: PendingProposal | ContradictionWithSides) -> tuple[dict[str, Any], str]:
     from memento_tui.api.review_context import similar_memories, transcript_excerpt  # noqa: PLC0415 - seldom needed
 
-    workspace.search_engine.keyword.catch_up()
+    workspace.catch_up()
     similar, excerpt = similar_memories(workspace, item), transcript_excerpt(item)
     lines = []
     if excerpt is not None:

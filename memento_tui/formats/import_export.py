@@ -301,7 +301,7 @@ def run_import(
 def _index(workspace: Workspace, progress: Progress | None) -> None:
     """Bring the keyword index up to date; where that cannot be done now, the first search does it and says why."""
     with suppress(DataDirectoryError):
-        workspace.search_engine.keyword.catch_up(None if progress is None else partial(progress, "Indexing"))
+        workspace.catch_up(None if progress is None else partial(progress, "Indexing"))
 
 
 _UNSIGNED = (

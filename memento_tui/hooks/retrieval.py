@@ -29,19 +29,13 @@ from memento_tui.search.ranking import (
     clears_floor,
 )
 from memento_tui.search.scoring import calibrated_relevance
-from memento_tui.storage.hook_store import HookStore, ItemRow, MemoryRow, ShownMemory, SkipRow
+from memento_tui.storage.hook_store import HookStore, MemoryRow
 from memento_tui.text.conditions import is_about_another, numbered_things, of_other_places
 from memento_tui.text.keywords import FEWEST_WORDS, is_filler, is_name, prompt_parts
 from memento_tui.text.terms import STOP_WORDS, terms
 
 __all__ = [
-    "HookStore",
-    "ItemRow",
     "Nearest",
-    "RetrievedMemory",
-    "SessionScope",
-    "ShownMemory",
-    "SkipRow",
     "memories_for_file",
     "memories_for_prompt",
     "memories_naming_file",

@@ -76,7 +76,7 @@ def main() -> int:
     try:
         if options.index:
             with Workspace(paths.root, actor="agent", channel="hook", create=False) as workspace:
-                workspace.search_engine.keyword.catch_up()
+                workspace.catch_up()
         elif options.code:
             check_code_of_project(paths, options.cwd)
         else:

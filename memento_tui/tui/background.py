@@ -77,7 +77,7 @@ class BackgroundWork:
         """Open the indexes before the first search."""
         app = self._app
         try:
-            app.workspace.search_engine.keyword.catch_up()
+            app.workspace.catch_up()
             self._start_engine()
             self._start_maintenance()
             self._start_hub_worker()

@@ -10,7 +10,8 @@ from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.hooks.events import context_for_call
 from memento_tui.hooks.host_events import parse_call
-from memento_tui.hooks.retrieval import SessionScope, memories_for_prompt, up_to_date_index
+from memento_tui.hooks.retrieval import memories_for_prompt, up_to_date_index
+from memento_tui.hooks.scope import SessionScope
 from memento_tui.hooks.settings import HookSettings
 from memento_tui.paths import DataPaths
 from memento_tui.storage.hook_store import HookStore

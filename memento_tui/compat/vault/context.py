@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 
@@ -29,21 +28,11 @@ from memento_tui.compat.vault.notes import (
     slug_of_namespace,
 )
 from memento_tui.hooks.formatting import estimate_tokens
-from memento_tui.hooks.retrieval import (
-    HookStore,
-    ItemRow,
-    RetrievedMemory,
-    SessionScope,
-    ShownMemory,
-    SkipRow,
-    memories_for_prompt,
-    memories_naming_file,
-)
-from memento_tui.hooks.settings import read_settings
+from memento_tui.hooks.requested import ItemRow, RequestedContext, ShownMemory, SkipRow
+from memento_tui.hooks.scope import RetrievedMemory, SessionScope
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory
 from memento_tui.operations.relations import contradictions_among, labels_of
-from memento_tui.search.prompt_index import PromptIndex
 from memento_tui.text.fence import fenced, one_line, quoted_id
 from memento_tui.text.keywords import content_words
 from memento_tui.text.labels import bracketed, entry_labels
@@ -74,7 +63,7 @@ def _list_marks(row: ItemRow | SkipRow) -> str:
 
 def _context_result(
     workspace: Workspace,
-    store: HookStore,
+    known: RequestedContext,
     source: str,
     heading: str,
     findings: Sequence[RetrievedMemory],
@@ -110,7 +99,7 @@ def _context_result(
     told_lines = [(line, retrieved[place], notes[place]) for line, place in shown if place is not None]
     notes = [note for _, _, note in told_lines]
     session = str(about.get("session_id") or workspace.author.session)
-    store.record_shown(
+    known.record_shown(
         session,
         [
             ShownMemory(finding.memory, rank, finding.score, estimate_tokens(line), finding.why)
@@ -168,7 +157,6 @@ _MIN_FILE_SCORE = 0.6
 
 A path has few words, and a wrong note would come up at every read.
 """
-_MAX_CANDIDATES = 12
 _MAX_NOTES = 3
 _MIN_WORDS = 2
 _READING_TOOLS = frozenset({"read", "read_file", "view"})
@@ -201,11 +189,10 @@ class ContextTools:
         about["project_slug"] = slug
         if slug == UNKNOWN_PROJECT:
             return _empty_context("briefing", "unknown-project", about)
-        with _open_hook_store(workspace) as store:
-            findings = _essentials(workspace, store, scope)[:_MAX_NOTES]
-            items = [item for item in store.items() if scope.concerns(item.namespace)]
-            skips = [skip for skip in store.skips() if scope.concerns(skip.namespace)]
-            return _context_result(workspace, store, "briefing", f"Known about {slug}:", findings, about, items, skips)
+        with RequestedContext(workspace) as known:
+            findings = known.essentials(scope)[:_MAX_NOTES]
+            items, skips = known.items(scope), known.skips(scope)
+            return _context_result(workspace, known, "briefing", f"Known about {slug}:", findings, about, items, skips)
 
     def memento_recall(
         self, ctx: Context, prompt: str, cwd: str = "", session_id: str = ""
@@ -218,11 +205,11 @@ class ContextTools:
         if len(content_words(prompt)) < _MIN_WORDS:
             return _empty_context("recall", "low-signal-prompt", about)
         scope = _session_scope(workspace, cwd, session_id)
-        with _open_hook_store(workspace) as store:
-            findings = _notes_for_text(workspace, store, prompt, scope)
-            if not findings and _notes_for_text(workspace, store, prompt, scope._replace(session="")):
+        with RequestedContext(workspace) as known:
+            findings = known.about_text(prompt, scope)
+            if not findings and known.about_text(prompt, scope._replace(session="")):
                 return _empty_context("recall", "duplicate", about)
-            return _context_result(workspace, store, "recall", "Notes that may apply:", findings, about)
+            return _context_result(workspace, known, "recall", "Notes that may apply:", findings, about)
 
     def memento_tool_context(
         self,
@@ -243,16 +230,11 @@ class ContextTools:
         if _GENERATED_FOLDERS & set(path.parts):
             return _empty_context("tool-context", "skipped-path", about)
         scope = _session_scope(workspace, cwd, session_id)
-        with _open_hook_store(workspace) as store:
-            findings = _notes_for_file(workspace, store, path, scope)
-            if not findings and _notes_for_file(workspace, store, path, scope._replace(session="")):
+        with RequestedContext(workspace) as known:
+            findings = _notes_for_file(known, path, scope)
+            if not findings and _notes_for_file(known, path, scope._replace(session="")):
                 return _empty_context("tool-context", "duplicate", about)
-            return _context_result(workspace, store, "tool-context", f"Notes about {path.name}:", findings, about)
-
-
-def _open_hook_store(workspace: Workspace) -> closing[HookStore]:
-    workspace.search_engine.keyword.catch_up()
-    return closing(HookStore(workspace.paths.database))
+            return _context_result(workspace, known, "tool-context", f"Notes about {path.name}:", findings, about)
 
 
 def _session_scope(workspace: Workspace, cwd: str, session: str) -> SessionScope:
@@ -260,26 +242,13 @@ def _session_scope(workspace: Workspace, cwd: str, session: str) -> SessionScope
     return SessionScope(session, namespace, (namespace.lower(),))
 
 
-def _notes_for_text(
-    workspace: Workspace, store: HookStore, text: str, scope: SessionScope, lowest: float = 0.0
-) -> list[RetrievedMemory]:
-    """Return the notes that a text is about, by the threshold of the hooks or a higher one."""
-    settings = read_settings(workspace.paths.config)
-    settings = settings._replace(threshold=max(settings.threshold, lowest))
-    return memories_for_prompt(store, PromptIndex(workspace.paths.keyword_index), text, scope, settings, clock.now())
-
-
-def _notes_for_file(
-    workspace: Workspace, store: HookStore, path: PurePosixPath, scope: SessionScope
-) -> list[RetrievedMemory]:
+def _notes_for_file(known: RequestedContext, path: PurePosixPath, scope: SessionScope) -> list[RetrievedMemory]:
     """Return the notes that name a file, then those that its name's words find."""
     ends = PurePosixPath(*path.parts[-3:]).as_posix().lstrip("/")
-    naming_it = memories_naming_file(store, PromptIndex(workspace.paths.keyword_index), ends, scope)
     words = _subject_words(path)
-    by_words = (
-        _notes_for_text(workspace, store, " ".join(words), scope, _MIN_FILE_SCORE) if len(words) >= _MIN_WORDS else []
-    )
-    return list({finding.memory.id: finding for finding in [*naming_it, *by_words]}.values())[:_MAX_NOTES]
+    by_words = known.about_text(" ".join(words), scope, _MIN_FILE_SCORE) if len(words) >= _MIN_WORDS else []
+    found = [*known.naming_file(ends, scope), *by_words]
+    return list({finding.memory.id: finding for finding in found}.values())[:_MAX_NOTES]
 
 
 def _subject_words(path: PurePosixPath) -> list[str]:
@@ -290,21 +259,3 @@ def _subject_words(path: PurePosixPath) -> list[str]:
         if len(words) >= _MIN_WORDS:
             break
     return list(words)
-
-
-def _essentials(workspace: Workspace, store: HookStore, scope: SessionScope) -> list[RetrievedMemory]:
-    """Return the essential memories that concern a project, then the latest about it."""
-    recent = (
-        workspace.list(f'ns:"{scope.namespace}"', limit=_MAX_CANDIDATES).items
-        if _is_plain_namespace(scope.namespace)
-        else []
-    )
-    essentials = {memory.id: memory for memory in store.essentials() if scope.concerns(memory.namespace)}
-    rows = essentials | store.memories([memory.id for memory in recent if memory.id not in essentials])
-    shown, replaced = store.already_shown(scope.session) if scope.session else {}, store.superseded(rows)
-    unshown = [row for name, row in rows.items() if name not in replaced and shown.get(name, 0) < row.version]
-    return [RetrievedMemory(row, 1.0, {}, frozenset()) for row in unshown]
-
-
-def _is_plain_namespace(namespace: str) -> bool:
-    return '"' not in namespace and "," not in namespace
