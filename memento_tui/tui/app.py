@@ -40,8 +40,7 @@ from memento_tui.tui.own import own_entries
 from memento_tui.tui.palette import LegibleDim, legible
 from memento_tui.tui.section import ErrorBoundary, Section, active_scopes, in_thread, reportable_error, scope_owner
 from memento_tui.tui.sections.catalogue import make_section
-from memento_tui.tui.terminal_driver import TerminalDriver
-from memento_tui.tui.terminal_filter import TerminalFilter
+from memento_tui.tui.terminal import TerminalDriver, TerminalFilter
 from memento_tui.tui.undo import UndoRunner
 from memento_tui.tui.widgets.bars import KeyBar, StatusLine, TopBar
 from memento_tui.tui.widgets.frames import MainScreen, SwitcherFrame

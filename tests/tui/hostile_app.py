@@ -13,7 +13,7 @@ from textual.filter import LineFilter
 from textual.widgets import Input, Label, Markdown, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
-from memento_tui.tui.terminal_filter import TerminalFilter
+from memento_tui.tui.terminal import TerminalFilter
 
 CLIPBOARD = "\x1b]52;c;aG9zdGlsZQ==\x07"
 CLEAR = "\x1b[2J\x1b[31337z"

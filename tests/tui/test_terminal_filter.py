@@ -16,7 +16,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.widget import Widget
 
-from memento_tui.tui.terminal_filter import TerminalFilter
+from memento_tui.tui.terminal import TerminalFilter
 from tests.tui.hostile_app import CLEAR, CLIPBOARD, HOSTILE, HostileApp
 
 PROJECT = Path(__file__).parents[2]

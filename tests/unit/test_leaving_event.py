@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from memento_tui.tui.terminal_driver import LeavingEvent
+from memento_tui.tui.terminal import LeavingEvent
 
 _LEFT = """
 import threading
-from memento_tui.tui.terminal_driver import LeavingEvent
+from memento_tui.tui.terminal import LeavingEvent
 
 leaving = LeavingEvent()
 

@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from memento_tui.tui.terminal_driver import TerminalDriver
+from memento_tui.tui.terminal import TerminalDriver
 
 
 class Recorded(TerminalDriver):
