@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from memento_tui.cli import timers as timer_command
+from memento_tui.cli.timers import nightly_timer, run_system_commands
 from memento_tui.errors import InvalidInput
-from memento_tui.hosts.timers import nightly_timer, run_system_commands
 from tests.unit.cli_program import Program, without_engine
 
 ODD = Path('/srv/100% mine/$HOME "quoted"')
