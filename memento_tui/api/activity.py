@@ -418,9 +418,9 @@ class ActivityLog:
         """Return some exposures by their ids, newest first."""
         return self._store.exposures.page(ExposureFilter(ids=tuple(ids)), 0, len(ids))
 
-    def sessions_told(self, memory_ids: Sequence[str], *, since: datetime) -> dict[str, int]:
+    def sessions_shown(self, memory_ids: Sequence[str], *, since: datetime) -> dict[str, int]:
         """Return in how many sessions each memory was shown from a moment on; those shown in none are left out."""
-        return self._store.exposures.sessions_told(memory_ids, since)
+        return self._store.exposures.sessions_shown(memory_ids, since)
 
     def session(self, name: str) -> SessionTotals | None:
         """Return the totals of one session's exposures, or ``None`` where it was shown nothing."""

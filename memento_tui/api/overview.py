@@ -31,7 +31,7 @@ __all__ = [
     "HealthFinding",
     "InboxCount",
     "Overview",
-    "RecentlyTold",
+    "RecentExposures",
     "RecordCounts",
     "agent_changes",
     "agent_totals_since",
@@ -46,7 +46,7 @@ __all__ = [
     "mark_seen",
     "next_decisions",
     "overview",
-    "recently_told",
+    "recent_exposures",
     "record_counts",
 ]
 
@@ -72,7 +72,7 @@ _LATE_MAINTENANCE = timedelta(days=7)
 _MAX_LISTED = 24
 """Records that each list of the overview holds."""
 
-_TOLD_SPAN = timedelta(days=1)
+_EXPOSURE_SPAN = timedelta(days=1)
 
 
 class InboxCount(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +120,7 @@ class ExpiringSoon(msgspec.Struct, frozen=True, kw_only=True):
     """The skips, and the first of the memories, the first to end first."""
 
 
-class RecentlyTold(msgspec.Struct, frozen=True, kw_only=True):
+class RecentExposures(msgspec.Struct, frozen=True, kw_only=True):
     """The memories that agents were told in the last 24 hours."""
 
     total: PeriodUse
@@ -145,7 +145,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     next: Sequence[InboxItem]
     """The first of the inbox, the riskiest first."""
     in_work: Sequence[WorkingItem]
-    told: RecentlyTold
+    told: RecentExposures
     since_looked: AgentTotals
     days: Sequence[DayCount]
     statuses: dict[str, int]
@@ -163,7 +163,7 @@ def overview(workspace: Workspace, now: datetime) -> Overview:
         waiting=inbox_counts(workspace),
         next=next_decisions(workspace),
         in_work=in_work(workspace),
-        told=recently_told(workspace, now),
+        told=recent_exposures(workspace, now),
         since_looked=workspace.activity.totals_since_last_seen(),
         days=daily_counts(workspace, now),
         statuses=statistics.statuses(),
@@ -196,10 +196,10 @@ def in_work(workspace: Workspace) -> Sequence[WorkingItem]:
     return workspace.items.list(status="active")[:_MAX_LISTED]
 
 
-def recently_told(workspace: Workspace, now: datetime) -> RecentlyTold:
+def recent_exposures(workspace: Workspace, now: datetime) -> RecentExposures:
     """Return what agents were told in the last 24 hours."""
-    since = now - _TOLD_SPAN
-    return RecentlyTold(
+    since = now - _EXPOSURE_SPAN
+    return RecentExposures(
         total=workspace._store.use.total(since),
         latest=workspace.activity.exposures(ActivityQuery(since=since), limit=_MAX_LISTED)[0],
     )

@@ -184,7 +184,7 @@ def _passages(
 ) -> dict[str, list[OutsidePassage]]:
     """Return the passages of a session's transcript, and of those of its sub-agents."""
     found = outside_passages(texts, read_transcript(transcript, on_problem=lambda _: None, whole=True), project)
-    said = _said_by_person(transcript)
+    said = _turns_of_person(transcript)
     for path in _subagent_files(transcript):
         try:
             turns = read_transcript(path, on_problem=lambda _: None, whole=True)
@@ -204,7 +204,7 @@ def _subagent_files(transcript: Path) -> list[Path]:
     return [path for _, path in sorted(found, reverse=True)[:_MAX_SUBAGENT_FILES]]
 
 
-def _said_by_person(transcript: Path) -> list[Turn]:
+def _turns_of_person(transcript: Path) -> list[Turn]:
     return [turn for turn in read_transcript(transcript, on_problem=lambda _: None) if turn.role == "user"]
 
 

@@ -242,15 +242,15 @@ def links_of(workspace: Workspace, memory_id: str) -> Sequence[MemoryLink]:
     """Return the links of a memory: the contradictions first, then its relations in the order they were drawn."""
     store = workspace._store
     relations: Sequence[Relation] = store.memories.relations_of(memory_id)
-    disputes = workspace.contradictions.around([memory_id])
+    contradictions = workspace.contradictions.around([memory_id])
     ends = [relation.dst if relation.src == memory_id else relation.src for relation in relations]
     memories = store.memories.get_many(ends)
     lost = store.journal.purged("memory", [end for end in ends if end not in memories])
     links = []
-    for dispute in disputes:
-        found = dispute.contradiction
+    for pair in contradictions:
+        found = pair.contradiction
         one_is_older = found.older == memory_id
-        other, end = (dispute.newer, found.newer) if one_is_older else (dispute.older, found.older)
+        other, end = (pair.newer, found.newer) if one_is_older else (pair.older, found.older)
         links.append(_make_link(found.id, "in conflict with", "contradiction", "both", end, found.why, other, lost))
     for relation, end in zip(relations, ends, strict=True):
         direction: LinkDirection = "out" if relation.src == memory_id else "in"

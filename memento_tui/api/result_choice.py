@@ -17,7 +17,7 @@ from memento_tui.search.ranking import HIGHEST_FACTOR, LEAST_SHARE_TO_REPLACE
 from memento_tui.search.scoring import diversify, largest_share_of_kind
 from memento_tui.storage.memory_queries import WeighedMemory
 
-__all__ = ["CandidateReader", "ChosenResult", "choose_results", "without_told_sources"]
+__all__ = ["CandidateReader", "ChosenResult", "choose_results", "without_summarized_sources"]
 
 _HIGHEST_FACTOR = HIGHEST_FACTOR * (1 + 1e-9)
 """The bound of the life factor, and room for rounding."""
@@ -66,16 +66,16 @@ def choose_results(
     life: Callable[[WeighedMemory, bool], DecayFactor],
     limit: int,
     *,
-    tells_sources: bool = False,
+    with_sources: bool = False,
     shares: bool = False,
 ) -> list[ChosenResult]:
     """Return the ``limit`` best candidates, best first.
 
     ``matches`` has the score of each candidate before its life counts, 0 to 1; ``life`` returns the factor of one, told
-    whether another takes its place. With ``tells_sources`` what was consolidated is returned beside its summary; with
+    whether another takes its place. With ``with_sources`` what was consolidated is returned beside its summary; with
     ``shares`` one writer has half of the results at most where others answer nearly as well.
     """
-    choice = _Choice(matches, reader, life, tells_sources=tells_sources)
+    choice = _Choice(matches, reader, life, with_sources=with_sources)
     names = sorted(matches, key=lambda name: -matches[name])
     done = max(_READ_AT_FIRST * limit, _LEAST_READ_AT_FIRST)
     choice.read(names[:done])
@@ -104,12 +104,12 @@ class _Choice:
         reader: CandidateReader,
         life: Callable[[WeighedMemory, bool], DecayFactor],
         *,
-        tells_sources: bool,
+        with_sources: bool,
     ) -> None:
         self._matches = matches
         self._reader = reader
         self._life = life
-        self._tells_sources = tells_sources
+        self._with_sources = with_sources
         self.rows: dict[str, WeighedMemory] = {}
         self.successors: dict[str, Collection[str]] = {}
         self._lives: dict[str, DecayFactor] = {}
@@ -130,8 +130,8 @@ class _Choice:
     def ordered(self) -> list[tuple[str, float]]:
         """Return what was read and may be told, with scores, best first."""
         scores = self._scores
-        if not self._tells_sources:
-            scores = {name: scores[name] for name in without_told_sources(self.rows, self.successors)}
+        if not self._with_sources:
+            scores = {name: scores[name] for name in without_summarized_sources(self.rows, self.successors)}
         return rank_below_successors(scores, self.successors)
 
     def result(self, name: str, score: float) -> ChosenResult:
@@ -172,7 +172,7 @@ def _limited_writers(
     return reader.writers([name for name, _ in near if rows[name].stability == "draft"])
 
 
-def without_told_sources(
+def without_summarized_sources(
     memories: Mapping[str, MemoryT], successors: Mapping[str, Collection[str]]
 ) -> dict[str, MemoryT]:
     """Return the memories without the consolidated ones whose summary is among them: it says the same."""

@@ -298,7 +298,7 @@ class ContradictionQueue:
     ) -> tuple[list[ContradictionWithSides], str | None]:
         """Return contradictions with both sides, and the next page's cursor; postponed ones once they are due."""
         found, following = self._store.contradictions.page(at=clock.now(), resolved=resolved, after=after, limit=limit)
-        return list(self._disputes(found)), following
+        return list(self._with_sides(found)), following
 
     def count(self) -> int:
         """Return how many wait for a person now."""
@@ -307,17 +307,17 @@ class ContradictionQueue:
     def get(self, contradiction_id: str) -> ContradictionWithSides:
         """Return a contradiction by its id or a unique beginning of it. Raises `NotFound` or `AmbiguousId`."""
         found = self._store.get(Contradiction, self._store.resolve("contradiction", contradiction_id))
-        return self._disputes([found])[0]
+        return self._with_sides([found])[0]
 
     def around(self, ids: Sequence[str]) -> Sequence[ContradictionWithSides]:
         """Return the unresolved contradictions that have one of the memories as a side, surest first."""
-        return self._disputes(self._store.contradictions.around(ids)) if ids else []
+        return self._with_sides(self._store.contradictions.around(ids)) if ids else []
 
     def kept_both(self, ids: Sequence[str]) -> Sequence[tuple[str, str]]:
         """Return the pairs of some memories that the person let stand side by side, each with its condition."""
         return self._store.contradictions.kept_both(ids) if ids else []
 
-    def _disputes(self, found: Sequence[Contradiction]) -> Sequence[ContradictionWithSides]:
+    def _with_sides(self, found: Sequence[Contradiction]) -> Sequence[ContradictionWithSides]:
         sides = self._store.memories.get_many([side for one in found for side in (one.older, one.newer)])
         return [ContradictionWithSides(one, sides.get(one.older), sides.get(one.newer)) for one in found]
 

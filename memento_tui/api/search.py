@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
-from memento_tui.api.result_choice import choose_results, without_told_sources
+from memento_tui.api.result_choice import choose_results, without_summarized_sources
 from memento_tui.config import Config
 from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
 from memento_tui.model import Memory
@@ -326,7 +326,7 @@ class SearchEngine:
                 _StoredCandidates(self._store, tree),
                 life,
                 limit,
-                tells_sources=bool(filters_on(query.filter, "status")),
+                with_sources=bool(filters_on(query.filter, "status")),
                 shares=self._shares,
             )
             memories = self._store.memories.get_many([one.id for one in chosen])
@@ -351,7 +351,7 @@ class SearchEngine:
             found = {memory.id: memory for memory in page.items}
             successors = self._store.memories.successors([m.id for m in page.items if m.status == "consolidated"])
             told = self._store.memories.get_many([name for names in successors.values() for name in names], tree)
-            left = without_told_sources({**told, **found}, successors)
+            left = without_summarized_sources({**told, **found}, successors)
             listed += [memory for name, memory in found.items() if name in left]
             after = page.next
             if after is None:

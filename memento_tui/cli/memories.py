@@ -45,7 +45,7 @@ from memento_tui.model.memory import RELATION_TYPES
 from memento_tui.model.validation import to_plain
 from memento_tui.text.labels import OtherSide, bracketed, caution_labels, condition_labels, source_in_words
 
-__all__ = ["as_told", "commands", "contradicting", "memory_rows", "open_past"]
+__all__ = ["commands", "contradicting", "memory_rows", "open_past", "with_verifier_names"]
 
 if TYPE_CHECKING:
     from memento_tui.api import ChangeOutcome, Workspace
@@ -124,7 +124,7 @@ def _status_word(memory: Memory, now: datetime) -> str:
     return "pinned" if memory.pinned else memory.status
 
 
-def as_told(workspace: Workspace, memories: Sequence[Memory]) -> Sequence[Memory]:
+def with_verifier_names(workspace: Workspace, memories: Sequence[Memory]) -> Sequence[Memory]:
     """Return memories as a person or a program is told of them: who verified each is named."""
     if all(memory.verified_at is None for memory in memories):
         return memories
@@ -212,7 +212,7 @@ def list_memories(filter: tuple[str, ...], after: str | None, limit: int, at: st
             page = workspace.list(query, after=after, limit=limit)
             against = contradicting(workspace, [memory.id for memory in page.items])
         members = workspace.activity.members("memory", [memory.id for memory in page.items])
-        told = as_told(workspace, page.items)
+        told = with_verifier_names(workspace, page.items)
     emit(
         lambda: {
             "items": [{**to_plain(memory), "contradicts": against.get(memory.id, [])} for memory in told],
@@ -249,11 +249,11 @@ def show(id: str, *, raw: bool, life: bool, at: str | None) -> None:  # noqa: A0
         with open_workspace() as workspace, open_past(workspace, at) as past:
             memory = past.get(id)
             against = past.contradicting([memory.id]).get(memory.id, ())
-            (memory,) = as_told(workspace, [memory])
+            (memory,) = with_verifier_names(workspace, [memory])
             _emit_memory(memory, past.related(memory.id), against, raw=raw)
         return
     with open_workspace() as workspace:
-        (memory,) = as_told(workspace, [workspace.get(id)])
+        (memory,) = with_verifier_names(workspace, [workspace.get(id)])
         relations = workspace.related(memory.id)
         against = contradicting(workspace, [memory.id]).get(memory.id, [])
         decay = workspace.config.maintenance.decay
@@ -341,7 +341,7 @@ def edit(id: str, base_version: int | None, **options: Any) -> None:  # noqa: A0
             outcome = workspace.update(memory.id, base_version=base_version, **changes)
         else:
             outcome = _edit_in_editor(workspace, memory, base_version or memory.version)
-        (told,) = as_told(workspace, [outcome.memory])
+        (told,) = with_verifier_names(workspace, [outcome.memory])
     emit({**to_plain(told), "outcome": outcome.status}, lambda: safe(_edit_outcome_text(outcome, memory)))
 
 

@@ -9,7 +9,7 @@ import click
 
 from memento_tui import clock
 from memento_tui.cli.command import command, group, open_workspace
-from memento_tui.cli.memories import as_told, contradicting, open_past
+from memento_tui.cli.memories import contradicting, open_past, with_verifier_names
 from memento_tui.cli.options import past_moment
 from memento_tui.cli.output import bold, emit, note, safe, table
 from memento_tui.cli.record_completion import complete_ids
@@ -72,7 +72,7 @@ def search(
         answer = workspace.search(" ".join(query), mode=mode, limit=limit, wait=wait)
         ids = [hit.id for hit in answer.results]
         against = contradicting(workspace, ids)
-        told = as_told(workspace, [hit.memory for hit in answer.results])
+        told = with_verifier_names(workspace, [hit.memory for hit in answer.results])
         meaning_counts = mode != "keyword" and workspace.config.engine.enabled and parse(" ".join(query)).words
     for sentence in (answer.notice, *answer.problems, _lack_of_meaning(answer) if meaning_counts else ""):
         if sentence:
@@ -94,7 +94,7 @@ def _search_past(query: str, limit: int, at: str) -> None:
     with open_workspace() as workspace, open_past(workspace, at) as past:
         answer = past.search(query, limit=limit)
         against = past.contradicting([hit.memory.id for hit in answer.hits])
-        told = as_told(workspace, [hit.memory for hit in answer.hits])
+        told = with_verifier_names(workspace, [hit.memory for hit in answer.hits])
         entry = past.entry
     for sentence in answer.problems:
         note(sentence)

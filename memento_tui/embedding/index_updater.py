@@ -20,8 +20,8 @@ from memento_tui.embedding.engine_state import EngineState, ModelLock
 from memento_tui.embedding.models import Embedder
 from memento_tui.embedding.vector_index import (
     LAYOUT_VERSION,
-    IndexState,
     VectorIndex,
+    VectorIndexState,
     indexed_facts,
     is_indexed,
     stored_state,
@@ -196,7 +196,7 @@ class IndexUpdater:
         self._commits = 0 if self._index.is_optimized() else 1
         release()
 
-    def _carry(self, ids: Sequence[str], state: IndexState | None) -> None:
+    def _carry(self, ids: Sequence[str], state: VectorIndexState | None) -> None:
         memories = {name: memory for name, memory in self._store.memories.get_many(ids).items() if is_indexed(memory)}
         stored = self._index.snapshot().rows(ids) if ids else {}
         rows: list[dict[str, Any]] = []
@@ -365,7 +365,7 @@ def _set_aside(paths: DataPaths, present: str) -> None:
             directory.replace(kept)
 
 
-def _model_of(state: IndexState) -> Embedder | None:
+def _model_of(state: VectorIndexState) -> Embedder | None:
     """Load the model that made an index; ``None`` where its folder is gone or holds another one."""
     source = state.source
     folder = Path(source.folder) if source.folder else get_model_path()

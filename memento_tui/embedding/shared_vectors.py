@@ -28,7 +28,7 @@ from memento_tui.storage.hub_state import HubMembership, membership_of
 from memento_tui.storage.journal import HUB_CHANNEL
 from memento_tui.storage.store import Store
 
-__all__ = ["Compaction", "SharedVectors", "Text", "VectorExchange", "compact_shared_vectors"]
+__all__ = ["SharedVectors", "Text", "VectorCompaction", "VectorExchange", "compact_shared_vectors"]
 
 if TYPE_CHECKING:
     from memento_tui.embedding.models import Vectors
@@ -62,7 +62,7 @@ _PURGE_SETTING = "shared vectors reflect purge of hub "
 _log = logging.getLogger(__name__)
 
 
-class Compaction(NamedTuple):
+class VectorCompaction(NamedTuple):
     """How many files and vectors the tables of a workspace have, before and after they were compacted."""
 
     files_before: int
@@ -142,7 +142,7 @@ def _connect(address: str) -> Any:  # noqa: ANN401 - LanceDB has no types
     return lancedb.connect(address, storage_options=_OPTIONS)
 
 
-def compact_shared_vectors(address: str, workspace: str) -> Compaction:
+def compact_shared_vectors(address: str, workspace: str) -> VectorCompaction:
     """Join the small files of a workspace's tables, one of each model, and drop old versions.
 
     Nobody else may do so meanwhile; others may find and put. Raises whatever LanceDB raises, which is any type, and
@@ -158,7 +158,7 @@ def compact_shared_vectors(address: str, workspace: str) -> Compaction:
             table.checkout_latest()
             files += _files_of(table)
             vectors += table.count_rows()
-    return Compaction(before, files, vectors)
+    return VectorCompaction(before, files, vectors)
 
 
 def _files_of(table: Any) -> int:  # noqa: ANN401 - LanceDB has no types

@@ -36,9 +36,9 @@ __all__ = [
     "STATUSES_NOT_INDEXED",
     "VECTOR_COLUMNS",
     "IndexSnapshot",
-    "IndexState",
     "ModelSource",
     "VectorIndex",
+    "VectorIndexState",
     "indexed_facts",
     "is_indexed",
     "open_finished_index",
@@ -151,7 +151,7 @@ PACKAGED_MODEL = ModelSource()
 """The model that comes with memento."""
 
 
-class IndexState(msgspec.Struct, frozen=True):
+class VectorIndexState(msgspec.Struct, frozen=True):
     """The store, the model and the journal entry that an index reflects."""
 
     layout: int
@@ -183,7 +183,7 @@ class IndexSnapshot:
 
     table: Any
     schema: Any
-    state: IndexState
+    state: VectorIndexState
 
     def count(self) -> int:
         """Return how many memories the index holds."""
@@ -293,7 +293,7 @@ class VectorIndex:
     ) -> None:
         self._directory = directory
         self._dimension = dimension
-        self._empty_state = IndexState(LAYOUT_VERSION, store, model, source=source, facts=FACTS_VERSION)
+        self._empty_state = VectorIndexState(LAYOUT_VERSION, store, model, source=source, facts=FACTS_VERSION)
         self._schema = _schema(dimension)
         # The table and its state change in one assignment: a reader never has the one without the other.
         self._current = self._open()
@@ -324,7 +324,7 @@ class VectorIndex:
         self._resident = resident
 
     @property
-    def state(self) -> IndexState:
+    def state(self) -> VectorIndexState:
         """The state that the index reflects."""
         return self._current.state
 
@@ -390,7 +390,7 @@ class VectorIndex:
         *,
         search_vectors: Sequence[Vectors] | None = None,
         gone: Sequence[str] = (),
-        state: IndexState | None = None,
+        state: VectorIndexState | None = None,
     ) -> None:
         """Write rows with their vectors, remove those of ``gone``, and record the new state with the same commit.
 
@@ -429,7 +429,7 @@ class VectorIndex:
         rows: Sequence[dict[str, Any]],
         vectors: Sequence[Vectors],
         search_vectors: Sequence[Vectors],
-        state: IndexState | None,
+        state: VectorIndexState | None,
     ) -> None:
         all_rows = list(rows)
         columns = dict(zip(VECTOR_COLUMNS, ([*vectors], [*search_vectors]), strict=True))
@@ -493,7 +493,7 @@ def open_finished_index(directory: Path) -> IndexSnapshot | None:
         return None
 
 
-def stored_state(directory: Path) -> IndexState | None:
+def stored_state(directory: Path) -> VectorIndexState | None:
     """Return the state of the index in a directory; ``None`` where none can be read."""
     try:
         return _read_state(lancedb.connect(directory).open_table(_TABLE))
@@ -502,9 +502,9 @@ def stored_state(directory: Path) -> IndexState | None:
         return None
 
 
-def _read_state(table: Any) -> IndexState:  # noqa: ANN401 - LanceDB has no types
+def _read_state(table: Any) -> VectorIndexState:  # noqa: ANN401 - LanceDB has no types
     found = table.search().where(one_of("id", [STATE_ROW_ID])).select(["state"]).limit(1).to_arrow().to_pylist()
-    return msgspec.json.decode(found[0]["state"], type=IndexState)
+    return msgspec.json.decode(found[0]["state"], type=VectorIndexState)
 
 
 def remove_vectors(directory: Path, ids: Sequence[str]) -> None:
@@ -571,5 +571,5 @@ def _schema(dimension: int) -> Any:  # noqa: ANN401 - pyarrow has no types
     )
 
 
-def _state_row(state: IndexState) -> dict[str, Any]:
+def _state_row(state: VectorIndexState) -> dict[str, Any]:
     return {"id": STATE_ROW_ID, "state": msgspec.json.encode(state).decode()}

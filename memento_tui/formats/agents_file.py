@@ -127,7 +127,7 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
                 yield found
                 continue
             fields, is_rule = found.fields, found.kept.rule_kind is not None
-            said = _rule_said(found) if is_rule else None
+            said = _rule_text(found) if is_rule else None
             text = (fields["namespace"], fields["kind"], found.names, fields["content"], said)
             nth = in_this_file[text] = in_this_file.get(text, 0) + 1
             same.setdefault((*text, nth), []).append(found)
@@ -137,7 +137,7 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
         yield _record(*places)
 
 
-def _rule_said(found: _Found) -> str:
+def _rule_text(found: _Found) -> str:
     """Return what a rule says besides its text: its title, unless that is its file's name, and where it holds."""
     left_out = {"content", "created_at", *(["title"] if found.kept.title else [])}
     return repr(sorted((name, value) for name, value in found.fields.items() if name not in left_out))

@@ -177,7 +177,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 
     It returns the memory itself where it holds nothing of that.
     """
-    tells_drafts: bool = True
+    exports_drafts: bool = True
     """Whether a draft of an agent may go where an import of the format put the memory; not where hosts obey files."""
     loses: Callable[[ExportRecord, ExportRecord], Collection[str]] = lambda _written, _read: ()
     """Takes a record that was exported, and the record that was read; returns the fields that may differ only because

@@ -43,8 +43,8 @@ __all__ = [
     "INDEX_FILE",
     "KIND_OF_TYPE",
     "MAX_SECTION_LEVEL",
+    "ClaudeStatement",
     "IndexEntry",
-    "Statement",
     "count",
     "memory_folders",
     "parse_statements",
@@ -63,7 +63,7 @@ _TABLE_HEAD_LINES = 2
 _NOT_IN_AN_ANCHOR = re.compile(r"[^\w]+")
 
 
-class Statement(msgspec.Struct, frozen=True):
+class ClaudeStatement(msgspec.Struct, frozen=True):
     """One statement: its anchor (unique within its file), its topic, and its text."""
 
     anchor: str
@@ -103,7 +103,7 @@ _Block = list[_Line]
 """A line that begins at the margin, with the indented and the empty ones after it."""
 
 
-def parse_statements(text: str, files: Container[str]) -> Iterator[Statement | IndexEntry]:
+def parse_statements(text: str, files: Container[str]) -> Iterator[ClaudeStatement | IndexEntry]:
     """Yield the statements of an index, and its entries for those of ``files`` that it names, section by section."""
     used: dict[str, int] = {}
     for section in _sections(text.replace("\r\n", "\n")):
@@ -163,16 +163,16 @@ def _entry_target(block: _Block) -> str:
     return match[1].removeprefix("./") if match else ""
 
 
-def _of_section(section: _Section, blocks: list[_Block], anchor: str) -> Iterator[Statement]:
+def _of_section(section: _Section, blocks: list[_Block], anchor: str) -> Iterator[ClaudeStatement]:
     title = section.title
     bullets = [(block[0].number, content) for block in blocks if _text(block) and (content := _bullet(block))]
     if len(bullets) == sum(bool(_text(block)) for block in blocks) >= _MIN_BULLETS:
         for nth, (line, content) in enumerate(bullets, 1):
             lead = one_line(content.split("\n", 1)[0], _MAX_LEAD_LENGTH)
-            yield Statement(f"{anchor}.{nth}", f"{title}: {lead}" if title else lead, title, content, line)
+            yield ClaudeStatement(f"{anchor}.{nth}", f"{title}: {lead}" if title else lead, title, content, line)
         return
     content = "\n".join([section.heading, *(line.text for block in blocks for line in block)]).strip("\n")
-    yield Statement(anchor, title, title, content, section.line)
+    yield ClaudeStatement(anchor, title, title, content, section.line)
 
 
 def _bullet(block: _Block) -> str:
@@ -294,7 +294,7 @@ def _read_index(
 
 
 def _statement(
-    part: Statement, whole: dict[str, str], file: str, project: str, modified: datetime, before: int
+    part: ClaudeStatement, whole: dict[str, str], file: str, project: str, modified: datetime, before: int
 ) -> ImportRecord:
     plain = without_code(part.content)
     kept = {

@@ -25,8 +25,8 @@ from memento_tui.formats.claude import (
     INDEX_FILE,
     KIND_OF_TYPE,
     MAX_SECTION_LEVEL,
+    ClaudeStatement,
     IndexEntry,
-    Statement,
     count,
     memory_folders,
     parse_statements,
@@ -232,7 +232,7 @@ def _render_index(
             yield _render_part(section, part, memory.content) + following
 
 
-def _key_of_part(part: Statement | IndexEntry) -> tuple[str, str]:
+def _key_of_part(part: ClaudeStatement | IndexEntry) -> tuple[str, str]:
     """Return the key of a part's memory in `_ProjectMemories.statements`; empty texts for an entry."""
     return ("", "") if isinstance(part, IndexEntry) else (part.anchor, source_digest(part.content.encode()).hex())
 
@@ -253,7 +253,7 @@ def _parted(own: str) -> tuple[str, str]:
     return (section + "\n", own[len(section) + 1 :]) if end < len(lines) else (section, "")
 
 
-def _render_part(section: str, part: Statement, content: str) -> str:
+def _render_part(section: str, part: ClaudeStatement, content: str) -> str:
     """Return a statement's lines with another text; a bullet stays one, and the lines after it stay as they are."""
     bullet = _BULLET.match(section)
     if bullet is None or part.content.startswith(section[: bullet.end()]):

@@ -384,8 +384,8 @@ class _Undecided:
         if memory.id not in self._came_so:
             return False
         others = self._session.fields_of_others(memory)
-        is_told = self._format.tells_drafts or memory.stability != "draft"
-        return "extra" not in others and (is_told or not others)
+        is_exported = self._format.exports_drafts or memory.stability != "draft"
+        return "extra" not in others and (is_exported or not others)
 
     def notices(self) -> tuple[str, ...]:
         """Return the sentence about what waits, if anything does."""

@@ -395,10 +395,10 @@ class ImportPlanner:
         if incoming.is_placed_by_reader and "namespace" in changed_here:  # where a person moved it, it stays
             changed = [name for name in changed if name != "namespace"]
         # Where a section stands is the reader's to say: nobody changes that here.
-        disputed = [name for name in changed if name in still_other and name in changed_here and name != _PLACES]
-        if disputed:
+        conflicting = [name for name in changed if name in still_other and name in changed_here and name != _PLACES]
+        if conflicting:
             raise InvalidInput(
-                f"{', '.join(disputed)} changed both here ({incoming.record} {record_id}) and in the source.",
+                f"{', '.join(conflicting)} changed both here ({incoming.record} {record_id}) and in the source.",
                 "What is here stays. Make the two agree, then import again.",
             )
         changed = [name for name in changed if name in still_other]

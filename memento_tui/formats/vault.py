@@ -518,5 +518,5 @@ FORMAT = Format(
     loses=_lost_fields,
     is_place=_is_vault,
     without_place=without_place,
-    tells_drafts=False,
+    exports_drafts=False,
 )

@@ -88,7 +88,7 @@ class CommandStatus:
 
 
 @dataclass(frozen=True)
-class FileStatus:
+class SettingsFileStatus:
     """One file of a host."""
 
     path: Path
@@ -107,7 +107,7 @@ class HostStatus:
     host: str
     title: str
     state: InstallState
-    files: Sequence[FileStatus] = field(default_factory=tuple)
+    files: Sequence[SettingsFileStatus] = field(default_factory=tuple)
     plugin: bool = False
     """Whether Claude Code has the plugin switched on."""
     others: Sequence[str] = ()
@@ -167,7 +167,7 @@ def _installed_commands(file: HostFile) -> list[InstalledCommand]:
         return []  # reported with the file's own status
 
 
-def _combined_state(files: Sequence[FileStatus]) -> InstallState:
+def _combined_state(files: Sequence[SettingsFileStatus]) -> InstallState:
     if any(file.problem for file in files):
         return "unreadable"
     if not any(file.commands for file in files):
@@ -177,20 +177,20 @@ def _combined_state(files: Sequence[FileStatus]) -> InstallState:
     return "installed" if all(file.is_current for file in files) else "differs"
 
 
-def _file_status(file: HostFile, *, is_known: bool) -> FileStatus:
+def _file_status(file: HostFile, *, is_known: bool) -> SettingsFileStatus:
     try:
         text = expected = read_host_file(file.path).text
         found = [command for part in file.parts for command in part.find_commands(text)]
     except InvalidInput as error:
         problem = error.message if str(file.path) in error.message else f"{file.path}: {error.message}"
-        return FileStatus(file.path, problem=problem)
+        return SettingsFileStatus(file.path, problem=problem)
     obstacle = ""
     try:
         for part in file.parts:
             expected = part.add(expected)
     except InvalidInput as error:
         expected, obstacle = "", f"{file.path}: {error.message}"
-    return FileStatus(
+    return SettingsFileStatus(
         file.path,
         [_command_status(command) for command in found],
         obstacle=obstacle,

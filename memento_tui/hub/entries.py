@@ -263,7 +263,7 @@ class _Merged(NamedTuple):
 
     record: Any
     """This machine's record with what the other side changed and this one did not."""
-    disputed: tuple[str, ...]
+    conflicting: tuple[str, ...]
     """The fields that both changed, each in another way: they are as this machine has them."""
 
 
@@ -276,8 +276,8 @@ def differing_fields(one: AnyRecord, other: AnyRecord) -> list[str]:
 def merge(base: AnyRecord | None, theirs: AnyRecord, mine: AnyRecord) -> _Merged:
     """Return this machine's record with the other side's changes since ``base``, the state that both had.
 
-    Without a ``base`` every field that differs is disputed. A deletion and a change of the text do not fit together:
-    the status is disputed then. A verification of a text that the other side has changed since is left out, because
+    Without a ``base`` every field that differs is in conflict. A deletion and a change of the text do not fit together:
+    the status is in conflict then. A verification of a text that the other side has changed since is left out, because
     it was given to other words.
     """
     if base is None:
@@ -287,21 +287,21 @@ def merge(base: AnyRecord | None, theirs: AnyRecord, mine: AnyRecord) -> _Merged
     if getattr(mine, "status", "") == "pending" and getattr(base, "status", "") != "pending" and "status" in own:
         own.remove("status")  # it waits for this person only
         changed = [name for name in changed if name != "status" or getattr(theirs, "status", "") == "deleted"]
-    disputed = {name for name in changed if name in own and getattr(theirs, name) != getattr(mine, name)}
+    conflicting = {name for name in changed if name in own and getattr(theirs, name) != getattr(mine, name)}
     taken = {name for name in changed if name not in own}
     values: dict[str, Any] = {}
     if isinstance(base, Memory) and isinstance(theirs, Memory) and isinstance(mine, Memory):
-        values = _apart(base, theirs, mine, own, taken, disputed)
+        values = _apart(base, theirs, mine, own, taken, conflicting)
     values |= {name: getattr(theirs, name) for name in taken}
     if not values:
-        return _Merged(mine, tuple(sorted(disputed)))
+        return _Merged(mine, tuple(sorted(conflicting)))
     if hasattr(theirs, "updated_at") and hasattr(mine, "updated_at"):
         values["updated_at"] = max(theirs.updated_at, mine.updated_at)
-    return _Merged(msgspec.structs.replace(mine, **values), tuple(sorted(disputed)))
+    return _Merged(msgspec.structs.replace(mine, **values), tuple(sorted(conflicting)))
 
 
 def _apart(
-    base: Memory, theirs: Memory, mine: Memory, own: list[str], taken: set[str], disputed: set[str]
+    base: Memory, theirs: Memory, mine: Memory, own: list[str], taken: set[str], conflicting: set[str]
 ) -> dict[str, Any]:
     """Keep each side's trust from the other side's words, in both sets of names; return the fields to reset here."""
     values: dict[str, Any] = {}
@@ -309,20 +309,20 @@ def _apart(
     reworded = taken & set(MEANING)
     if is_reworded and "status" in own and mine.status != theirs.status:
         taken.difference_update(reworded)
-        disputed.update(reworded, ["status"])
+        conflicting.update(reworded, ["status"])
     elif reworded and _raised(base, mine) - _VERIFICATION.keys():
         taken.difference_update(reworded)
-        disputed.update(reworded)  # other words were marked as essential here, or as certain
+        conflicting.update(reworded)  # other words were marked as essential here, or as certain
     elif reworded and set(own) & _VERIFICATION.keys():
         values = dict(_VERIFICATION)
     if any(getattr(mine, name) != getattr(theirs, name) for name in MEANING if name not in taken):
         raised = (_raised(base, theirs) & taken) - _VERIFICATION.keys()
         taken.difference_update(_VERIFICATION, raised)
-        disputed.difference_update(_VERIFICATION)
-        disputed.update(raised)
+        conflicting.difference_update(_VERIFICATION)
+        conflicting.update(raised)
         if "status" in taken:
             taken.remove("status")
-            disputed.add("status")
+            conflicting.add("status")
     return values
 
 

@@ -345,8 +345,8 @@ class _EntryApplied:
             except NotAllowed:
                 changed = differing_fields(merged.record, mine)
                 self._card_about(theirs, mine, changed, version, "other_member")
-        if merged.disputed:
-            self._card_about(theirs, standing, merged.disputed, version, "changed_on_both")
+        if merged.conflicting:
+            self._card_about(theirs, standing, merged.conflicting, version, "changed_on_both")
 
     def _card_about(
         self, theirs: AnyRecord, mine: AnyRecord, fields: list[str] | tuple[str, ...], version: int, reason: str

@@ -73,14 +73,14 @@ class MachineHub:
         """Make a hub in a database and join it as its owner; the person who names its address agrees to it."""
         self._check_free(url, name, namespaces)
         _check_name("workspace", workspace)
-        with _told_as_not_joined(), HubServer(url, typed_by_person=True) as server:
+        with _reported_as_not_joined(), HubServer(url, typed_by_person=True) as server:
             server.migrate()
             return self._join(server, url, server.make_workspace(workspace), name, namespaces)
 
     def join(self, url: str, *, workspace: str, name: str, namespaces: Sequence[str]) -> HubMembership:
         """Join a hub; ``workspace`` may be empty where there is one alone. Its address is agreed to as by `begin`."""
         self._check_free(url, name, namespaces)
-        with _told_as_not_joined(), HubServer(url, typed_by_person=True) as server:
+        with _reported_as_not_joined(), HubServer(url, typed_by_person=True) as server:
             return self._join(server, url, _chosen(server.workspaces(), workspace), name, namespaces)
 
     def leave(self) -> Departure:
@@ -266,7 +266,7 @@ class MachineHub:
 
 
 @contextmanager
-def _told_as_not_joined() -> Iterator[None]:
+def _reported_as_not_joined() -> Iterator[None]:
     """Tell of a hub that does not answer what a machine has to know that takes no part in it yet."""
     try:
         yield

@@ -394,18 +394,18 @@ def keep_in_step(
         LockedWorkspace: the person locked it meanwhile.
 
     """
-    said, is_hinted, is_told = "", True, False
+    said, is_hinted, is_notified = "", True, False
     while not stopping.is_set() and link.has_part:
         try:
             if link.is_due(is_hinted=is_hinted):
                 report = link.synchronize()
                 if report.pulled or report.pushed:
                     done(report)
-                is_hinted, is_told = True, False  # what came meanwhile may have been told to nobody
+                is_hinted, is_notified = True, False  # what came meanwhile may have been told to nobody
             else:
-                if is_told:  # and there was nothing: whoever reaches the database may say so as often as they like
+                if is_notified:  # and there was nothing: whoever reaches the database may say so as often as they like
                     stopping.wait(_POLL_SECONDS)
-                is_hinted = is_told = link.hint(_POLL_SECONDS)
+                is_hinted = is_notified = link.hint(_POLL_SECONDS)
             said = ""
         except LockedWorkspace:
             raise

@@ -21,10 +21,10 @@ from memento_tui.processes import let_others_go_first
 __all__ = ["compact_vectors"]
 
 if TYPE_CHECKING:
-    from memento_tui.embedding.shared_vectors import Compaction
+    from memento_tui.embedding.shared_vectors import VectorCompaction
 
 
-def compact_vectors(workspace: Workspace) -> Compaction:
+def compact_vectors(workspace: Workspace) -> VectorCompaction:
     """Join the small files of the shared vectors of a workspace's hub.
 
     Raises:

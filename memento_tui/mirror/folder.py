@@ -25,7 +25,7 @@ from memento_tui.formats.vault import MAX_NOTE_BYTES, NOTE_SUFFIX
 from memento_tui.model.validation import new_id
 from memento_tui.regular_files import open_regular
 
-__all__ = ["SETTLING_SECONDS", "FileStatus", "FolderSnapshot", "FolderWatch", "MirrorFolder"]
+__all__ = ["SETTLING_SECONDS", "FolderSnapshot", "FolderWatch", "MirrorFolder", "NoteFileStatus"]
 
 _OWN_FOLDER = ".memento-mirror"
 _TRASH_FOLDER = ".trash"
@@ -38,7 +38,7 @@ _ICLOUD_SUFFIX = ".icloud"
 """The ending of the hidden file ``.NAME.icloud`` that iCloud leaves in the place of one that it took off the disk."""
 
 
-class FileStatus(NamedTuple):
+class NoteFileStatus(NamedTuple):
     """The properties by which a changed file is recognised without reading it."""
 
     size: int
@@ -50,7 +50,7 @@ class FileStatus(NamedTuple):
 class _FolderListing(NamedTuple):
     """The notes in the folder at one moment, by path, and the files that cannot be notes."""
 
-    notes: dict[str, FileStatus]
+    notes: dict[str, NoteFileStatus]
     refused: tuple[Refused, ...]
 
 
@@ -117,7 +117,7 @@ class MirrorFolder:
 
     def scan(self) -> _FolderListing:
         """Return the notes that are there now. Raises `OSError` where the folder cannot be opened."""
-        notes: dict[str, FileStatus] = {}
+        notes: dict[str, NoteFileStatus] = {}
         refused: list[Refused] = []
         waiting = [(str(self.root), "")]
         while waiting:
@@ -135,7 +135,7 @@ class MirrorFolder:
         place: str,
         prefix: str,
         waiting: list[tuple[str, str]],
-        notes: dict[str, FileStatus],
+        notes: dict[str, NoteFileStatus],
         refused: list[Refused],
     ) -> None:
         with os.scandir(place) as listing:
@@ -165,7 +165,7 @@ class MirrorFolder:
 
     # Changing
 
-    def write(self, name: str, data: bytes, *, expected: bytes | None) -> FileStatus | None:
+    def write(self, name: str, data: bytes, *, expected: bytes | None) -> NoteFileStatus | None:
         """Write a note whole or not at all; return its status, or ``None`` where that was not done.
 
         It is not done where the file is no longer the one that the caller read: ``expected`` is the digest of its
@@ -181,7 +181,7 @@ class MirrorFolder:
             path.parent.mkdir(parents=True, exist_ok=True)
             fresh = self._written(data)
             stat_result = fresh.lstat()  # it keeps this on its way to its place
-            status = FileStatus(stat_result.st_size, stat_result.st_mtime_ns, stat_result.st_ino)
+            status = NoteFileStatus(stat_result.st_size, stat_result.st_mtime_ns, stat_result.st_ino)
             try:
                 done = _put_new(fresh, path) if expected is None else self._replace(fresh, path, name, expected)
                 return status if done else None
@@ -349,7 +349,7 @@ def _shorten_stem(stem: str) -> str:
     return stem.encode()[:_MAX_STEM_BYTES].decode(errors="ignore")
 
 
-def _file_status(entry: os.DirEntry[str], name: str) -> FileStatus | Refused | None:
+def _file_status(entry: os.DirEntry[str], name: str) -> NoteFileStatus | Refused | None:
     """Return the status of an entry that may be a note, or ``None`` where it went away meanwhile."""
     try:
         name.encode()
@@ -363,7 +363,7 @@ def _file_status(entry: os.DirEntry[str], name: str) -> FileStatus | Refused | N
         stat_result = entry.stat(follow_symlinks=False)
     except FileNotFoundError:
         return None
-    return FileStatus(stat_result.st_size, stat_result.st_mtime_ns, stat_result.st_ino)
+    return NoteFileStatus(stat_result.st_size, stat_result.st_mtime_ns, stat_result.st_ino)
 
 
 def _put_new(fresh: Path, path: Path) -> bool:
@@ -398,7 +398,7 @@ def _seconds() -> float:
 class FolderSnapshot(msgspec.Struct, frozen=True):
     """The state of the folder at one moment."""
 
-    notes: dict[str, FileStatus]
+    notes: dict[str, NoteFileStatus]
     settled: frozenset[str]
     """The notes that may be read."""
     gone: frozenset[str]
@@ -425,7 +425,7 @@ class FolderWatch:
         self._quiet_seconds = quiet_seconds
         self._monotonic = monotonic
         self._calendar = calendar
-        self._since: dict[str, tuple[FileStatus, float]] = {}
+        self._since: dict[str, tuple[NoteFileStatus, float]] = {}
         self._first: dict[str, float] = {}
         self._missing: dict[str, float] = {}
 
@@ -450,7 +450,7 @@ class FolderWatch:
         )
         return FolderSnapshot(listing.notes, settled, gone, young, listing.refused, frozenset(self._missing) - gone)
 
-    def _seen(self, name: str, status: FileStatus, now: float) -> tuple[FileStatus, float]:
+    def _seen(self, name: str, status: NoteFileStatus, now: float) -> tuple[NoteFileStatus, float]:
         before = self._since.get(name)
         return before if before is not None and before[0] == status else (status, now)
 

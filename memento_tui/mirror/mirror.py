@@ -15,7 +15,7 @@ from memento_tui.api.types import Author
 from memento_tui.errors import Conflict, DataDirectoryError, InvalidInput, MementoError
 from memento_tui.formats.base import Refused, source_digest
 from memento_tui.formats.source_files import LoadedFile
-from memento_tui.mirror.folder import SETTLING_SECONDS, FileStatus, FolderSnapshot, FolderWatch, MirrorFolder
+from memento_tui.mirror.folder import SETTLING_SECONDS, FolderSnapshot, FolderWatch, MirrorFolder, NoteFileStatus
 from memento_tui.mirror.notes import NoteFile, OutboundChanges, RelationSync, mirror_filter, parse_note_file
 from memento_tui.mirror.reconcile import InboundChanges, MissingNotes, NewNotes, NoteReconciler
 from memento_tui.mirror.state import GONE_DIGEST, MirrorContext, MirrorEvent, MirrorLedger
@@ -40,7 +40,7 @@ _BATCH_SIZE = 500
 class _StepState(msgspec.Struct):
     """The state that one step leaves to the next; a step that fails begins anew."""
 
-    done: dict[str, FileStatus] = {}
+    done: dict[str, NoteFileStatus] = {}
     """The files that were dealt with, as they were then."""
     later: set[str] = set()
     """Notes to reconcile as soon as their files may be read."""
@@ -145,7 +145,7 @@ class Mirror:
         self._state = _StepState()
         self.is_settled = False
 
-    def _note_written(self, path: str, status: FileStatus) -> None:
+    def _note_written(self, path: str, status: NoteFileStatus) -> None:
         self._state.done[path] = status
 
     # One step

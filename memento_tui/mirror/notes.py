@@ -29,7 +29,7 @@ from memento_tui.formats.vault import (
     without_place,
 )
 from memento_tui.maintenance.aging import restore_compacted
-from memento_tui.mirror.folder import FileStatus
+from memento_tui.mirror.folder import NoteFileStatus
 from memento_tui.mirror.state import MirrorContext, MirrorEvent, SyncPoint
 from memento_tui.model import Memory, Relation, make_memory, make_relation
 from memento_tui.model.claims import as_claimed
@@ -216,7 +216,9 @@ class OutboundChanges:
     ``on_written`` is called with the path and the status of every file that was written.
     """
 
-    def __init__(self, context: MirrorContext, chosen: Filter, on_written: Callable[[str, FileStatus], None]) -> None:
+    def __init__(
+        self, context: MirrorContext, chosen: Filter, on_written: Callable[[str, NoteFileStatus], None]
+    ) -> None:
         self._session = context.session
         self._folder = context.folder
         self._ledger = context.ledger

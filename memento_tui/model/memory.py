@@ -357,14 +357,14 @@ _EXPOSURE_FIELDS = {
 def make_exposure(fields: Mapping[str, Any], *, now: datetime | None = None) -> Exposure:
     """Make a ledger entry of plain values. Raises `InvalidField`."""
     values = {"id": new_id(), "at": now or clock.now(), **fields}
-    injection = convert_fields(values, Exposure, expected=_EXPOSURE_FIELDS, moments=("at", "used_at"))
-    check_id(injection.id)
-    check_id(injection.memory_id, "memory_id")
-    check_line(injection.session, "session", required=True)
+    exposure = convert_fields(values, Exposure, expected=_EXPOSURE_FIELDS, moments=("at", "used_at"))
+    check_id(exposure.id)
+    check_id(exposure.memory_id, "memory_id")
+    check_line(exposure.session, "session", required=True)
     for name, least in (("rank", 1), ("tokens", 0), ("memory_version", 1)):
-        if getattr(injection, name) < least:
-            raise InvalidField(name, f"must be {least} or more; not {getattr(injection, name)}")
-    return injection
+        if getattr(exposure, name) < least:
+            raise InvalidField(name, f"must be {least} or more; not {getattr(exposure, name)}")
+    return exposure
 
 
 def inherited_fields(sources: Sequence[Memory]) -> dict[str, Any]:

@@ -245,7 +245,7 @@ class Admission:
             raise NotAllowed("The history of identities is never rewritten.", "Write a new one.")
         return after
 
-    def _gathers_unasked(self, tx: Transaction, relation: Relation) -> bool:
+    def _consolidates_unasked(self, tx: Transaction, relation: Relation) -> bool:
         """Tell whether a file says that a memory stands for another, and no person is asked about the first.
 
         Of one that waits, a decision takes away the relations that the person was not shown.
@@ -268,7 +268,7 @@ class Admission:
             raise NotAllowed(
                 "The person took this session out of recall until they have looked.", "Relate nothing meanwhile."
             )
-        if relation.type == "supersedes" or self._gathers_unasked(tx, relation):
+        if relation.type == "supersedes" or self._consolidates_unasked(tx, relation):
             replaced = tx.get(Memory, relation.dst)
             if replaced is not None and (replaced.stability != "draft" or replaced.pinned):
                 raise NotAllowed(
@@ -277,8 +277,13 @@ class Admission:
                     "Remember what is new; the person decides about the old.",
                 )
             source = tx.get(Memory, relation.src)
-            is_told = source is not None and source.status != "pending"
-            if replaced is not None and is_told and self._origin == "agent" and is_persons_text(self._store, replaced):
+            is_recalled = source is not None and source.status != "pending"
+            if (
+                replaced is not None
+                and is_recalled
+                and self._origin == "agent"
+                and is_persons_text(self._store, replaced)
+            ):
                 raise NotAllowed(
                     f"A person wrote the memory {relation.dst}; only a person says that another takes its place.",
                     "Remember what is new; the person decides about the old.",

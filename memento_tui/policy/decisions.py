@@ -456,7 +456,7 @@ _DRAFTING_METHODS = {
 
 _VERBS_OF_REASONS = {
     "near_duplicate": "merge",
-    "consolidation": "gather",
+    "consolidation": "consolidate",
     "distilled": "learned",
     "earned_trust": "trust",
     "promotion": "promote",

@@ -34,7 +34,7 @@ from memento_tui.text.unspaced import UNSPACED_CHARACTERS
 
 __all__ = [
     "WEIGHTS_FILE",
-    "Candidate",
+    "SecretCandidate",
     "Weights",
     "Word",
     "Words",
@@ -206,7 +206,7 @@ def _word(text: str, common: frozenset[str]) -> Word:
     return Word(text, plain, groups_of_word(plain), len(text), _reach(text, plain, common))
 
 
-class Candidate(NamedTuple):
+class SecretCandidate(NamedTuple):
     """A candidate for a secret: a word of a text, or a phrase of several."""
 
     first: int
@@ -219,19 +219,19 @@ class Candidate(NamedTuple):
     """The whole of it as one word."""
 
 
-def candidates(given: Words) -> Iterator[Candidate]:
+def candidates(given: Words) -> Iterator[SecretCandidate]:
     """Yield what may be a secret: words that are not common and phrases, where something near speaks of secrets."""
     words, starts = given.words, given.starts
     spoken = [number for number, word in enumerate(words) if word.groups]
     for number in [number for number, word in enumerate(words) if word.reach is not _NOWHERE]:
         if _is_spoken_of(spoken, number, number, words[number].reach):
-            yield Candidate(number, number, starts[number], given.end(number), words[number])
+            yield SecretCandidate(number, number, starts[number], given.end(number), words[number])
     for first, last in _phrases(given):
         if _is_spoken_of(spoken, first, last, _NEAR):
             start, end = starts[first], given.end(last)
             phrase = given.text[start:end]
             plain = phrase.lower().strip(_SIGNS_AROUND)
-            yield Candidate(first, last, start, end, Word(phrase, plain, groups_of_word(plain), end - start))
+            yield SecretCandidate(first, last, start, end, Word(phrase, plain, groups_of_word(plain), end - start))
 
 
 def _is_spoken_of(spoken: Sequence[int], first: int, last: int, reach: tuple[int, int]) -> bool:
@@ -350,7 +350,7 @@ def _names_something(text: str) -> bool:
     return _NAMED.fullmatch(text) is not None or _UNSPACED.search(text) is not None
 
 
-def features(given: Words, found: Candidate) -> list[str]:
+def features(given: Words, found: SecretCandidate) -> list[str]:
     """Return the names of what is true of a word or a phrase and of its surroundings."""
     text, common, words, starts = given
     first, last, start, end, word = found

@@ -34,7 +34,7 @@ from memento_tui.text.terms import (
 __all__ = [
     "STATE_ID",
     "TEXT_VERSION",
-    "IndexState",
+    "KeywordIndexState",
     "TermQueryBuilder",
     "context_fact",
     "make_schema",
@@ -45,8 +45,8 @@ __all__ = [
 TEXT_VERSION = "9"
 """Raised with every change of the text fields or analyzers; an index of another version is rebuilt.
 
-A hook reads no other fields of the index. The whole version, `IndexState.version`, begins with it and goes on with a
-digest of the fields that memories are filtered by.
+A hook reads no other fields of the index. The whole version, `KeywordIndexState.version`, begins with it and goes on
+with a digest of the fields that memories are filtered by.
 """
 
 STATE_ID = "\x01state"
@@ -58,7 +58,7 @@ def context_fact(memory_id: str) -> str:
     return f"after:{memory_id}"
 
 
-class IndexState(NamedTuple):
+class KeywordIndexState(NamedTuple):
     """The store and the journal entry that the index reflects; ``mark`` tells apart entries of different histories."""
 
     identity: str
@@ -96,13 +96,13 @@ def register_analyzers(index: tantivy.Index) -> None:
         index.register_tokenizer(name, analyzer(name))
 
 
-def read_state(searcher: tantivy.Searcher, schema: tantivy.Schema) -> IndexState | None:
+def read_state(searcher: tantivy.Searcher, schema: tantivy.Schema) -> KeywordIndexState | None:
     """Return the state of the index; ``None`` where it was never committed."""
     found = searcher.search(tantivy.Query.term_query(schema, "id", STATE_ID, "basic"), limit=1).hits
     if not found:
         return None
     identity, version, seq, mark, *_ = [*str(searcher.doc(found[0][1])["note"][0]).split(" "), ""]
-    return IndexState(identity, version, int(seq), mark)
+    return KeywordIndexState(identity, version, int(seq), mark)
 
 
 _INDEX_OPTIONS = {"words": "basic", "head": "basic", "context": "basic", "fact": "basic"}

@@ -26,7 +26,7 @@ from memento_tui.paths import DataPaths
 from memento_tui.private_files import PRIVATE_FILE_MODE, close_tree, make_private_directory
 from memento_tui.search.keyword_fields import (
     STATE_ID,
-    IndexState,
+    KeywordIndexState,
     make_schema,
     read_state,
     register_analyzers,
@@ -446,7 +446,7 @@ class KeywordIndex:
                 self.notice = "The keyword index was missing and has been rebuilt."
             self._discard()
 
-    def _is_of_this_history(self, state: IndexState) -> bool:
+    def _is_of_this_history(self, state: KeywordIndexState) -> bool:
         expected = (self._store.settings.identity(), SCHEMA_VERSION, self._store.journal.mark(state.seq))
         return (state.identity, state.version, state.mark) == expected
 

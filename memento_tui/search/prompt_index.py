@@ -17,7 +17,7 @@ import tantivy
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.search.keyword_fields import (
     TEXT_VERSION,
-    IndexState,
+    KeywordIndexState,
     TermQueryBuilder,
     read_state,
     register_analyzers,
@@ -189,7 +189,7 @@ class PromptIndex(WordWeights):
         state = read_state(self._searcher, self._schema)
         if state is None or state.text_version != TEXT_VERSION:
             raise ValueError("the keyword index is of another version")
-        self.state: IndexState = state
+        self.state: KeywordIndexState = state
         self._queries = TermQueryBuilder(self._schema, self._searcher)
 
     def candidates(self, parts: Iterable[WeightedPart], own: Iterable[str], others: Iterable[str]) -> dict[str, float]:

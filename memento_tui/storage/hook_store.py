@@ -37,7 +37,7 @@ __all__ = [
     "LessonRow",
     "LostDatabase",
     "MemoryRow",
-    "RowSource",
+    "MemorySource",
     "ShownMemory",
     "SkipRow",
 ]
@@ -91,7 +91,7 @@ class BegunSession(NamedTuple):
     """The path of its transcript; empty until one is named."""
 
 
-class RowSource(NamedTuple):
+class MemorySource(NamedTuple):
     """Where a memory is from; each part is empty where it is unknown."""
 
     session: str
@@ -112,7 +112,7 @@ class MemoryRow(NamedTuple):
     certainty: int
     stability: str
     source_type: str
-    source: RowSource
+    source: MemorySource
     status: str
     created_at: datetime
     updated_at: datetime
@@ -506,7 +506,7 @@ def _now() -> str:
 def _memory_of_row(row: tuple[object, ...]) -> MemoryRow:
     values = list(row)
     values[6] = tuple(json.loads(str(row[6])))
-    values[10] = RowSource(*(part or "" for part in json.loads(str(row[10]))))
+    values[10] = MemorySource(*(part or "" for part in json.loads(str(row[10]))))
     for place in (12, 13, 14, 15, 18, 20, 21):
         values[place] = None if row[place] is None else datetime.fromisoformat(str(row[place]))
     values[16] = bool(row[16])

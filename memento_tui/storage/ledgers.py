@@ -156,7 +156,7 @@ class ExposureLedger:
         with self._database.reading() as connection:
             return [_session_totals(row) for row in connection.execute(query, (*parameters, limit))]
 
-    def sessions_told(self, memory_ids: Sequence[str], since: datetime) -> dict[str, int]:
+    def sessions_shown(self, memory_ids: Sequence[str], since: datetime) -> dict[str, int]:
         """Return in how many sessions each memory was shown from a moment on; those shown in none are left out."""
         sql, parameters = _exposure_condition(ExposureFilter(memories=tuple(memory_ids), since=since))
         query = f"SELECT memory_id, count(DISTINCT session) FROM injection WHERE {sql} GROUP BY memory_id"

@@ -474,7 +474,7 @@ def _headline(record: str, row: Row) -> str:
     return str(row[3])
 
 
-def _said(record: str, row: Row) -> str:
+def _texts(record: str, row: Row) -> str:
     """Return the beginning of what a proposal says; of a contradiction that of both sides, each on its line."""
     if record == "contradiction":
         return "\n".join(" ".join((text or "")[:_HEADLINE_CHARACTERS].split()) for text in (row[9], row[11]))
@@ -496,7 +496,7 @@ def _inbox_row(place: Row, row: Row) -> InboxRow:
         action=row[1],
         target=row[2],
         text=_headline(place[0], row),
-        said=_said(place[0], row),
+        said=_texts(place[0], row),
         who=row[4],
         since=datetime.fromisoformat(place[4]),
         state=row[5],

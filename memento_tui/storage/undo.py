@@ -221,16 +221,18 @@ def _former_values(
 
     Raises `Conflict` where anybody else changed one of ``columns`` again.
     """
-    disputed = {column for column in columns if getattr(current, column) != getattr(after, column)}
-    if not disputed:
+    conflicting = {column for column in columns if getattr(current, column) != getattr(after, column)}
+    if not conflicting:
         return {}
     later = list(_changes_since(connection, name, after.id, after))
-    disputing = [change for change in later if change.origin != "maintenance" and disputed.intersection(change.columns)]
-    if disputing or any(change.is_final for change in later):
-        first = [change.seq for change in later if change.is_in_effect and disputed.intersection(change.columns)]
+    opposing = [
+        change for change in later if change.origin != "maintenance" and conflicting.intersection(change.columns)
+    ]
+    if opposing or any(change.is_final for change in later):
+        first = [change.seq for change in later if change.is_in_effect and conflicting.intersection(change.columns)]
         raise Conflict(
             f"Entry {entry.seq} cannot be taken back:"
-            f" {', '.join(sorted(disputed))} of {name} {current.id} changed again.",
+            f" {', '.join(sorted(conflicting))} of {name} {current.id} changed again.",
             f"Undo entry {first[-1]} first." if first else "Undo the later entry first.",
             current=to_plain(current),
             attempted=to_plain(after),
@@ -240,7 +242,7 @@ def _former_values(
         if change.origin != "maintenance":
             for column in change.columns:
                 values.pop(column, None)
-        elif disputed.intersection(change.columns):
+        elif conflicting.intersection(change.columns):
             for column in change.columns:
                 values.setdefault(column, getattr(change.previous, column))
     return values

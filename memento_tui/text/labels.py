@@ -196,8 +196,8 @@ def _source_labels(memory: LabelledMemory) -> list[str]:
         host = host_of(memory.source.url)
         return [f"from {host}"] if host and not _is_persons_host(host) else []
     agent = memory.source.agent
-    is_told = memory.source_type != "user" and _AGENT_NAME.fullmatch(agent) and not is_persons_name(agent)
-    return [f"by {agent}"] if is_told else []
+    names_agent = memory.source_type != "user" and _AGENT_NAME.fullmatch(agent) and not is_persons_name(agent)
+    return [f"by {agent}"] if names_agent else []
 
 
 def _is_persons_host(host: str) -> bool:

@@ -17,7 +17,7 @@ from memento_tui.tui.widgets.record_list import ColumnHeader, Line
 if TYPE_CHECKING:
     from memento_tui.tui.sections.list_section import ListSection
 
-__all__ = ["ONE_ORDER", "Column", "Columns", "ListColumns", "Width", "age_since", "fixed", "muted", "share"]
+__all__ = ["ONE_ORDER", "Columns", "ListColumn", "ListColumns", "Width", "age_since", "fixed", "muted", "share"]
 
 RowT = TypeVar("RowT")
 
@@ -53,7 +53,7 @@ def muted(_row: object, _now: datetime) -> str:
 
 
 @dataclass(frozen=True)
-class Column(Generic[RowT]):
+class ListColumn(Generic[RowT]):
     """One column: its header, its cells in a row of some width, and its text and style in a row at a moment."""
 
     label: str
@@ -90,7 +90,7 @@ class Columns(Generic[RowT]):
 
     name: str
     """The records that are listed, such as ``memories``; the choice is kept under this name."""
-    all: Mapping[str, Column[RowT]]
+    all: Mapping[str, ListColumn[RowT]]
     """Every column, by its name."""
     first: tuple[str, ...]
     """The columns that are shown until others are chosen, from left to right."""
@@ -177,14 +177,14 @@ def share(part: float, most: int, fewest: int = _LEAST_SHARE) -> Width:
     return Width(fewest, most, part)
 
 
-def age_since(about: str, moment: Callable[[Any], datetime], *orders: str, label: str = "age") -> Column[Any]:
+def age_since(about: str, moment: Callable[[Any], datetime], *orders: str, label: str = "age") -> ListColumn[Any]:
     """Return the column that shows how long ago something was."""
-    return Column(
+    return ListColumn(
         label, about, fixed(_AGE_WIDTH), lambda row, now: ago(moment(row), now), is_number=True, orders=orders
     )
 
 
-def _in_cells(column: Column[Any], text: str, width: int) -> str:
+def _in_cells(column: ListColumn[Any], text: str, width: int) -> str:
     return cells(" " * (width - cell_len(text)) + text if column.is_number else text, width)
 
 
@@ -221,7 +221,7 @@ class ListColumns:
 
         A row is drawn by its own kind: rows of the list before stay on the screen until the other list is read.
         """
-        left_out = self._section.columns_told_below
+        left_out = self._section.columns_shown_below
         names = self.chosen(columns)
         return tuple(name for name in names if name not in left_out) if left_out else names
 

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from memento_tui.api.inbox import InboxItem
-from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
+from memento_tui.tui.columns import Columns, ListColumn, age_since, fixed, share
 from memento_tui.tui.display import cells, has_hidden
 from memento_tui.tui.roomy_rows import TextBelow
 from memento_tui.tui.widgets.record_list import Line
@@ -94,7 +94,7 @@ def group_line(name: str, kinds: str, count: int, width: int, *, is_folded: bool
 WAITING_COLUMNS = Columns[InboxItem](
     name="review",
     all={
-        "kind": Column(
+        "kind": ListColumn(
             "kind",
             "what kind of item it is, the riskiest first",
             fixed(_SIGN_WIDTH),
@@ -103,15 +103,17 @@ WAITING_COLUMNS = Columns[InboxItem](
             orders=("risk",),
             sign=lambda row: label_of(row)[0][0],
         ),
-        "what": Column(
+        "what": ListColumn(
             "what waits", "what it is about; always shown", fixed(0), lambda row, _: row.headline, lambda *_: ""
         ),
-        "agent": Column(
+        "agent": ListColumn(
             "who", "who proposed it", fixed(_WHO_WIDTH), lambda row, _: row.row.who, orders=("agent",), least=_NARROW
         ),
-        "session": Column("session", "the session that it was proposed in", fixed(8), lambda row, _: row.row.session),
-        "source": Column("source", "where it is from", share(0.25, 30), lambda row, _: row.row.source),
-        "action": Column("action", "what a decision would do", fixed(7), lambda row, _: row.row.action),
+        "session": ListColumn(
+            "session", "the session that it was proposed in", fixed(8), lambda row, _: row.row.session
+        ),
+        "source": ListColumn("source", "where it is from", share(0.25, 30), lambda row, _: row.row.source),
+        "action": ListColumn("action", "what a decision would do", fixed(7), lambda row, _: row.row.action),
         "age": age_since("how long it waits", lambda row: row.row.since, "oldest", "newest"),
     },
     first=("kind", "what", "agent", "age"),
@@ -122,14 +124,14 @@ WAITING_COLUMNS = Columns[InboxItem](
 )
 
 
-def _said(row: InboxItem) -> list[str]:
+def _texts(row: InboxItem) -> list[str]:
     """Return what an item says beyond its headline: both sides of a contradiction, else its text."""
     if row.kind == "contradiction":
         return row.row.said.split("\n", 1)
     return [row.row.said]
 
 
-WAITING_BELOW = TextBelow[InboxItem](lambda row, _: [(text, "muted") for text in _said(row)])
+WAITING_BELOW = TextBelow[InboxItem](lambda row, _: [(text, "muted") for text in _texts(row)])
 
 
 def waiting_line(row: InboxItem, width: int, names: Sequence[str]) -> Line:

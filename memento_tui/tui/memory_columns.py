@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from memento_tui.api.types import MemorySummary
-from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
+from memento_tui.tui.columns import Columns, ListColumn, age_since, fixed, share
 from memento_tui.tui.display import ago, has_hidden
 from memento_tui.tui.memory_text import trust_glyph
 from memento_tui.tui.roomy_rows import TextBelow
@@ -49,15 +49,17 @@ _KIND_WORDS = {
 MEMORY_COLUMNS = Columns[MemorySummary](
     name="memories",
     all={
-        "kind": Column("kind", "its kind", fixed(8), lambda row, _: _KIND_WORDS.get(row.kind, row.kind), least=_NARROW),
-        "title": Column(
+        "kind": ListColumn(
+            "kind", "its kind", fixed(8), lambda row, _: _KIND_WORDS.get(row.kind, row.kind), least=_NARROW
+        ),
+        "title": ListColumn(
             "title", "its title, or its first line; always shown", fixed(0), lambda row, _: row.headline, _title_style
         ),
-        "tags": Column(
+        "tags": ListColumn(
             "tags", "its tags", share(0.2, 24), lambda row, _: " ".join(f"#{tag}" for tag in row.tags), least=WIDE_ROW
         ),
-        "namespace": Column("namespace", "where it belongs", share(0.2, 20), lambda row, _: row.namespace),
-        "certainty": Column(
+        "namespace": ListColumn("namespace", "where it belongs", share(0.2, 20), lambda row, _: row.namespace),
+        "certainty": ListColumn(
             "sure",
             "its certainty, 1 to 5",
             fixed(4),
@@ -65,7 +67,7 @@ MEMORY_COLUMNS = Columns[MemorySummary](
             is_number=True,
             orders=("certainty",),
         ),
-        "used": Column(
+        "used": ListColumn(
             "used",
             "how often agents used it",
             fixed(5),
@@ -73,9 +75,9 @@ MEMORY_COLUMNS = Columns[MemorySummary](
             is_number=True,
             orders=("used", "last_used"),
         ),
-        "agent": Column("agent", "who wrote it, where that was an agent", fixed(12), lambda row, _: row.agent),
-        "source": Column("source", "user, derived or external", fixed(8), lambda row, _: row.source_type),
-        "ends": Column("ends", "when it expires", fixed(6), _ends, is_number=True),
+        "agent": ListColumn("agent", "who wrote it, where that was an agent", fixed(12), lambda row, _: row.agent),
+        "source": ListColumn("source", "user, derived or external", fixed(8), lambda row, _: row.source_type),
+        "ends": ListColumn("ends", "when it expires", fixed(6), _ends, is_number=True),
         "created": age_since("how long ago it was written", lambda row: row.created_at, "created", label="made"),
         "changed": age_since("how long ago it was changed", lambda row: row.updated_at, "changed"),
     },

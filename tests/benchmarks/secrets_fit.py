@@ -28,7 +28,7 @@ import numpy as np
 
 from memento_tui.policy.secret_likelihood import (
     WEIGHTS_FILE,
-    Candidate,
+    SecretCandidate,
     Weights,
     candidates,
     features,
@@ -73,7 +73,7 @@ class Example(NamedTuple):
     """A text's words that may be secrets, what is true of each, and which of them are."""
 
     text: Text
-    words: Sequence[Candidate]
+    words: Sequence[SecretCandidate]
     features: Sequence[Sequence[str]]
     labels: Sequence[bool]
 
@@ -158,7 +158,7 @@ def _is_clean(one: Example, learned: Weights) -> bool:
     )
 
 
-def _found(one: Example, learned: Weights) -> list[Candidate]:
+def _found(one: Example, learned: Weights) -> list[SecretCandidate]:
     return [
         word
         for word, names in zip(one.words, one.features, strict=True)

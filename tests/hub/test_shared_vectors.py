@@ -17,7 +17,7 @@ from memento_tui.api import Workspace
 from memento_tui.embedding.engine_state import EngineState, ModelLock
 from memento_tui.embedding.index_updater import IndexUpdater
 from memento_tui.embedding.lance import lancedb
-from memento_tui.embedding.shared_vectors import Compaction, SharedVectors, VectorExchange, compact_shared_vectors
+from memento_tui.embedding.shared_vectors import SharedVectors, VectorCompaction, VectorExchange, compact_shared_vectors
 from memento_tui.embedding.vector_index import VectorIndex
 from memento_tui.errors import DataDirectoryError, NotAllowed
 from memento_tui.hub import vectors
@@ -102,7 +102,7 @@ def rows_at(machine: Machine) -> int:
     return sum(database.open_table(name).count_rows() for name in names)
 
 
-def compacted(machine: Machine) -> Compaction:
+def compacted(machine: Machine) -> VectorCompaction:
     """Compact on a machine whose settings say where the vectors are."""
     machine.workspace.paths.config.write_text(f'[engine]\nshared_vectors = "{ADDRESS}"\n')
     with Workspace(machine.folder) as workspace:
@@ -237,12 +237,12 @@ def test_a_compaction_that_is_done_says_so_though_the_hub_was_lost_meanwhile(
         laptop.remember(f"Fact {number}.")
         engine.run()
 
-    def lose_the_hub(storage: str, workspace: str) -> Compaction:
+    def lose_the_hub(storage: str, workspace: str) -> VectorCompaction:
         end_whoever_holds_a_lock(address)
         return compact_shared_vectors(storage, workspace)
 
     monkeypatch.setattr("memento_tui.embedding.shared_vectors.compact_shared_vectors", lose_the_hub)
-    assert compacted(laptop) == Compaction(files_before=2, files=1, vectors=2)
+    assert compacted(laptop) == VectorCompaction(files_before=2, files=1, vectors=2)
 
 
 def test_a_compaction_that_fails_says_why_though_the_hub_was_lost_meanwhile(
@@ -250,7 +250,7 @@ def test_a_compaction_that_fails_says_why_though_the_hub_was_lost_meanwhile(
 ) -> None:
     laptop = machine("laptop")
 
-    def lose_both(_storage: str, _workspace: str) -> Compaction:
+    def lose_both(_storage: str, _workspace: str) -> VectorCompaction:
         end_whoever_holds_a_lock(address)
         raise OSError("no such bucket")
 

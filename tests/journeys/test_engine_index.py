@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from memento_tui.embedding import lance
-from memento_tui.embedding.vector_index import IndexState, VectorIndex, indexed_facts
+from memento_tui.embedding.vector_index import VectorIndex, VectorIndexState, indexed_facts
 from memento_tui.model import make_memory
 from tests.journeys.engine_house import until
 
@@ -37,7 +37,7 @@ def vectors(count: int, seed: int = 1) -> Vectors:
     return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), dtype=np.float32)
 
 
-def reached(index: VectorIndex, seq: int) -> IndexState:
+def reached(index: VectorIndex, seq: int) -> VectorIndexState:
     return msgspec.structs.replace(index.state, seq=seq, entry=f"hash {seq}")
 
 

@@ -21,7 +21,7 @@ from memento_tui.hooks.formatting import (
     skip_line,
 )
 from memento_tui.hooks.host_events import MAX_ANSWER_CHARS
-from memento_tui.storage.hook_store import ContradictionRow, IdentityRow, ItemRow, MemoryRow, RowSource, SkipRow
+from memento_tui.storage.hook_store import ContradictionRow, IdentityRow, ItemRow, MemoryRow, MemorySource, SkipRow
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 HEADING = "The user's memory:"
@@ -64,7 +64,7 @@ def memories(draw: st.DrawFn) -> MemoryRow:
         certainty=3,
         stability=draw(st.sampled_from(["draft", "verified", "stable"])),
         source_type=draw(st.sampled_from(["user", "derived", "external"])),
-        source=RowSource("", draw(st.sampled_from(["", "codex"]) | texts), draw(texts)),
+        source=MemorySource("", draw(st.sampled_from(["", "codex"]) | texts), draw(texts)),
         status="active",
         created_at=NOW - timedelta(days=draw(st.integers(-5, 900))),
         updated_at=NOW,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento_tui.api.result_choice import choose_results, without_told_sources
+from memento_tui.api.result_choice import choose_results, without_summarized_sources
 from memento_tui.search.decay import DecayFactor, rank_below_successors
 from memento_tui.search.fair_share import fair_results
 from memento_tui.search.scoring import diversify
@@ -46,9 +46,9 @@ class Candidates:
         factor = self.factors[row.id] * (0.5 if is_halved else 1.0)
         return DecayFactor(factor, 0, 0, 0, 0, 0, is_halved, 0)
 
-    def choose(self, limit: int, *, tells_sources: bool = False, shares: bool = False) -> list[tuple[str, float]]:
+    def choose(self, limit: int, *, with_sources: bool = False, shares: bool = False) -> list[tuple[str, float]]:
         """Return the results, read no further than necessary."""
-        found = choose_results(self.matches, self, self.life, limit, tells_sources=tells_sources, shares=shares)
+        found = choose_results(self.matches, self, self.life, limit, with_sources=with_sources, shares=shares)
         return [(one.id, one.score) for one in found]
 
 
@@ -56,12 +56,12 @@ def row(name: str, *, kind: str = "fact", status: str = "active", stability: str
     return WeighedMemory(name, kind, 3, 0.5, None, "short_term", stability, status, NOW, NOW, None, 0, None)
 
 
-def chosen_of_all(given_: Candidates, limit: int, *, tells_sources: bool, shares: bool) -> list[tuple[str, float]]:
+def chosen_of_all(given_: Candidates, limit: int, *, with_sources: bool, shares: bool) -> list[tuple[str, float]]:
     """Return the results of the plain rule, which reads every candidate."""
     rows: Mapping[str, WeighedMemory] = given_.weighed(list(given_.matches))
     links: Mapping[str, Collection[str]] = given_.successors(list(rows))
-    if not tells_sources:
-        rows = without_told_sources(rows, links)
+    if not with_sources:
+        rows = without_summarized_sources(rows, links)
     scores = {name: given_.matches[name] * given_.life(one, name in links).factor for name, one in rows.items()}
     ordered = rank_below_successors(scores, links)
     chosen = diversify(ordered, {name: one.kind for name, one in rows.items()}, limit)
@@ -110,11 +110,11 @@ def candidates(draw: st.DrawFn) -> Candidates:
 def test_reading_the_best_alone_gives_the_results_of_reading_every_candidate(
     drawn: Candidates,
     limit: int,
-    tells_sources: bool,  # noqa: FBT001 - drawn
+    with_sources: bool,  # noqa: FBT001 - drawn
     shares: bool,  # noqa: FBT001 - drawn
 ) -> None:
-    expected = chosen_of_all(drawn, limit, tells_sources=tells_sources, shares=shares)
-    assert drawn.choose(limit, tells_sources=tells_sources, shares=shares) == expected
+    expected = chosen_of_all(drawn, limit, with_sources=with_sources, shares=shares)
+    assert drawn.choose(limit, with_sources=with_sources, shares=shares) == expected
 
 
 def many(matches: Mapping[str, float], kinds: str = "ab") -> Candidates:

@@ -19,7 +19,7 @@ from tests.tui.settling import hold_back
 
 
 async def _in_groups_by_kind(app: Driver, rows: int) -> None:
-    """Wait for the queue, and gather it by kind."""
+    """Wait for the queue, and group it by kind."""
     await app.until(lambda: app.review.rows.total == rows, "the queue is read")
     await app.press("F")
     await app.until(lambda: app.review.rows.total > rows, "in groups")
@@ -130,7 +130,7 @@ async def test_keys_for_one_item_or_a_group_do_nothing_while_others_are_marked(
     assert agent.review.count() == 3
 
 
-async def test_what_changes_a_verified_memory_is_read_by_itself_unless_its_kind_was_gathered(
+async def test_what_changes_a_verified_memory_is_read_by_itself_unless_its_kind_was_grouped(
     data_dir: Path, agent: Workspace, workspace: Workspace
 ) -> None:
     workspace.remember("Deploy by hand.", id="deploy", stability="verified")

@@ -67,7 +67,7 @@ async def test_the_card_says_what_a_decision_leads_to_and_in_how_many_sessions_i
         assert "Effect: it becomes active and verified" in app.text("#review-heading")
 
 
-async def test_what_waits_is_gathered_folded_and_approved_together_without_what_is_risky(
+async def test_what_waits_is_grouped_folded_and_approved_together_without_what_is_risky(
     waiting: Path, workspace: Workspace
 ) -> None:
     async with opened(waiting, start="review") as app:
@@ -99,7 +99,7 @@ async def test_what_waits_is_gathered_folded_and_approved_together_without_what_
         await app.until(lambda: "▓" not in app.text("#review-head"), "nothing is decided any more")
 
 
-async def test_a_kind_that_was_gathered_as_risky_is_approved_and_any_group_rejected(
+async def test_a_kind_that_was_grouped_as_risky_is_approved_and_any_group_rejected(
     waiting: Path, workspace: Workspace
 ) -> None:
     async with opened(waiting, start="review") as app:

@@ -8,7 +8,7 @@ import pytest
 from memento_tui.errors import InvalidInput
 from memento_tui.formats import claude
 from memento_tui.formats.base import source_digest
-from memento_tui.formats.claude import IndexEntry, Statement, parse_statements
+from memento_tui.formats.claude import ClaudeStatement, IndexEntry, parse_statements
 from tests.unit.format_reading import Reading, reading
 
 PROJECT = "-home-me-code-app"
@@ -224,14 +224,14 @@ def test_a_folder_without_any_memory_is_an_error(tmp_path: Path) -> None:
         read(tmp_path / "missing")
 
 
-def parts(text: str, *files: str) -> list[Statement | IndexEntry]:
+def parts(text: str, *files: str) -> list[ClaudeStatement | IndexEntry]:
     return list(parse_statements(text, files))
 
 
 def test_text_without_headings_is_one_statement_or_its_bullets() -> None:
-    assert parts("Some text.\nMore.\n") == [Statement("start", "", "", "Some text.\nMore.", 1)]
+    assert parts("Some text.\nMore.\n") == [ClaudeStatement("start", "", "", "Some text.\nMore.", 1)]
     assert [
-        one.content for one in parts("- one two three four\n- five six seven eight") if isinstance(one, Statement)
+        one.content for one in parts("- one two three four\n- five six seven eight") if isinstance(one, ClaudeStatement)
     ] == [
         "one two three four",
         "five six seven eight",
@@ -241,14 +241,14 @@ def test_text_without_headings_is_one_statement_or_its_bullets() -> None:
 def test_headings_and_bullets_in_code_are_no_structure() -> None:
     fenced = "  ```\n## not a heading\n- not a bullet at all here\n  ```\n"
     text = f"## A\n- a bullet with some code:\n{fenced}- another bullet with four words\n"
-    found = [one for one in parts(text) if isinstance(one, Statement)]
+    found = [one for one in parts(text) if isinstance(one, ClaudeStatement)]
     assert [one.anchor for one in found] == ["a.1", "a.2"]
     assert found[0].content.endswith("```")
 
 
 def test_sections_of_one_name_are_told_apart() -> None:
     text = "## A\none\n## B\n### A\ntwo\n## A\nthree\n# Title\n## A\nfour\n"
-    found = [one for one in parts(text) if isinstance(one, Statement)]
+    found = [one for one in parts(text) if isinstance(one, ClaudeStatement)]
     assert [(one.anchor, one.title) for one in found] == [
         ("a", "A"),
         ("b-a", "B / A"),

@@ -1,4 +1,4 @@
-"""Which memories are gathered for consolidation, and which must never be."""
+"""Which memories are grouped for consolidation, and which must never be."""
 
 from __future__ import annotations
 

@@ -309,7 +309,7 @@ def test_the_command_line_tells_what_a_sleep_did(tmp_path: Path) -> None:
     assert (told["actions"], told["dry_run"], told["interrupted"]) == ([], True, False)
 
 
-def test_what_an_account_wrote_is_gathered_with_nothing(workspace: Workspace) -> None:
+def test_what_an_account_wrote_is_consolidated_with_nothing(workspace: Workspace) -> None:
     with unguarded(workspace._store, Author("agent", "http", "anyone"), "remember") as tx:
         for place in ("global", "accounts/anyone"):
             for text in (

@@ -51,7 +51,7 @@ def disputed(workspace: Workspace, agent: Workspace) -> tuple[str, str, str]:
     return found.id, older.id, newer.id
 
 
-def gathered(workspace: Workspace, agent: Workspace) -> Proposal:
+def consolidated(workspace: Workspace, agent: Workspace) -> Proposal:
     agent.remember_many(
         {"content": text, "tags": ["deploy"]}
         for text in (
@@ -81,7 +81,7 @@ def test_no_secret_gets_in_by_a_decision_a_reason_a_label_or_a_suggestion(
 
 
 def test_an_agent_does_not_rewrite_what_a_job_asked_a_person_about(workspace: Workspace, agent: Workspace) -> None:
-    proposal = gathered(workspace, agent)
+    proposal = consolidated(workspace, agent)
     with memento_tui.open(workspace.paths.root, actor="agent", agent="memento") as impostor:
         for writer in (agent, impostor):
             with pytest.raises(NotAllowed, match="waits for a person"):
@@ -340,7 +340,7 @@ def test_a_contradiction_does_not_outlive_the_text_it_quotes(workspace: Workspac
 def test_a_purge_takes_quotes_labels_drafts_and_unread_copies_and_names_the_rest(
     workspace: Workspace, agent: Workspace
 ) -> None:
-    proposal = gathered(workspace, agent)
+    proposal = consolidated(workspace, agent)
     source = proposal.evidence["about"][0]
     agent.relate(source, proposal.evidence["about"][1], label="zebra label")
     assert workspace.purge(source, "leaked").derived == []
@@ -350,7 +350,7 @@ def test_a_purge_takes_quotes_labels_drafts_and_unread_copies_and_names_the_rest
 
 
 def test_a_purge_names_the_memories_that_were_made_of_the_purged_one(workspace: Workspace, agent: Workspace) -> None:
-    proposal = gathered(workspace, agent)
+    proposal = consolidated(workspace, agent)
     workspace.review.approve(proposal.id)
     assert workspace.purge(proposal.evidence["about"][0], "leaked").derived == [proposal.target_id]
 
@@ -386,7 +386,7 @@ def test_an_identity_that_was_written_meanwhile_is_not_replaced_unseen(workspace
 def test_a_draft_whose_source_was_rewritten_is_read_again_before_it_is_approved(
     workspace: Workspace, agent: Workspace
 ) -> None:
-    proposal = gathered(workspace, agent)
+    proposal = consolidated(workspace, agent)
     changed, *kept = proposal.evidence["about"]
     edit(agent, changed, content="Something else entirely, about giraffes.")
     with pytest.raises(Conflict, match="says something else now"):
@@ -396,7 +396,7 @@ def test_a_draft_whose_source_was_rewritten_is_read_again_before_it_is_approved(
     assert {workspace.get(name).status for name in kept} == {"consolidated"}
 
 
-def test_what_contradicts_itself_is_not_gathered(workspace: Workspace, agent: Workspace) -> None:
+def test_what_contradicts_itself_is_not_consolidated(workspace: Workspace, agent: Workspace) -> None:
     agent.remember_many(
         {"content": text, "tags": ["deploy"]}
         for text in (

@@ -144,7 +144,7 @@ def test_a_contradiction_among_what_is_told_is_told_too(vault: Agent, workspace:
     workspace.remember("The staging API listens on port 9090 behind the proxy.")
     maintain_workspace(workspace, asked=["contradictions"])
     content = told(vault, "memento_recall", prompt="Which port has the staging API behind the proxy?")["content"]
-    assert "\ndisputed: " in content
+    assert "\ncontradiction: " in content
 
 
 # Files

@@ -277,24 +277,24 @@ def memory_rows(request: ApiRequest, memories: Sequence[Memory]) -> list[dict[st
     """
     now, ids = clock.now(), [memory.id for memory in memories]
     pairs = [pair.contradiction for pair in request.workspace.contradictions.around(ids)]
-    disputed = {side for pair in pairs for side in (pair.older, pair.newer)}
+    contradicted = {side for pair in pairs for side in (pair.older, pair.newer)}
     relations: dict[str, list[Relation]] = {memory_id: [] for memory_id in ids}
     for relation in request.workspace.relations_around(ids):
         for end in {relation.src, relation.dst} & relations.keys():
             relations[end].append(relation)
     return [
-        _memory_row(request, memory, now, relations[memory.id], is_disputed=memory.id in disputed)
+        _memory_row(request, memory, now, relations[memory.id], is_contradicted=memory.id in contradicted)
         for memory in memories
     ]
 
 
 def _memory_row(
-    request: ApiRequest, memory: Memory, now: datetime, relations: Sequence[Relation], *, is_disputed: bool
+    request: ApiRequest, memory: Memory, now: datetime, relations: Sequence[Relation], *, is_contradicted: bool
 ) -> dict[str, Any]:
     view = visible_memory(memory, now)
     contradictions = (
         contradictions_among(request.workspace, [memory.id], now, request.caller.sees)
-        if view.is_readable and is_disputed
+        if view.is_readable and is_contradicted
         else []
     )
     labels = labels_of([memory], now, contradictions)[memory.id] if view.is_readable else view.labels

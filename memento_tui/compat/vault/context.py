@@ -82,7 +82,7 @@ def _context_result(
     labels = labels_of(told, now, contradictions)
     notes = [_context_note(memory, finding, labels[memory.id]) for memory, finding in zip(told, retrieved, strict=True)]
     lines: list[tuple[str, int | None]] = [
-        (f"disputed: {quoted_id(entry.older.id)} and {quoted_id(entry.newer.id)}, {entry.why}", None)
+        (f"contradiction: {quoted_id(entry.older.id)} and {quoted_id(entry.newer.id)}, {entry.why}", None)
         for entry in contradictions[:1]
     ]
     lines += [(_note_line(note), place) for place, note in enumerate(notes)]

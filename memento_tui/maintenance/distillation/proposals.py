@@ -93,10 +93,10 @@ def extract_with_model(turns: Sequence[Turn], drafter: Drafter) -> list[Candidat
         return []
     lines = [_BULLET.sub("", line).strip() for line in answer.splitlines()]
     statements = [line for line in lines if line and len(line) <= _LONGEST_STATEMENT][:_MOST_STATEMENTS]
-    return [found for statement in statements for found in _as_said(statement, turns, said)]
+    return [found for statement in statements for found in _quotations(statement, turns, said)]
 
 
-def _as_said(statement: str, turns: Sequence[Turn], said: Sequence[str]) -> Iterator[Candidate]:
+def _quotations(statement: str, turns: Sequence[Turn], said: Sequence[str]) -> Iterator[Candidate]:
     """Yield the candidate of a statement with the turn that says it; none where no turn does, or it is a log."""
     words = content_words(statement)
     if len(words) < 3 or is_log(statement):  # noqa: PLR2004 - a subject, and what is said of it

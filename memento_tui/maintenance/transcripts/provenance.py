@@ -427,18 +427,18 @@ def _follow(index: dict[tuple[str, ...], list[_Sentence]], turns: Iterable[Turn]
     for turn in turns:
         if turn.role != "tool":
             for match in _matches(index, _words(_plain(turn.text))):
-                _note_said(match.sentence, turn.first_line, by_user=turn.role == "user")
+                _note_statement(match.sentence, turn.first_line, by_user=turn.role == "user")
             continue
         origins = origins or _ToolOrigins(project or turn.cwd)
         if turn.call is not None and turn.call.given is not None:
             said = "\n".join(_strings(turn.call.given))
             for match in _matches(index, _words(_plain(said))):
-                _note_said(match.sentence, turn.first_line)
+                _note_statement(match.sentence, turn.first_line)
         origin = origins.of(turn.call, turn.text, turn.cwd)
         text = _plain(turn.text)
         for match in _matches(index, _words(text)):
             if origin.place != "outside":
-                _note_said(match.sentence, turn.last_line)
+                _note_statement(match.sentence, turn.last_line)
             elif match.sentence.passage is None:
                 tool = "" if turn.call is None else turn.call.tool
                 match.sentence.passage = OutsidePassage(
@@ -452,7 +452,7 @@ def _follow(index: dict[tuple[str, ...], list[_Sentence]], turns: Iterable[Turn]
                 )
 
 
-def _note_said(sentence: _Sentence, line: int, *, by_user: bool = False) -> None:
+def _note_statement(sentence: _Sentence, line: int, *, by_user: bool = False) -> None:
     sentence.users |= by_user
     sentence.own_line = line if sentence.own_line is None else min(line, sentence.own_line)
 

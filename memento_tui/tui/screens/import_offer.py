@@ -253,8 +253,8 @@ class FirstRunScreen(Dialog[bool]):
         super().__init__()
         self._findings = findings
         self._title = Static(Content("Memories found on this machine"), id="first-run-title", classes="dialog-title")
-        self._told = Static(Content(self._introduction()), id="first-run-told", classes="dialog-text")
-        self._told_scroll = VerticalScroll(classes="first-run-told", can_focus=False)
+        self._text = Static(Content(self._introduction()), id="first-run-told", classes="dialog-text")
+        self._text_scroll = VerticalScroll(classes="first-run-told", can_focus=False)
         self._choices = _Choices(findings.candidates, ticked=ticked)
         self._list_scroll = VerticalScroll(classes="first-run-list", can_focus=False)
         self._keys = Static(id="first-run-keys", classes="dialog-hint")
@@ -265,8 +265,8 @@ class FirstRunScreen(Dialog[bool]):
         """Show the candidates, none of them ticked."""
         with Vertical(classes="dialog"):
             yield self._title
-            with self._told_scroll:
-                yield self._told
+            with self._text_scroll:
+                yield self._text
             with self._list_scroll:
                 yield self._choices
             yield self._keys
@@ -281,7 +281,7 @@ class FirstRunScreen(Dialog[bool]):
         return " ".join([first, *self._findings.shortcomings])
 
     def _show_text(self, text: Content) -> None:
-        self._told.update(text)
+        self._text.update(text)
 
     def _show_keys(self, keys: str) -> None:
         self._keys.update(Content(keys))
@@ -292,7 +292,7 @@ class FirstRunScreen(Dialog[bool]):
 
     def action_scroll(self, lines: int) -> None:
         """Scroll the outcome."""
-        self._told_scroll.scroll_relative(y=lines, animate=False)
+        self._text_scroll.scroll_relative(y=lines, animate=False)
 
     def action_leave(self) -> None:
         """Leave; stop a running import first."""

@@ -98,7 +98,7 @@ class PastScreen(Dialog[None]):
         self.note = Static(id="past-note")
         self.rows: ViewList[MemorySummary] = ViewList(memory_line)
         """The memories of that moment."""
-        self.preview = Preview(tells_story=False)
+        self.preview = Preview(has_story=False)
         self._query: Query | None = None
         self._at: datetime | None = None
         """The moment that was asked for, from which a day is stepped; an entry's own where one was."""

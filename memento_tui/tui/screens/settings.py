@@ -53,7 +53,7 @@ class SettingsScreen(Dialog[bool]):
         self._file = file
         self._is_changed = False
         self._about = Static(classes="setting-about")
-        self._said = Static(classes="setting-said")
+        self._answer = Static(classes="setting-said")
         self.rows: ViewList[SettingState] = ViewList(_setting_line)
         """The settings."""
         self._header = ColumnHeader(self.rows, _header_pieces, lambda _: False, lambda _: None)
@@ -65,7 +65,7 @@ class SettingsScreen(Dialog[bool]):
             yield self._header
             yield self.rows
             yield self._about
-            yield self._said
+            yield self._answer
             yield DialogButtons.for_keys(self)
 
     def on_mount(self) -> None:
@@ -104,7 +104,7 @@ class SettingsScreen(Dialog[bool]):
             self._about.update(literal(setting.meaning.replace("`", "")) + Content("\n") + takes.stylize("$quiet"))
 
     def _say(self, text: str, *, problem: bool = False) -> None:
-        self._said.update(literal(text, "$text-warning" if problem else "$text-success"))
+        self._answer.update(literal(text, "$text-warning" if problem else "$text-success"))
 
     @work(exclusive=True, group="change")
     async def action_change(self) -> None:
@@ -177,7 +177,7 @@ class SettingsScreen(Dialog[bool]):
             return
         is_changed = self._file.note_edit(before)
         self._is_changed = self._is_changed or is_changed
-        self._said.update("")
+        self._answer.update("")
         if is_changed:
             self._say("The file was changed. z undoes all of it.")
         self._read()

@@ -82,7 +82,7 @@ class ActivitySection(ListSection[ActivityListRow]):
     """
     FILTER_HINT = "words  agent:  session:  channel:  actor:  action:  since:7d  is:new"
     SIDE_TITLE: ClassVar[str] = "Entry"
-    TELLS_LATELY: ClassVar[bool] = False
+    SHOWS_RECENT_ACTIVITY: ClassVar[bool] = False
     NEEDS_ROW: ClassVar[frozenset[str]] = frozenset(("activity.open", "activity.revert", "activity.quarantine"))
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("activity")]
 

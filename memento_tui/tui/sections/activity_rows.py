@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memento_tui.api.types import ActivityRow, ExposureRow
 from memento_tui.model.journal_actions import done_words, note_in_words
-from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
+from memento_tui.tui.columns import Columns, ListColumn, age_since, fixed, share
 from memento_tui.tui.display import has_hidden
 from memento_tui.tui.views.record_story import writer_name
 from memento_tui.tui.widgets.record_list import Line
@@ -32,21 +32,21 @@ def _what(row: ActivityRow) -> str:
 ENTRY_COLUMNS = Columns[ActivityRow](
     name="journal",
     all={
-        "action": Column(
+        "action": ListColumn(
             "action",
             "what was done",
             share(0.2, 16, 13),
             lambda row, _: done_words(row.entry.action, proposes=row.proposes),
             least=_NARROW,
         ),
-        "what": Column(
+        "what": ListColumn(
             "what",
             "the record that was changed, behind the number of others; always shown",
             fixed(0),
             lambda row, _: _what(row),
             lambda row, _: "muted" if row.undone_by is not None else "",
         ),
-        "who": Column(
+        "who": ListColumn(
             "who",
             "who did it",
             fixed(12),
@@ -54,18 +54,18 @@ ENTRY_COLUMNS = Columns[ActivityRow](
             lambda row, _: _ACTORS.get(row.entry.actor, ("?", "muted"))[1],
             least=_NARROW,
         ),
-        "channel": Column(
+        "channel": ListColumn(
             "by way of",
             "the app, a command, MCP, a hook",
             fixed(11),
             lambda row, _: row.entry.channel,
             least=_LEAST_WITH_CHANNEL,
         ),
-        "session": Column("session", "the session that it was done in", fixed(8), lambda row, _: row.entry.session),
-        "records": Column(
+        "session": ListColumn("session", "the session that it was done in", fixed(8), lambda row, _: row.entry.session),
+        "records": ListColumn(
             "records", "how many records it changed", fixed(7), lambda row, _: f"{row.touched:,}", is_number=True
         ),
-        "entry": Column("entry", "its number in the journal", fixed(7), lambda row, _: row.id, is_number=True),
+        "entry": ListColumn("entry", "its number in the journal", fixed(7), lambda row, _: row.id, is_number=True),
         "age": age_since("how long ago it was done", lambda row: datetime.fromisoformat(row.entry.at)),
     },
     first=("action", "what", "who", "channel", "age"),
@@ -77,10 +77,10 @@ ENTRY_COLUMNS = Columns[ActivityRow](
 EXPOSURE_COLUMNS = Columns[ExposureRow](
     name="exposures",
     all={
-        "rank": Column(
+        "rank": ListColumn(
             "rank", "its place among what was shown", fixed(4), lambda row, _: f"{row.exposure.rank}", is_number=True
         ),
-        "score": Column(
+        "score": ListColumn(
             "score",
             "how well it fitted",
             fixed(5),
@@ -88,18 +88,18 @@ EXPOSURE_COLUMNS = Columns[ExposureRow](
             lambda *_: "",
             is_number=True,
         ),
-        "memory": Column(
+        "memory": ListColumn(
             "memory",
             "the memory that was shown; always shown",
             fixed(0),
             lambda row, _: _GONE if row.memory is None else row.memory.headline,
             lambda row, _: "muted" if row.memory is None or row.memory.status in ("deleted", "rejected") else "",
         ),
-        "session": Column(
+        "session": ListColumn(
             "session", "the session that was shown it", fixed(8), lambda row, _: row.exposure.session, least=_NARROW
         ),
-        "channel": Column("by way of", "a hook, MCP, a command", fixed(11), lambda row, _: row.exposure.channel),
-        "tokens": Column(
+        "channel": ListColumn("by way of", "a hook, MCP, a command", fixed(11), lambda row, _: row.exposure.channel),
+        "tokens": ListColumn(
             "tokens",
             "how many tokens it took",
             fixed(6),

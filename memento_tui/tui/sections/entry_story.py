@@ -36,12 +36,12 @@ class SkipStory(RecordStory[Skip]):
 
     def read(self, workspace: Workspace, record: Skip) -> Sequence[StoryPart]:
         """Return the line that agents may be told, and the memories that say more."""
-        from memento_tui.hooks.told_lists import sessions_told_of, told_of_skip  # noqa: PLC0415 - seldom needed
+        from memento_tui.hooks.context_preview import sessions_in_scope, skip_preview  # noqa: PLC0415 - seldom needed
 
         told = ["Nothing any more: it is over."]
         if record.expires_at > clock.now():
             when = "when it begins or a prompt is about it"
-            told = [told_of_skip(record), f"In {sessions_told_of(record.namespace)}, {when}, {_IF_ROOM}"]
+            told = [skip_preview(record), f"In {sessions_in_scope(record.namespace)}, {when}, {_IF_ROOM}"]
         return [
             _waiting(workspace, record.id, "skip"),
             StoryPart(_MAY_BE_TOLD, told),
@@ -54,11 +54,11 @@ class ItemStory(RecordStory[WorkingItem]):
 
     def read(self, workspace: Workspace, record: WorkingItem) -> Sequence[StoryPart]:
         """Return the line that agents may be told, the linked memories, and those that say more."""
-        from memento_tui.hooks.told_lists import sessions_told_of, told_of_item  # noqa: PLC0415 - seldom needed
+        from memento_tui.hooks.context_preview import item_preview, sessions_in_scope  # noqa: PLC0415 - seldom needed
 
         told = ["Nothing: only active items are told."]
         if record.status == "active":
-            told = [told_of_item(record), f"In {sessions_told_of(record.namespace)}, when it begins, {_IF_ROOM}"]
+            told = [item_preview(record), f"In {sessions_in_scope(record.namespace)}, when it begins, {_IF_ROOM}"]
         linked = _linked(workspace, record)
         tagged = [memory for memory in _tagged(workspace, record) if memory.id not in linked]
         return [

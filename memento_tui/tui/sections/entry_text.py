@@ -13,7 +13,7 @@ from memento_tui import clock
 from memento_tui.api.lists import CATEGORY_WORDS, STATUS_WORDS
 from memento_tui.api.types import Revision, SkipHit
 from memento_tui.model import Skip, WorkingItem
-from memento_tui.tui.columns import Column, Columns, age_since, fixed, share
+from memento_tui.tui.columns import Columns, ListColumn, age_since, fixed, share
 from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, literal, more_characters, time_ago
 from memento_tui.tui.roomy_rows import TextBelow
 from memento_tui.tui.sections.record_spec import ITEM_SPEC, SKIP_SPEC, format_value
@@ -120,7 +120,7 @@ def _next_action_text(item: WorkingItem) -> str:
 ITEM_COLUMNS = Columns[WorkingItem](
     name="work",
     all={
-        "priority": Column(
+        "priority": ListColumn(
             "prio",
             "its priority; the highest comes first",
             fixed(_PRIORITY_WIDTH),
@@ -128,7 +128,7 @@ ITEM_COLUMNS = Columns[WorkingItem](
             lambda item, _: _priority(item)[1],
             orders=("priority",),
         ),
-        "category": Column(
+        "category": ListColumn(
             "category",
             "what is done with it",
             fixed(_CATEGORY_WIDTH),
@@ -136,23 +136,25 @@ ITEM_COLUMNS = Columns[WorkingItem](
             orders=("category",),
             least=_NARROW,
         ),
-        "title": Column(
+        "title": ListColumn(
             "title",
             "its title; always shown",
             fixed(0),
             lambda item, _: item.title,
             lambda item, _: "muted" if item.status != "active" else "",
         ),
-        "next": Column(
+        "next": ListColumn(
             "next action",
             "the next action, behind the status of what is not active",
             share(0.38, 80),
             lambda item, _: _next_action_text(item),
             least=_NARROW,
         ),
-        "status": Column("status", "its status", fixed(9), lambda item, _: STATUS_WORDS[item.status]),
-        "tags": Column("tags", "its tags", share(0.2, 24), lambda item, _: " ".join(f"#{tag}" for tag in item.tags)),
-        "namespace": Column("namespace", "where it belongs", share(0.2, 20), lambda item, _: item.namespace),
+        "status": ListColumn("status", "its status", fixed(9), lambda item, _: STATUS_WORDS[item.status]),
+        "tags": ListColumn(
+            "tags", "its tags", share(0.2, 24), lambda item, _: " ".join(f"#{tag}" for tag in item.tags)
+        ),
+        "namespace": ListColumn("namespace", "where it belongs", share(0.2, 20), lambda item, _: item.namespace),
         "created": age_since("how long ago it was added", lambda item: item.created_at, "created", label="made"),
         "changed": age_since("how long ago it was changed", lambda item: item.updated_at, "changed"),
     },
@@ -165,7 +167,7 @@ ITEM_COLUMNS = Columns[WorkingItem](
 SKIP_COLUMNS = Columns[Skip](
     name="skips",
     all={
-        "ends": Column(
+        "ends": ListColumn(
             "  ends",  # behind the cells of the glyph
             "when it ends",
             fixed(_END_WIDTH),
@@ -173,15 +175,15 @@ SKIP_COLUMNS = Columns[Skip](
             lambda skip, now: format_expiry(skip.expires_at, now)[1],
             orders=("end",),
         ),
-        "what": Column(
+        "what": ListColumn(
             "what to skip",
             "what is not to be done or read; always shown",
             fixed(0),
             lambda skip, _: skip.item,
             lambda skip, now: "muted" if skip.expires_at <= now else "",
         ),
-        "why": Column("why", "the reason", share(0.36, 80), lambda skip, _: skip.reason, least=_NARROW),
-        "hits": Column(
+        "why": ListColumn("why", "the reason", share(0.36, 80), lambda skip, _: skip.reason, least=_NARROW),
+        "hits": ListColumn(
             "hits",
             "how often an agent was about to do it",
             fixed(_HITS_WIDTH),
@@ -189,8 +191,8 @@ SKIP_COLUMNS = Columns[Skip](
             is_number=True,
             orders=("hits",),
         ),
-        "by": Column("by", "who made it", fixed(_WHO_WIDTH), lambda skip, _: skip.created_by, least=_WIDE),
-        "namespace": Column("namespace", "where it holds", share(0.2, 20), lambda skip, _: skip.namespace),
+        "by": ListColumn("by", "who made it", fixed(_WHO_WIDTH), lambda skip, _: skip.created_by, least=_WIDE),
+        "namespace": ListColumn("namespace", "where it holds", share(0.2, 20), lambda skip, _: skip.namespace),
         "created": age_since("how long ago it was made", lambda skip: skip.created_at, "created", label="made"),
     },
     first=("ends", "what", "why", "hits", "by"),

@@ -133,7 +133,7 @@ class HomeSection(Section):
             self._report("in_work", overview.in_work(workspace))
             self._report("days", overview.daily_counts(workspace, now))
             self._report("expiring", overview.expiring_soon(workspace, now))
-            self._report("told", overview.recently_told(workspace, now))
+            self._report("told", overview.recent_exposures(workspace, now))
             self._report("agent_changes", overview.agent_changes(workspace))
             self._report("agent_totals", overview.agent_totals_since(workspace, self._last_visit_seq(workspace)))
             self._report("record_counts", overview.record_counts(workspace))

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from memento_tui import clock
 from memento_tui.api.inbox import InboxItem
-from memento_tui.api.overview import ExpiringSoon, HealthFinding, InboxCount, RecentlyTold, RecordCounts
+from memento_tui.api.overview import ExpiringSoon, HealthFinding, InboxCount, RecentExposures, RecordCounts
 from memento_tui.api.types import ActivityRow, AgentTotals, DayCount, FacetCounts
 from memento_tui.model import WorkingItem
 from memento_tui.model.journal_actions import counts_in_words, done_words, note_in_words
@@ -50,7 +50,7 @@ class HomeView:
     next: Sequence[InboxItem] = ()
     """The first to decide, the riskiest first."""
     in_work: Sequence[WorkingItem] | None = None
-    told: RecentlyTold | None = None
+    told: RecentExposures | None = None
     agent_changes: Sequence[ActivityRow] = ()
     agent_totals: AgentTotals | None = None
     days: Sequence[DayCount] | None = None
@@ -67,7 +67,7 @@ def panels(view: HomeView) -> list[Panel]:
         Panel(lambda: _waiting_title(view), lambda w, h: _waiting(view, w, h), 6, 25),
         Panel(lambda: _since_title(view), lambda w, h: _since_rows(view, w, h), 6, 25),
         Panel(lambda: [TextPiece("In work", "bold", PanelLink("working"))], lambda w, h: _in_work(view, w, h), 4, 24),
-        Panel(_told_title, lambda w, h: _told(view, w, h), 4, 7),
+        Panel(_exposures_title, lambda w, h: _exposures(view, w, h), 4, 7),
         Panel(lambda: [TextPiece("Health", "bold", PanelLink("health"))], lambda w, h: _health(view, w, h), 5, 7),
         Panel(lambda: [TextPiece("Ending soon", "bold")], lambda w, h: _expiring_rows(view, w, h), 5, 7),
         Panel(lambda: [TextPiece("Activity", "bold")], lambda w, h: _activity(view, w, h), 6, 14),
@@ -325,11 +325,11 @@ _LEAST_NEXT_ACTION = 12
 # Told to agents
 
 
-def _told_title() -> PanelRow:
+def _exposures_title() -> PanelRow:
     return [TextPiece("Told to agents", "bold", PanelLink("activity", "exposures")), TextPiece("  24 h", "dim")]
 
 
-def _told(view: HomeView, width: int, height: int) -> list[PanelRow]:
+def _exposures(view: HomeView, width: int, height: int) -> list[PanelRow]:
     if view.told is None:
         return [[TextPiece(_LOADING_TEXT, "dim")]]
     total = view.told.total

@@ -61,7 +61,7 @@ class IdentitySection(ListSection[Crystal]):
     ORDERS: ClassVar[Mapping[str, str]] = CRYSTAL_ORDERS
     COLUMNS = CRYSTAL_COLUMNS
     BELOW = CRYSTAL_BELOW
-    LATELY_OF: ClassVar[tuple[str, ...]] = ("crystal",)
+    RECENT_ACTIVITY_OF: ClassVar[tuple[str, ...]] = ("crystal",)
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("identity")]
     DEFAULT_CSS = """
     IdentitySection .side-text { max-width: 88; }

@@ -16,7 +16,7 @@ from memento_tui.api.identity import crystal_before, writer_of
 from memento_tui.api.review import PendingProposal
 from memento_tui.model import Crystal
 from memento_tui.text.diff import diff_steps
-from memento_tui.tui.columns import Column, Columns, age_since, fixed
+from memento_tui.tui.columns import Columns, ListColumn, age_since, fixed
 from memento_tui.tui.display import cells, has_hidden, hidden_characters, literal, more_characters, shown
 from memento_tui.tui.roomy_rows import TextBelow
 from memento_tui.tui.row_sources import ListSource
@@ -161,17 +161,17 @@ def _first_words(row: Crystal) -> str:
 CRYSTAL_COLUMNS = Columns[Crystal](
     name="identity",
     all={
-        "day": Column(
+        "day": ListColumn(
             "day",
             "the day when it was written",
             fixed(_DATE_WIDTH),
             lambda row, _: f"{local_time(row.created_at):%Y-%m-%d}",
             orders=("newest", "oldest"),
         ),
-        "author": Column(
+        "author": ListColumn(
             "by", "who wrote it", fixed(_AUTHOR_WIDTH), lambda row, _: identity.writer_of(row), orders=("author",)
         ),
-        "size": Column(
+        "size": ListColumn(
             "size",
             "how many characters it has",
             fixed(_SIZE_WIDTH),
@@ -179,8 +179,8 @@ CRYSTAL_COLUMNS = Columns[Crystal](
             is_number=True,
             orders=("longest",),
         ),
-        "status": Column("status", "present, past, proposed or rejected", fixed(8), lambda row, _: row.status),
-        "text": Column(
+        "status": ListColumn("status", "present, past, proposed or rejected", fixed(8), lambda row, _: row.status),
+        "text": ListColumn(
             "text",
             "its first words; always shown",
             fixed(0),
@@ -234,12 +234,12 @@ class IdentityStory(RecordStory[Crystal]):
 
 
 def _told(crystal: Crystal) -> str:
-    from memento_tui.hooks.told_lists import told_of_identity  # noqa: PLC0415 - only a tall screen needs it
+    from memento_tui.hooks.context_preview import identity_preview  # noqa: PLC0415 - only a tall screen needs it
 
     if crystal.status != "current":
         waits = " until you approve it (a)" if crystal.status == "proposed" else ""
         return f"Nothing of this one{waits}."
-    told = told_of_identity(crystal)
+    told = identity_preview(crystal)
     cut = " Its end is left out there: it is too long." if told.is_cut else ""
     return f"This text, when a session begins, where there is room for it: about {told.tokens:,} tokens.{cut}"
 

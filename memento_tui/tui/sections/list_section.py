@@ -69,9 +69,9 @@ class ListSection(Section, Generic[RowT]):
     """The columns of a row; ``None`` where there are none to choose."""
     BELOW: ClassVar[TextBelow[Any] | None] = None
     """The text below the columns of a row where a short list has room for it; ``None`` where rows have one line."""
-    TELLS_LATELY: ClassVar[bool] = True
+    SHOWS_RECENT_ACTIVITY: ClassVar[bool] = True
     """Whether the lines that a short list leaves free on a tall screen tell what was done lately."""
-    LATELY_OF: ClassVar[tuple[str, ...]] = ()
+    RECENT_ACTIVITY_OF: ClassVar[tuple[str, ...]] = ()
     """The kinds of records of which they tell; all where none is named."""
     NO_COLUMNS: ClassVar[str] = "This list has no columns to choose."
     """The answer to a person who wants to choose columns where `column_set` returns none."""
@@ -96,7 +96,7 @@ class ListSection(Section, Generic[RowT]):
         self.list.fit = self.lines_of_row
         self.nothing = Static(classes="nothing")
         """The text of an empty list."""
-        self.lately = Lately(*self.LATELY_OF)
+        self.lately = Lately(*self.RECENT_ACTIVITY_OF)
         """What was done lately, in the lines that a short list leaves free."""
         self.columns = ListColumns(self)
         """The columns of the list."""
@@ -289,7 +289,7 @@ class ListSection(Section, Generic[RowT]):
         return self.BELOW is not None and self.list.row_height > 1
 
     @property
-    def columns_told_below(self) -> Collection[str]:
+    def columns_shown_below(self) -> Collection[str]:
         """The columns that are left out now, because the text below each row says the same whole."""
         return self.BELOW.instead_of if self.BELOW is not None and self.has_text_below else ()
 
@@ -300,7 +300,7 @@ class ListSection(Section, Generic[RowT]):
 
     def _fit_lately(self) -> None:
         """Give what was done lately the lines that the list leaves free."""
-        if self.TELLS_LATELY:
+        if self.SHOWS_RECENT_ACTIVITY:
             listed = self.list.total * self.list.row_height or self.empty_text().count("\n") + _EMPTY_MARGIN
             self.lately.fit(self._lines_of_pane() - listed if self.has_room_below() else 0)
 

@@ -29,7 +29,7 @@ class SkipsSection(EntryListSection[Skip]):
 
     SCOPE: ClassVar[KeyScope] = "skips"
     SPEC = SKIP_SPEC
-    LATELY_OF: ClassVar[tuple[str, ...]] = ("skip",)
+    RECENT_ACTIVITY_OF: ClassVar[tuple[str, ...]] = ("skip",)
     FILTER_HINT: ClassVar[str] = "filter: words by:claude expires:<7d"
     ORDERS: ClassVar[Mapping[str, str]] = {"end": "Soonest to end", "created": "Newest", "hits": "Most hits"}
     ORDER_KEYS: ClassVar[Mapping[str, Callable[[Skip], Any]]] = {

@@ -38,7 +38,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
 
     SCOPE: ClassVar[KeyScope] = "working"
     SPEC = ITEM_SPEC
-    LATELY_OF: ClassVar[tuple[str, ...]] = ("item",)
+    RECENT_ACTIVITY_OF: ClassVar[tuple[str, ...]] = ("item",)
     FILTER_HINT: ClassVar[str] = "filter: words category:waiting status:paused tag:x"
     ORDERS: ClassVar[Mapping[str, str]] = {
         "priority": "Highest priority",
@@ -65,7 +65,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
     WorkingSection.-board .side { max-height: 32%; }
     WorkingSection.-board #working-list { display: none; }
     WorkingSection.-board .rows.-empty ColumnBoard { height: auto; }
-    WorkingSection.-board .rows.-empty Column { display: none; }
+    WorkingSection.-board .rows.-empty BoardColumn { display: none; }
     WorkingSection.-board .rows.-empty .column { height: 1; }
     """
 

@@ -24,12 +24,12 @@ _MAX_TEXT_CELLS = 99
 class Preview(ScrollFrame, can_focus=False):
     """A preview of a memory as Markdown, or as plain text on request; its story, which is the present's, if wanted."""
 
-    def __init__(self, *, tells_story: bool = True) -> None:
+    def __init__(self, *, has_story: bool = True) -> None:
         super().__init__(id="preview", classes="side-scroll")
         self._title = Static(id="preview-title")
         self._facts = Static(id="preview-facts")
         self._body = Static(id="preview-body")
-        self._story = MemoryStory() if tells_story else None
+        self._story = MemoryStory() if has_story else None
         self._memory: Memory | None = None
         self._query: Query | None = None
         self._whole_id: str | None = None

@@ -137,7 +137,7 @@ class RecordStory(ErrorBoundary, Static, Generic[RecordT]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._told: tuple[RecordT, int, int] | None = None
+        self._shown: tuple[RecordT, int, int] | None = None
         self._asked = 0
         """How often it was to be told: what was asked before is not shown any more."""
 
@@ -149,12 +149,12 @@ class RecordStory(ErrorBoundary, Static, Generic[RecordT]):
         """Tell of a record in a room of so many cells; nothing where that is too little, or the screen is not tall."""
         lines = min(height - 1, self.MOST_LINES)
         if record is None or lines < LEAST_LINES or self.app.size.height < TALL_LINES:
-            self._told = None
+            self._shown = None
             self.display = False
             self._asked += 1
             return
-        before, self._told = self._told, (record, width, lines)
-        if before != self._told:
+        before, self._shown = self._shown, (record, width, lines)
+        if before != self._shown:
             self.display = before is not None and before[0].id == record.id and self.display
             self._fill(record, width, lines)
 
@@ -179,8 +179,8 @@ class RecordStory(ErrorBoundary, Static, Generic[RecordT]):
 
     def read_again(self) -> None:
         """Read and draw it again: time has passed, or something was written that leaves the record as it is."""
-        if self._told is not None:
-            record, width, lines = self._told
+        if self._shown is not None:
+            record, width, lines = self._shown
             self._fill(record, width, lines)
 
 

@@ -21,7 +21,7 @@ from memento_tui.tui.widgets.frames import VerticalFrame
 from memento_tui.tui.widgets.paged_rows import PAGE_SIZE, Row, RowSource
 from memento_tui.tui.widgets.record_list import Line, RecordList
 
-__all__ = ["Column", "ColumnBoard"]
+__all__ = ["BoardColumn", "ColumnBoard"]
 
 RowT = TypeVar("RowT", bound=Row)
 
@@ -32,7 +32,7 @@ _SIDE_BY_SIDE = 96
 """Cells of width from which the columns stand side by side."""
 
 
-class Column(RecordList[RowT], Generic[RowT]):
+class BoardColumn(RecordList[RowT], Generic[RowT]):
     """One column. A board has one cursor: only the active column shows its own. Its rows can be dragged."""
 
     _held: RowT | None = None
@@ -41,7 +41,7 @@ class Column(RecordList[RowT], Generic[RowT]):
     class LetGo(Message):
         """A row of a column was dragged to a place on the screen."""
 
-        def __init__(self, column: Column[Any], row: Any, at: Offset) -> None:  # noqa: ANN401 - a row of any kind
+        def __init__(self, column: BoardColumn[Any], row: Any, at: Offset) -> None:  # noqa: ANN401 - a row of any kind
             super().__init__()
             self.column, self.row, self.at = column, row, at
 
@@ -118,7 +118,9 @@ class ColumnBoard(ErrorBoundary, Container, Generic[RowT]):
         self._card = card
         self._line = line
         self._active = active
-        self.columns: dict[str, Column[RowT]] = {name: Column(self._draw, id=f"column-{name}") for name in titles}
+        self.columns: dict[str, BoardColumn[RowT]] = {
+            name: BoardColumn(self._draw, id=f"column-{name}") for name in titles
+        }
         """All columns by name."""
         self._heads = {name: Static(classes="column-title") for name in titles}
         self._boxes = {name: VerticalFrame(classes="column") for name in titles}
@@ -150,7 +152,7 @@ class ColumnBoard(ErrorBoundary, Container, Generic[RowT]):
         return self._active
 
     @property
-    def column(self) -> Column[RowT]:
+    def column(self) -> BoardColumn[RowT]:
         """The column with the cursor."""
         return self.columns[self._active]
 
@@ -198,8 +200,8 @@ class ColumnBoard(ErrorBoundary, Container, Generic[RowT]):
         self._show_titles()
         self.post_message(self.ColumnChanged(self))
 
-    @on(Column.LetGo)
-    def _let_go(self, event: Column.LetGo) -> None:
+    @on(BoardColumn.LetGo)
+    def _let_go(self, event: BoardColumn.LetGo) -> None:
         event.stop()
         name = next((name for name, box in self._boxes.items() if box.region.contains_point(event.at)), None)
         if name is not None and self.columns[name] is not event.column:

@@ -78,13 +78,13 @@ def read_focused_item(workspace: Workspace, kind: str, name: str) -> FocusedItem
     item = workspace.inbox.get(name)
     if isinstance(item, ContradictionWithSides):
         sides = (item.contradiction.older, item.contradiction.newer)
-        return FocusedItem(kind, item, told=workspace.activity.sessions_told(sides, since=_lately()))
+        return FocusedItem(kind, item, told=workspace.activity.sessions_shown(sides, since=_lately()))
     evidence = item.proposal.evidence
     other_ids = [str(evidence["other"])] if "other" in evidence else list(evidence.get("sources", ()))
     others = workspace.get_many(other_ids[:_MOST_OTHERS]) if other_ids else {}
     identity = workspace.crystals.current() if item.proposal.target == "crystal" else None
     about = workspace.contradictions.get(item.proposal.target_id) if _is_contradiction_answer(item) else None
-    told = workspace.activity.sessions_told([item.proposal.target_id], since=_lately())
+    told = workspace.activity.sessions_shown([item.proposal.target_id], since=_lately())
     return FocusedItem(kind, item, others, identity, about, told)
 
 

@@ -131,7 +131,7 @@ def approvable(items: Sequence[InboxItem], by: Grouping, kind: str) -> tuple[lis
     """Return those items that one key may approve together, and a sentence about those that it leaves.
 
     Contradictions need an answer each, and an identity is read by itself. What is risky is approved together only where
-    it was gathered as such: by a grouping ``by`` kind, or by a filter on its ``kind``. So is what changes a memory that
+    it was grouped as such: by a grouping ``by`` kind, or by a filter on its ``kind``. So is what changes a memory that
     a person has verified.
     """
     named = by == "kind" or bool(kind)
@@ -195,7 +195,7 @@ class QueueList(RecordList[QueueRow], inherit_bindings=False):
 
 
 class QueueGroups:
-    """By what the queue is gathered, and which groups are folded; finds groups and items in the list that shows it."""
+    """By what the queue is grouped, and which groups are folded; finds groups and items in the list that shows it."""
 
     def __init__(self, rows: RecordList[QueueRow]) -> None:
         self._rows = rows
@@ -205,7 +205,7 @@ class QueueGroups:
         """The ids of the groups that are folded."""
 
     def next(self) -> None:
-        """Gather by the next of the ways, after the last of which there are no groups."""
+        """Group by the next of the ways, after the last of which there are no groups."""
         self.by = _GROUPINGS[(_GROUPINGS.index(self.by) + 1) % len(_GROUPINGS)]
         self._folded.clear()
 

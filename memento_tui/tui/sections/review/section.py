@@ -273,7 +273,7 @@ class ReviewSection(ListSection[QueueRow]):
     # Groups
 
     def action_group(self) -> None:
-        """Gather the items by kind, then by agent, session and source, then not."""
+        """Group the items by kind, then by agent, session and source, then not."""
         self.groups.next()
         current = self.rows.current
         self._read_groups(current.id if current is not None else None)

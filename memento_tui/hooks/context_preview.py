@@ -10,10 +10,10 @@ from memento_tui.model import Crystal, Skip, WorkingItem
 from memento_tui.model.lists import UNVERIFIED_KEY
 from memento_tui.storage.hook_store import IdentityRow, ItemRow, SkipRow
 
-__all__ = ["ToldIdentity", "sessions_told_of", "told_of_identity", "told_of_item", "told_of_skip"]
+__all__ = ["IdentityPreview", "identity_preview", "item_preview", "sessions_in_scope", "skip_preview"]
 
 
-class ToldIdentity(NamedTuple):
+class IdentityPreview(NamedTuple):
     """How much of an identity a session is told, and at what cost."""
 
     tokens: int
@@ -22,26 +22,26 @@ class ToldIdentity(NamedTuple):
     """Whether the end of the text is left out."""
 
 
-def sessions_told_of(namespace: str) -> str:
+def sessions_in_scope(namespace: str) -> str:
     """Return in words which sessions the records of a namespace concern."""
     is_scoped = namespace.partition("/")[0] in SCOPED_NAMESPACE_ROOTS
     return f"a session of {namespace}" if is_scoped else "a session of any project"
 
 
-def told_of_skip(skip: Skip) -> str:
+def skip_preview(skip: Skip) -> str:
     """Return the line about a skip that holds."""
     is_unverified = bool(skip.extra.get(UNVERIFIED_KEY))
     return skip_line(SkipRow(skip.id, skip.item, skip.reason, skip.expires_at, skip.namespace, is_unverified)).text
 
 
-def told_of_item(item: WorkingItem) -> str:
+def item_preview(item: WorkingItem) -> str:
     """Return the line about an active working item."""
     is_unverified = bool(item.extra.get(UNVERIFIED_KEY))
     texts = item.title, item.category, item.content, item.next_action, item.namespace
     return item_line(ItemRow(item.id, *texts, is_unverified)).text
 
 
-def told_of_identity(crystal: Crystal) -> ToldIdentity:
+def identity_preview(crystal: Crystal) -> IdentityPreview:
     """Return what the present identity costs a session that is told it, and whether all of it is told."""
     line = identity_line(IdentityRow(crystal.content, bool(crystal.extra.get(UNVERIFIED_KEY))))
-    return ToldIdentity(line.tokens, identity_prose(crystal.content)[1])
+    return IdentityPreview(line.tokens, identity_prose(crystal.content)[1])
