@@ -97,7 +97,7 @@ class IndexWorker(threading.Thread):
         self._wake = threading.Event()
         self._suspect = threading.Event()
         self._changed_at = time.monotonic()
-        # Assigned once, whole; other threads read it.
+        # Other threads read these: each is assigned whole, and never changed. The former index becomes `None` again.
         self._components: _Components | None = None
         self._former: FormerIndex | None = None
         self._exchange: VectorExchange | None = None

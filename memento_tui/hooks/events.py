@@ -1,6 +1,7 @@
 """Answer each event of a session: its start, a prompt, a file that is read.
 
-Each kind of event has a module of its own, which alone is imported: a host waits for it.
+Only the module that answers the event is imported, because a host waits for it: `session_start` for a start,
+`prompts` for a prompt and for a file. A write and the end of a turn have no context, and do not come here.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """The constants that rank results: weights, bounds and thresholds of searches, of decay, and of memento-hook's context.
 
+Each names its unit, and its source where it was measured (``tests/benchmarks/RESULTS.md``) or published by another
+program. One that names no source was set by judgement; the weights that were measured were measured with it.
+
 Imports nothing but the defaults of settings: memento-hook ranks with them.
 """
 

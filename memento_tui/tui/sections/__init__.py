@@ -1,1 +1,1 @@
-"""The sections of the app, each a widget of its own; `SECTIONS` in `memento_tui.tui.app` lists them."""
+"""The sections of the app, each a widget of its own; `memento_tui.app_sections.SECTIONS` lists them."""
