@@ -248,7 +248,7 @@ def _shared_folder() -> Path:
 
 
 def _memory_folders() -> Iterator[Path]:
-    """Yield the places of this user in memory, the one to be used first; another program may have another first."""
+    """Yield this user's folders on file systems in memory, best first; other programs may see them in another order."""
     user = os.getuid()
     tried: list[str] = []
     for place in (os.environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{user}"):

@@ -224,7 +224,7 @@ def _write(listed: _Listed) -> None:
 
 
 def _check_name(name: str, path: str, listed: Sequence[KnownWorkspace]) -> None:
-    """Raise `InvalidInput` for what cannot be the name of a directory beside those that are listed."""
+    """Raise `InvalidInput` where a workspace's name is malformed, too long, or taken by another directory."""
     if not name.isprintable() or "/" in name or len(name) > _MAX_NAME_CHARACTERS or name != name.strip():
         raise InvalidInput(
             f"{name!r:.60} cannot be a workspace's name.", f"Up to {_MAX_NAME_CHARACTERS} letters, without a slash."
@@ -235,7 +235,7 @@ def _check_name(name: str, path: str, listed: Sequence[KnownWorkspace]) -> None:
 
 
 def _free_name(path: str, others: Sequence[KnownWorkspace]) -> str:
-    """Return a name for a directory that no other has: its own, with that of the one above where that is taken."""
+    """Return an unused name for a workspace: its directory's, with the parent directory's name where that is taken."""
     taken = {one.name for one in others}
     if path == _default_path() and DEFAULT not in taken:
         return DEFAULT

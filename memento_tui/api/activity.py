@@ -381,7 +381,7 @@ class ActivityLog:
         return seen
 
     def totals_since_last_seen(self) -> AgentTotals:
-        """Return the totals of what agents did since the person last looked, over at most 5,000 entries."""
+        """Return the totals of the agents' changes since the person last looked, over at most 5,000 entries."""
         return self._store.activity.tally(self.last_seen(), MAX_COUNTED_ENTRIES)
 
     def days(self, count: int = 14, *, now: datetime | None = None) -> list[DayCount]:

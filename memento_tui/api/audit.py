@@ -36,7 +36,7 @@ class AuditFinding(msgspec.Struct, frozen=True):
 
 
 def parse_audit_kind(code: str) -> AuditKind:
-    """Return the sort of rot with a code. Raises `InvalidInput`."""
+    """Return the kind of audit finding that a code names. Raises `InvalidInput` for an unknown code."""
     for kind in AUDIT_KINDS:
         if kind.code == code.replace("-", "_"):
             return kind

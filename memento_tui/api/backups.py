@@ -231,7 +231,7 @@ class Backups:
         return RestoredBackup(file.name, seq, before.name)
 
     def about_the_hub(self) -> str:
-        """Return as a sentence what the hub does after a restore; "" where nothing is shared with one."""
+        """Return a sentence on the hub's next steps after a restore; "" where nothing is shared with a hub."""
         membership = membership_of(Settings(self._store.database))
         if membership is None or not membership.namespaces:
             return ""
@@ -239,7 +239,7 @@ class Backups:
         return f"What is shared ({shared}) comes back as the hub has it, unless you leave the hub first."
 
     def _apart_from_hub(self) -> AbstractContextManager[None]:
-        """Let no round with a hub come between what it knows of the backup and the restore. Raises `NotAllowed`."""
+        """Hold off synchronization with the hub until a backup is restored. Raises `NotAllowed`."""
         is_shared = membership_of(Settings(self._store.database)) is not None
         return alone_with_hub(self._paths) if is_shared else nullcontext()
 
@@ -275,7 +275,7 @@ def find_replacement(paths: DataPaths, name: str) -> Path:
 
 
 def replace_damaged(paths: DataPaths, author: Author, name: str, *, progress: Progress = no_progress) -> RestoredBackup:
-    """Put a backup in the place of a database that is lost or cannot be opened; what is there is kept as a backup.
+    """Restore a backup where the database is lost or cannot be opened; the damaged files are kept as a backup.
 
     ``name`` is that of a backup here, or the path of one elsewhere: an empty directory becomes its workspace.
     All accounts of HTTP clients are revoked, and nothing is shared with a hub: which keys were rotated or revoked

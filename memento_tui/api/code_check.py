@@ -1,4 +1,4 @@
-"""Check the memories of a project against its repository: what they cite that changed, moved or is gone, and where.
+"""Check the memories of a project against its repository: find citations of code that changed, moved or is gone.
 
 Nothing of it is decided: a hook says it with the memory, and Review asks the person once.
 """
@@ -66,7 +66,7 @@ _MOST_LABELS = 2
 
 
 class CheckedMemory(msgspec.Struct, frozen=True):
-    """One memory that cites what is no longer as it was."""
+    """One memory that cites code which has changed, moved or gone."""
 
     memory: Memory
     finding: CodeFinding
@@ -81,13 +81,13 @@ class CodeReport(msgspec.Struct, frozen=True):
     memories: int
     """How many memories the project has."""
     citing: int
-    """How many of them cite what stood in the repository when they were written or last confirmed."""
+    """How many of them cite code that was in the repository when they were written or last confirmed."""
     found: tuple[CheckedMemory, ...]
-    """The memories that cite what is gone before those that cite what changed; of each, the most shown first."""
+    """The memories with outdated citations: removed code before changed code, then the most shown first."""
 
 
 def check_code_citations(workspace: Workspace, root: Path, namespaces: Sequence[str]) -> CodeReport:
-    """Return what no longer is so in the memories of these namespaces; nothing is written.
+    """Return a report on the outdated citations in the memories of some namespaces; nothing is written.
 
     Raises:
         InvalidInput: there is no Git repository with a commit, or git cannot read it.
@@ -106,7 +106,7 @@ def check_code_citations(workspace: Workspace, root: Path, namespaces: Sequence[
 
 
 def refresh_code_notes(workspace: Workspace, root: Path, namespaces: Sequence[str], file: Path) -> CodeReport:
-    """Check the memories, write the notes that hooks read to ``file``, and raise what was found in Review, each once.
+    """Check the memories, write the notes that hooks read to ``file``, and propose each finding in Review once.
 
     Raises like `check_code_citations`.
     """
@@ -195,7 +195,7 @@ def _propose(gate: Gate, report: CodeReport, one: CheckedMemory, fingerprint: st
 
 
 def _change(one: CheckedMemory) -> dict[str, Any]:
-    """Return what is proposed for a memory: the new paths of what moved, else that it still holds."""
+    """Return the proposed change of a memory: the new paths of moved files, else a new confirmation."""
     text, title = one.memory.content, one.memory.title
     for citation in one.finding.citations:
         if citation.state == "moved":
@@ -208,7 +208,7 @@ def _change(one: CheckedMemory) -> dict[str, Any]:
 
 
 def _fingerprint(one: CheckedMemory) -> str:
-    """Return the fingerprint of what was found in a memory: the same is raised once, whatever was decided."""
+    """Return 16 bytes over a memory's text and its outdated citations: the same finding is proposed only once."""
     cited = sorted((citation.kind, citation.cited, citation.state, citation.to) for citation in one.finding.citations)
     about = ["code", one.memory.id, one.memory.content, one.finding.state, cited]
     return hashlib.blake2b(msgspec.json.encode(about), digest_size=16).hexdigest()

@@ -36,7 +36,7 @@ def compact(
     progress: Progress = no_progress,
     stop: threading.Event | None = None,
 ) -> CompactedWorkspace:
-    """Make the database smaller; with ``dry_run`` tell what that would come to.
+    """Make the database smaller; with ``dry_run`` only estimate by how much.
 
     Nothing that it says changes, unless ``[history]`` limits the versions that are kept: then a backup is made, and the
     texts of older ones are let go. The journal names each of them, and verifies as before.

@@ -1,4 +1,4 @@
-"""Every setting of ``config.toml`` with what it means, what it says now and where that stands; and changing one."""
+"""List every setting of ``config.toml`` with its meaning, value and line, and change one."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ _OWN_TABLES = {
     "sections": "A section of yours: its key, and the search that it shows.",
     "commands": "A command of yours: its key, and the program that it runs on a row.",
 }
-"""The tables that hold whatever a person writes, with what an entry of each is."""
+"""The tables whose entries a person names freely, each with a description of an entry."""
 
 _FORMER_NAMES = {("maintenance", "run_when_idle"): "sleep_when_idle"}
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """One setting: where it stands in the file, what it takes, and what it means."""
+    """One setting: its place in the file, its type and its meaning."""
 
     section: str
     key: str
     kind: str
-    """``bool``, ``int``, ``float``, ``choice`` or ``text``; ``entry`` for what only the person's editor changes."""
+    """``bool``, ``int``, ``float``, ``choice`` or ``text``; ``entry`` where it can only be changed in an editor."""
     choices: tuple[str, ...]
     default: Any
     """``None`` for a rule, whose default is the preset's."""
@@ -102,7 +102,7 @@ class SettingState(msgspec.Struct, frozen=True):
     source: str
     """``default``, ``preset guarded``, or the line of the file."""
     hides_secret: bool = False
-    """Whether a secret was taken out of the value: what is shown is not to be written back."""
+    """Whether a secret was taken out of the value, which therefore must not be written back."""
 
     @property
     def id(self) -> str:
@@ -202,14 +202,14 @@ class SettingsFile:
         rules_in_force(load_config(self.path).review)
 
     def content(self) -> bytes:
-        """Return what the file holds, whatever that is; empty where there is none."""
+        """Return the file's text, valid or not; empty where there is no file."""
         try:
             return self.path.read_bytes()
         except FileNotFoundError:
             return b""
 
     def entries(self) -> list[SettingState]:
-        """Return what stands in the file of the person's own: keys, sections and commands. Raises as `states`."""
+        """Return the entries that the person named: keys, sections and commands. Raises as `states`."""
         text = read_config_text(self.path)
         return [_entry(text, table, name, held) for table in _OWN_TABLES for name, held in _own(_raw(text), table)]
 
@@ -228,7 +228,7 @@ class SettingsFile:
         self._changed(_find(name), typed)
 
     def set(self, name: str, typed: str) -> SettingState:
-        """Write a value that a person typed, and return what is set then.
+        """Set a value that a person typed, and return the setting's new state.
 
         Raises:
             NotFound: there is no such setting.
@@ -254,7 +254,7 @@ class SettingsFile:
         return self.state(name)
 
     def note_edit(self, before: bytes) -> bool:
-        """Count what the person's editor made of the file as one change made here; return whether it changed it.
+        """Record the edit of the file in the person's editor as one change; return whether the file changed.
 
         ``before`` is what the file held until then.
         """
@@ -327,7 +327,7 @@ def _near_setting(name: str) -> str:
 
 
 def _raw(text: str) -> dict[str, Any]:
-    """Return what a text says. Raises `InvalidInput` where it is not TOML."""
+    """Return the tables of a TOML text. Raises `InvalidInput` where it is not TOML."""
     import tomllib  # noqa: PLC0415 - seldom needed
 
     try:
@@ -344,7 +344,7 @@ def _present_place(text: str, setting: Setting) -> tuple[str, str]:
 
 
 def _value_of(setting: Setting, typed: str) -> bool | float | str:
-    """Return what a person typed as a value of the setting's type. Raises `InvalidInput`."""
+    """Convert a typed text to the setting's type. Raises `InvalidInput`."""
     word = typed.strip()
     if setting.kind == "bool":
         if word.lower() not in (*_TRUE, *_FALSE):
@@ -411,7 +411,7 @@ def _without(raw: dict[str, Any], section: str, key: str) -> dict[str, Any]:
 
 
 def _check_says(text: str, path: Path, meant: dict[str, Any]) -> Config:
-    """Check that a text says what was meant, and return its settings. Raises `InvalidInput`."""
+    """Check that an edited text has exactly the intended value, and return its settings. Raises `InvalidInput`."""
     present = config_of(meant, path)  # a wrong value is said before a form that is not changed
     try:
         says = _raw(text)

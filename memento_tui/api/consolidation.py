@@ -129,7 +129,7 @@ def _consolidated_memory(
 
 
 def _kind_of_most(sources: Sequence[Memory]) -> str:
-    """Return the kind of more than half of the sources; what is made of several kinds is none of them but a fact."""
+    """Return the kind of more than half of the sources; ``fact`` where no kind has a majority."""
     kind, count = Counter(source.kind for source in sources).most_common(1)[0]
     return kind if 2 * count > len(sources) else "fact"
 
@@ -172,7 +172,7 @@ def _evidence(workspace: Workspace, sources: Sequence[Memory], draft: Draft | No
 
 
 def _new_relations(workspace: Workspace, sources: Sequence[Memory], made: Memory) -> list[Relation]:
-    """Return the arrows to the sources, and once each those that lead from them to anything else."""
+    """Return the relations of a consolidated memory: one to each source, and each that its sources have to others."""
     names = {source.id for source in sources}
     relations = {("consolidated_from", source.id, ""): None for source in sources}
     for source in sources:

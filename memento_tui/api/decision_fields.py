@@ -28,7 +28,7 @@ _COUNTED = frozenset(
 """Fields that memento counts and keeps itself."""
 
 _NOT_DECIDED = _COUNTED | {"id", "created_at"}
-"""Fields that a decision does not set; the id is part of what each screen says first."""
+"""Fields that a decision does not set; the id is left out because each screen begins with it."""
 
 _OWN_EXTRA = (CLAIMS_KEY, UNVERIFIED_KEY)
 """The names in ``extra`` that are not kept for other programs: claims have a line of their own, and that nobody has
@@ -66,7 +66,7 @@ class DecisionField(msgspec.Struct, frozen=True):
 
 
 def decision_fields(pending: PendingProposal) -> Sequence[DecisionField]:
-    """Return what approving a proposal would write, but for the ``content``, which every screen shows in full.
+    """Return the fields that approving a proposal would write, except ``content``, which every screen shows in full.
 
     Values that are a record's default and do not change are left out. Of a deletion it is what the record holds now.
     """
@@ -154,7 +154,7 @@ def _source_fields(before: Source | None, after: Source) -> Iterator[DecisionFie
 
 
 def _extra_fields(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Iterator[DecisionField]:
-    """Yield what is kept for other programs, and apart from it what the record says about itself."""
+    """Yield the fields kept for other programs, and separately the claims that the record makes about itself."""
     old, new = None if before is None else _without_own(before), _without_own(after)
     yield from _changed_values("extra", old or {}, new) if old is not None else ()
     if same := new if old is None else _unchanged_values(old, new):

@@ -147,7 +147,7 @@ def _read_given_text(workspace: Workspace, text: str, problems: list[str]) -> Te
 
 
 class _TranscriptMetadata:
-    """Notes in passing whose transcript it is."""
+    """Collects a transcript's session, agent and number of turns while its turns are read."""
 
     def __init__(self) -> None:
         self.turns = 0

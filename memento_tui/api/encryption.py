@@ -201,7 +201,7 @@ def unlock(paths: DataPaths, passphrase: str, *, key_file: Path | None = None, r
 def _open_key_files(
     files: Sequence[Path], passphrase: str
 ) -> tuple[list[tuple[Path, tuple[str, bytes]]], dict[str, DataDirectoryError]]:
-    """Return the key files that a passphrase opens with their keys, and what is wrong with those that are no use."""
+    """Return the key files that a passphrase opens, with their keys, and the problems of the unusable ones."""
     opened, odd = [], {}
     for file in files:
         try:
@@ -250,7 +250,7 @@ def lock(paths: DataPaths) -> list[str]:
 
 
 def change_passphrase(paths: DataPaths, before: str, passphrase: str) -> None:
-    """Let another passphrase open the key of the workspace; what is encrypted stays as it is.
+    """Change the passphrase that opens the workspace's key; the encrypted files stay as they are.
 
     Raises:
         InvalidInput: the new one is too short.
@@ -368,7 +368,7 @@ def _check_there(paths: DataPaths) -> None:
 
 @contextlib.contextmanager
 def memory_explained(paths: DataPaths) -> Iterator[None]:
-    """Turn what keeps keys and key files from being written into sentences."""
+    """Turn errors of writing keys and key files into sentences for a person."""
     try:
         yield
     except encryption.NoMemoryFolder as error:
@@ -414,7 +414,7 @@ def _stop_engine(paths: DataPaths) -> None:
 
 
 def _remove_derived(root: Path) -> None:
-    """Remove what lies in clear in a data directory and can be made again. Raises `OSError`."""
+    """Remove the unencrypted files of a data directory that can be made again. Raises `OSError`."""
     for name in ("index", "code"):
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(root / name)

@@ -1,4 +1,4 @@
-"""Tell of a data directory whether it is encrypted, where its key is, and what of it lies in clear."""
+"""Report whether a data directory is encrypted, where its key is, and which of its files are unencrypted."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def text_folders_of(paths: DataPaths, key_id: str) -> list[Path]:
 
 
 def clear_files(paths: DataPaths) -> list[Path]:
-    """Return what lies unencrypted in the directory of an encrypted workspace, and holds text of memories."""
+    """Return the unencrypted files in the directory of an encrypted workspace that hold text of memories."""
     if not paths.key_id:
         return []
     backups = [file for file in backup_files(paths) if not key_id_of(file)]
@@ -54,7 +54,7 @@ def clear_files(paths: DataPaths) -> list[Path]:
 
 
 def examine_encryption(paths: DataPaths) -> HealthFinding:
-    """Tell whether a directory is encrypted, where its key and its drafts are, and what lies there in clear."""
+    """Report whether a directory is encrypted, where its key and its drafts are, and which files are unencrypted."""
     return _encrypted(paths, paths.key_id) if paths.key_id else _in_clear(paths)
 
 

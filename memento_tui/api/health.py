@@ -81,7 +81,7 @@ def start_engine(workspace: Workspace) -> None:
 
 
 def examine_directory(paths: DataPaths, *, read_only: bool = False) -> list[HealthFinding]:
-    """Run the checks that do not open the database. What is open to other users is closed, unless ``read_only``."""
+    """Run the checks that do not open the database; unless ``read_only``, close files that other users can read."""
     if not paths.root.is_dir():
         hint = "`memento add`, `memento import` or the app begin a new one."
         return [HealthFinding("data directory", ok=False, detail=f"{paths.root} does not exist", hint=hint)]
@@ -106,7 +106,7 @@ def _directory(paths: DataPaths, *, read_only: bool) -> HealthFinding:
 
 
 def _permissions(paths: DataPaths, *, read_only: bool) -> HealthFinding:
-    """Tell what memento could not close to other users; opening the data directory has closed all that it may."""
+    """Report the files that other users can still read, which opening the data directory could not change."""
     if not paths.root.stat().st_mode & OTHERS:
         return HealthFinding("permissions", ok=True, detail="no other user can read the memories")
     if not read_only:
@@ -237,7 +237,7 @@ def _settings(config: Config) -> HealthFinding:
 
 
 def _sent(workspace: Workspace) -> Iterator[HealthFinding]:
-    """Tell what config.toml and the part in a hub send off this machine, where they name any such place."""
+    """Report the data that config.toml and a hub send off this machine; nothing where they send none."""
     named = workspace_destinations(workspace)
     refused = refusals(named)
     if refused:

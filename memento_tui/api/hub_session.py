@@ -119,7 +119,7 @@ class HubSession:
         self._store.database.check_writable()
 
     def joined_writes(self) -> AbstractContextManager[None]:
-        """Commit what is written in the block together; each write is whole by itself."""
+        """Commit the writes of the block together, each of them valid by itself."""
         return self._store.database.joined_writes()
 
     @property
@@ -141,7 +141,7 @@ class HubSession:
         return self.membership
 
     def gate(self, author: Author) -> Gate:
-        """Return the gate for what another member's person or agent wrote."""
+        """Return the gate for writes by another member's person or agent."""
         return Gate(self._store, author, self._rules)
 
     def head(self) -> int:

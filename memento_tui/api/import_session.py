@@ -82,7 +82,7 @@ class ImportSession:
 
     @cached_property
     def _signing_key(self) -> bytes:
-        """The key that never leaves the database: what it signed was in this workspace."""
+        """The key that never leaves the database: its signature proves that a record was in this workspace."""
         known = self.settings.get(_SIGNING_KEY_SETTING)
         if known is None:
             self.settings.change(_SIGNING_KEY_SETTING, lambda key: key or secrets.token_hex(32))

@@ -225,7 +225,7 @@ class InboxView:
         return counts.get(self._kind, 0) if self._kind else sum(counts.values())
 
     def page(self, start: int, count: int) -> Sequence[InboxItem]:
-        """Return ``count`` of them from index ``start``, the riskiest first, then what has waited longest."""
+        """Return ``count`` items from index ``start``, the riskiest first, then those that waited longest."""
         return [InboxItem(row) for row in self._store.inbox.page(self._at, self._kind, start, count)]
 
     def locate(self, row_id: str) -> int | None:

@@ -1,4 +1,4 @@
-"""Compare what is derived with what it is made from, and make it anew: rows, tags, both indexes."""
+"""Check derived data (current rows, tags, both indexes) against the journal and the database, and rebuild it."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def begin_semantic_anew(workspace: Workspace) -> None:
 
 
 def repair(workspace: Workspace, *, progress: Progress | None = None) -> list[str]:
-    """Make anew what is derived and not in order; return what was done, in words.
+    """Rebuild the derived data that is damaged; return the steps done, as sentences.
 
     The journal decides what the rows say, so nothing is put back where the journal itself is not in order.
 

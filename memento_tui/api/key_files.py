@@ -116,7 +116,7 @@ def open_key_file(file: Path, passphrase: str) -> tuple[str, bytes] | None:
 
 
 def write_key_file(folder: Path, wrapped: KeyFile) -> Path:
-    """Write a wrapped key into a folder, in the place of what was there, and to the disk. Raises `OSError`."""
+    """Write a wrapped key into a folder and to the disk, replacing an earlier one. Raises `OSError`."""
     file = folder / key_file_name(wrapped.key_id)
     replace_file(file, msgspec.json.format(msgspec.json.encode(wrapped), indent=2) + b"\n", synced=True)
     sync_directory(folder)

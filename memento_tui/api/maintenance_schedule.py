@@ -37,7 +37,7 @@ _RUNNER_WORDS = {
 
 
 class MaintenanceState(msgspec.Struct, frozen=True):
-    """When maintenance ran last, what it did, and when it is due again."""
+    """The last maintenance run with its counts, and the time at which the next is due."""
 
     last: LastRun | None
     """``None`` before the first run."""
@@ -79,7 +79,7 @@ def start_maintenance_if_due(workspace: Workspace, by: Runner) -> bool:
 
 
 def describe_maintenance(state: MaintenanceState, now: datetime, *, timer: bool = False) -> str:
-    """Return the last run (when, by whom, what it did) and the next one, in one line."""
+    """Return one line on the last run (time, author, counts) and the next."""
     last, then = state.last, _next_run(state, now, timer=timer)
     if last is None:
         return f"has not run yet, {then}"

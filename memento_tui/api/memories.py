@@ -84,7 +84,7 @@ def _is_named(fields: Mapping[str, Any]) -> bool:
 
 
 def _place_of(memory: Memory) -> tuple[str, bytes]:
-    """Return what two memories of the same text have in common: their namespace and their text's digest."""
+    """Return a key that is equal for memories of the same text: the namespace and the text's digest."""
     return memory.namespace, content_digest(memory.content)
 
 
@@ -364,7 +364,7 @@ class MemoryEditor:
         return ChangeOutcome(status, tx.require(Memory, draft.record.id), proposal)
 
     def _asked(self, memory: Memory) -> list[Proposal]:
-        """Return the open questions whether a pending memory may stay."""
+        """Return the open proposals that would create a pending memory; none for a memory of another status."""
         if memory.status != "pending":
             return []
         return [
@@ -530,7 +530,7 @@ class MemoryEditor:
                 self._follow_replacing(tx, tx.require(Memory, source), dst)
 
     def _follow_replacing(self, tx: Transaction, memory: Memory, replaced: str) -> None:
-        """Let the proposal of a pending memory say what the memory takes the place of, as its newest version."""
+        """Add a memory to those that the proposal of a pending memory would replace."""
         self._check_own(memory)
         for proposal in self._asked(memory):
             named = [*proposal.evidence.get("replaces", ()), replaced]

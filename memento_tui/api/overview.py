@@ -129,7 +129,7 @@ class RecentExposures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HealthFinding(msgspec.Struct, frozen=True):
-    """One fact about a workspace's state. ``hint`` says what to do where it is not ``ok``."""
+    """One fact about a workspace's state; ``hint`` is the remedy where it is not ``ok``."""
 
     name: str
     ok: bool
@@ -197,7 +197,7 @@ def in_work(workspace: Workspace) -> Sequence[WorkingItem]:
 
 
 def recent_exposures(workspace: Workspace, now: datetime) -> RecentExposures:
-    """Return what agents were told in the last 24 hours."""
+    """Return the exposures of the last 24 hours: their number, and the latest of them."""
     since = now - _EXPOSURE_SPAN
     return RecentExposures(
         total=workspace._store.use.total(since),
@@ -233,7 +233,7 @@ def last_seen(workspace: Workspace) -> tuple[int, datetime | None]:
 
 
 def agent_totals_since(workspace: Workspace, seq: int) -> AgentTotals:
-    """Return the totals of what agents did after a journal entry."""
+    """Return the totals of the agents' changes after a journal entry."""
     return workspace._store.activity.tally(seq, MAX_COUNTED_ENTRIES)
 
 

@@ -78,7 +78,7 @@ def _past_moment(at: str, now: datetime) -> datetime:
 
 
 class PastHit(msgspec.Struct, frozen=True):
-    """A memory of the past that holds what was searched for."""
+    """A memory, as it was in the past, that holds the words of the query."""
 
     memory: Memory
     score: int
@@ -137,7 +137,7 @@ class Past:
         return self._store.memories.count_all()
 
     def parse_query(self, source: str) -> Query:
-        """Return a query as it was meant then: what it says of time is counted from that moment."""
+        """Parse a query with its relative times counted from the past moment."""
         return parse(source, now=self.moment)
 
     def list(self, query: str = "", *, after: str | None = None, limit: int = 50) -> Page[Memory]:

@@ -50,7 +50,7 @@ _MAX_NAMES = 20_000
 
 
 class CopiedMemory(msgspec.Struct, frozen=True):
-    """One memory whose sentences a tool returned from outside, and what became of it."""
+    """One memory whose sentences a tool returned from outside, and the outcome of the check."""
 
     id: str
     outcome: Literal["held", "labelled", "undone", "kept", "found"]
@@ -79,7 +79,7 @@ def check_provenance(
     begun: BegunSession | None = None,
     dry_run: bool = False,
 ) -> ProvenanceReport:
-    """Compare the memories that a session wrote with what its tools returned, and hold those that came from outside.
+    """Compare the memories that a session wrote with its tools' outputs, and hold those copied from outside.
 
     Those are the memories that the journal files under ``session`` (the transcript's own by default), and those that
     an agent wrote while it lasted and that memento's answers in it name. What a person verified, made essential or
@@ -161,7 +161,7 @@ def _written(
 
 
 def _brought(store: Store, memory: Memory, record: SessionRecord) -> str:
-    """Return what a session wrote of a memory's text: what stood there before, or came later, is another's."""
+    """Return the parts of a memory's text that a session wrote, without those written before or after it."""
     text = _text(memory)
     last = memory if record.last_version == memory.version else _image(store, memory, record.last_version)
     before = None if record.is_created else _image(store, memory, record.first_version - 1)
@@ -209,7 +209,7 @@ def _turns_of_person(transcript: Path) -> list[Turn]:
 
 
 def _of_subagent(said: Sequence[Turn], turns: Iterable[Turn]) -> Iterator[Turn]:
-    """Yield what the person said to the session, then a sub-agent's turns, to whom the agent speaks as the user."""
+    """Yield the person's turns of the session, then a sub-agent's turns, in which the agent is the user."""
     yield from said
     for turn in turns:
         yield msgspec.structs.replace(turn, role="assistant") if turn.role == "user" else turn
@@ -281,7 +281,7 @@ class _Holder:
         return "undone"
 
     def _add_evidence(self, tx: Transaction, memory: Memory, evidence: dict[str, Any]) -> Literal["held"]:
-        """Let what is asked about a memory that waits already show where it came from."""
+        """Add the outside passage to the evidence of a proposal that already waits for the memory."""
         asked = [
             proposal
             for proposal in self._store.proposals.about(memory.id)
@@ -323,7 +323,7 @@ def _with_evidence(proposal: Proposal, memory: Memory, evidence: dict[str, Any])
 
 
 def _has_words_of(memory: Memory, written: Memory) -> bool:
-    """Tell whether a memory says what a person wrote: whoever quotes that, and changes a tag, does not bring it in."""
+    """Tell whether a memory has the title and the text that a person wrote, whatever its other fields are."""
     return (memory.title, memory.content) == (written.title, written.content)
 
 

@@ -28,14 +28,14 @@ __all__ = ["PURGE_KINDS", "RECORD_KINDS", "PurgeOutcome", "Purger"]
 RECORD_KINDS = ("memory", "skip", "item", "crystal", "contradiction", "proposal")
 
 PURGE_KINDS = (*RECORD_KINDS, "note", "agent", "session")
-"""The kinds of what can be purged: records by id, a note by its journal entry's number, names by themselves."""
+"""The kinds of things to purge: records by id, notes by the number of their journal entry, names by themselves."""
 
 _TEXT_FIELDS = ("content", "reason", "item", "why")
 """The fields of records that a person may be editing in a file of the drafts."""
 
 
 class PurgeOutcome(msgspec.Struct, frozen=True):
-    """The result of a purge: what it reached, and which memories and backups still need a look."""
+    """The result of a purge: the removed records, and the memories and backups that still need a look."""
 
     derived: Sequence[str] = ()
     """The ids of memories that were made of the purged one and hold since: they may say the same."""
@@ -48,7 +48,7 @@ class PurgeOutcome(msgspec.Struct, frozen=True):
 
 
 class Purger:
-    """Purges in the name of a person. Nothing brings back what it removes."""
+    """Purges in the name of a person; nothing can be brought back."""
 
     def __init__(self, store: Store, author: Author, paths: DataPaths, search_engine: SearchEngine) -> None:
         self._store = store
@@ -57,7 +57,7 @@ class Purger:
         self._search_engine = search_engine
 
     def purge(self, kind: str, name: str, reason: str) -> PurgeOutcome:
-        """Remove what ``name`` names, and every trace of its text; see `memento_tui.api.Workspace.purge`."""
+        """Remove the record, note or name ``name``, and every trace of it; see `memento_tui.api.Workspace.purge`."""
         if kind not in PURGE_KINDS:
             raise InvalidField("kind", f"must be one of {', '.join(PURGE_KINDS)}; not {kind!r:.40}")
         if self._author.actor != "person":
@@ -157,7 +157,7 @@ class Purger:
         return msgspec.structs.replace(outcome, derived=derived, was_here=bool(versions))
 
     def _begin_indexes_anew(self) -> None:
-        """Let both indexes be built anew: a name stands in every row of what an agent or session wrote."""
+        """Have both indexes rebuilt, as every row of an agent's or session's memories holds its name."""
         if self._paths.keyword_index.exists():
             self._search_engine.keyword.rebuild()
         if self._paths.semantic_indexes():

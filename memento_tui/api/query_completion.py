@@ -82,7 +82,7 @@ def suggest(
 
 
 def complete_filter(line: str, cursor: int, fields: Mapping[str, Iterable[tuple[str, str]]]) -> Suggestions:
-    """Return what may stand at the cursor of a filter: names of fields, or values of the one that is typed.
+    """Return completions at the cursor of a filter: names of fields, or values of the typed field.
 
     ``fields`` has the values of each field, each with a note; those under an empty name are words that stand alone.
     """
@@ -155,7 +155,7 @@ class QueryHelper:
         self._used.clear()
 
     def complete(self, line: str, cursor: int) -> Suggestions:
-        """Return what may stand at the cursor: fields for the beginning of a word, values behind a field."""
+        """Return completions at the cursor: fields for the beginning of a word, values after a field."""
         before = line[:cursor]
         partial = None if before.count('"') % 2 else _PARTIAL.search(before)
         if partial is None:
@@ -208,7 +208,7 @@ class QueryHelper:
         return ()
 
     def forgive(self, source: str, *, typing: bool = False) -> ForgivenQuery:
-        """Return a query with misspelled fields and values replaced by what is near them and exists.
+        """Return a query with misspelled fields and values replaced by the nearest existing ones.
 
         While ``typing``, the part at the end may go on: it is left as it is, and left out where it is no value yet.
         """

@@ -40,7 +40,7 @@ MemoryT = TypeVar("MemoryT", bound=_HasStatus)
 
 
 class CandidateReader(Protocol):
-    """The reading of what the choice depends on."""
+    """Reads the fields of memories that the choice of results depends on."""
 
     def weighed(self, ids: Sequence[str]) -> Mapping[str, WeighedMemory]:
         """Return, by id, those of some memories that may be found."""
@@ -49,7 +49,7 @@ class CandidateReader(Protocol):
         """Return, for each of the memories that others replace, the ids of those."""
 
     def writers(self, ids: Sequence[str]) -> Mapping[str, str]:
-        """Return the session that wrote each of some memories; none for what a person wrote or changed."""
+        """Return the session that wrote each of some memories; none for those that a person wrote or changed."""
 
 
 class ChosenResult(NamedTuple):
@@ -128,7 +128,7 @@ class _Choice:
             self._scores[name] = self._matches[name] * life.factor
 
     def ordered(self) -> list[tuple[str, float]]:
-        """Return what was read and may be told, with scores, best first."""
+        """Return the read candidates that may be returned, with their scores, best first."""
         scores = self._scores
         if not self._with_sources:
             scores = {name: scores[name] for name in without_summarized_sources(self.rows, self.successors)}
@@ -148,7 +148,7 @@ def _chosen(
     *,
     shares: bool,
 ) -> tuple[list[tuple[str, float]], float]:
-    """Return the results among what was read, and the least score by which one that was not read could change them."""
+    """Return the results among the read candidates, and the least score at which an unread one could change them."""
     kinds = {name: rows[name].kind for name, _ in ordered}
     chosen = diversify(ordered, kinds, limit)
     if len(ordered) < limit:

@@ -1,4 +1,4 @@
-"""Review proposals and contradictions: list them, preview what each would do, decide."""
+"""Review proposals and contradictions: list them, preview their effects, and decide them."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class ProposalQueue:
         return self._pending(found, self._store.find(Memory, memory_id))
 
     def _about(self, given: str) -> Proposal | None:
-        """Return the one open proposal about the record whose id is, or alone begins with, what was given.
+        """Return the one open proposal about a record, given by its id or a unique beginning of it.
 
         Raises `AmbiguousId` for several: an agent may have added one since the person looked.
         """

@@ -40,7 +40,7 @@ _MAX_COMPARED_CHARACTERS = 20_000
 _MIN_SIMILARITY = 0.1
 _MAX_EXCERPT_LINES = 20
 _TURNS_AROUND = 2
-"""Turns before and after the passage that are read along: what it answers, and what was said to it."""
+"""Turns before and after the passage that are read too: the question that it answers, and the reply to it."""
 
 _MAX_UTTERANCE_CHARACTERS = 4_000
 _MAX_TRANSCRIPT_BYTES = 512 * 1024 * 1024
@@ -64,7 +64,7 @@ class Utterance(msgspec.Struct, frozen=True):
     text: str
     is_cut: bool = False
     is_source: bool = True
-    """Whether it was learned from; the others surround what was."""
+    """Whether the memory was learned from this turn; the other turns are its context."""
 
 
 class TranscriptExcerpt(msgspec.Struct, frozen=True):

@@ -140,10 +140,10 @@ _SEMANTIC_NOT_ASKED = _SemanticAnswer("off", None, "")
 
 
 def recallable_filter(tree: Filter, now: datetime) -> Filter:
-    """Return the filter, restricted to what a search returns unless the query names more.
+    """Return the filter, restricted to memories that may be recalled, unless it names others itself.
 
-    That is what is not active (pending, archived, rejected, deleted), what has expired, what holds no longer or not
-    yet, and what is restricted.
+    It leaves out memories that are not active (pending, archived, rejected, deleted), have expired, hold no longer or
+    not yet, or are restricted.
     """
     parts = [with_default_statuses(tree)]
     if not filters_on(tree, "expires_at"):

@@ -1,4 +1,4 @@
-"""Report whether memories help: what agents were told, what they used of it, what it cost, and what to drop."""
+"""Report whether memories help: the exposures, their use, their cost in tokens, and candidates to drop."""
 
 from __future__ import annotations
 

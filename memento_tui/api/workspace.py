@@ -306,7 +306,7 @@ class Workspace:
 
     @property
     def purger(self) -> Purger:
-        """Purges whatever there is; `purge` says what."""
+        """Removes records, notes and names for good; see `purge`."""
         return Purger(self._store, self.author, self.paths, self.search_engine)
 
     def relate(self, src: str, dst: str, type: str = "related", label: str = "") -> None:  # noqa: A002 - the field's name

@@ -1,4 +1,4 @@
-"""The sessions of agents that wrote: list them, take what one wrote out of recall, and give it back."""
+"""The sessions of agents that wrote: list them, take the memories of one out of recall, and give them back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["WrittenSession", "WrittenSessions"]
 
 
 class WrittenSession(msgspec.Struct, frozen=True):
-    """A session that wrote, and what of it has effect now."""
+    """A session that wrote, with the counts of its records that are in effect now."""
 
     session: str
     agent: str
@@ -32,7 +32,7 @@ class WrittenSession(msgspec.Struct, frozen=True):
     waiting: int
     """How many proposals of its quarantine wait; 0 where it is not quarantined."""
     quarantined: bool
-    """Whether it is out of recall, and what it writes waits, until a person gives it back."""
+    """Whether its memories are out of recall and its writes wait, until a person releases it."""
 
 
 class WrittenSessions:
@@ -51,7 +51,7 @@ class WrittenSessions:
         return self._described(self._find(session))
 
     def quarantine(self, session: str) -> QuarantineOutcome:
-        """Take what a session wrote out of recall; see `memento_tui.policy.quarantine.quarantine_session`.
+        """Take a session's memories out of recall; see `memento_tui.policy.quarantine.quarantine_session`.
 
         Raises:
             NotAllowed: an agent asks.
@@ -61,7 +61,7 @@ class WrittenSessions:
         return quarantine_session(self._store, self._gate, self._find(session).session)
 
     def release(self, session: str) -> QuarantineOutcome:
-        """Give back what a quarantine took out of recall. Raises like `quarantine`."""
+        """Return the memories of a quarantined session to recall. Raises like `quarantine`."""
         return release_session(self._store, self._gate, self._find(session).session)
 
     def _find(self, name: str) -> SessionWrites:

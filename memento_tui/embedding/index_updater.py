@@ -63,7 +63,7 @@ _CHANGES_PER_COUNT = 20_000
 """Changes that are counted in one read."""
 
 _COMMITS_BEFORE_OPTIMIZE = 64
-"""Each commit leaves a version and a small file, and every query opens them all."""
+"""Commits after which the table is optimized: each leaves a small file, and every query opens them all."""
 
 
 class _Changed(NamedTuple):

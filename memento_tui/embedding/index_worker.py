@@ -273,7 +273,7 @@ class IndexWorker(threading.Thread):
         return components
 
     def _check_data(self, components: _Components) -> None:
-        """Log what of the data is not in order, and begin an index anew that is not; queries are answered meanwhile."""
+        """Log the problems of the data, and have an index that differs from the database rebuilt; queries go on."""
         from memento_tui.embedding.vector_check import compare_newest  # noqa: PLC0415 - the engine answers by now
         from memento_tui.search.keyword_index import KeywordIndex  # noqa: PLC0415 - same
 

@@ -213,7 +213,7 @@ def _read_file(file: SourceFile, top: Path) -> Iterator[_Found | Refused]:
 
 
 def _parse_rule(text: str) -> Section | None:
-    """Return the one part that a rule is; ``None`` where it holds no text."""
+    """Return the text of a rules file as one section; ``None`` where it holds no text."""
     note = split_note(text)
     lead, words, after = _without_space(note.body)
     heading = parse_heading(words.split("\n", 1)[0])

@@ -70,7 +70,7 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The name of the record within its source: the same at every reading, and unique among records of its kind."""
     record: RecordName
     fields: dict[str, Any]
-    """It holds an ``id`` only where the source itself names one."""
+    """The record's fields by name; ``id`` is among them only where the source names one."""
     digest: bytes
     """16 bytes over the record as the source writes it: another digest under the same key means that it changed."""
     file: str

@@ -326,7 +326,7 @@ _OBSERVATION_COLUMNS: tuple[Column | ColumnGroup, ...] = (
     foreign_moment_column("updated_at", "updated_at", _MOMENT_EXAMPLE),
     ColumnGroup(lambda _: {}, _write_deleted),
 )
-"""For writing a new one, the fields hold the ``number`` that it is to have."""
+"""The columns of an observation; to write a new one, the fields must hold its ``number``."""
 _PROMPT_COLUMNS: tuple[Column | ColumnGroup, ...] = (
     text_column("content", "content"),
     read_only(_read_source),

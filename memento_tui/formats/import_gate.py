@@ -208,7 +208,7 @@ class RelationCollector:
         self._links: list[tuple[ImportRecord, str]] = []
 
     def add(self, incoming: ImportRecord, record_id: str) -> None:
-        """Remember a record as the end of links, and the links that begin at it."""
+        """Keep an imported memory's id, so that links can be resolved to it, and the links that it holds."""
         if incoming.record != "memory":
             return
         self._ids[incoming.key] = record_id

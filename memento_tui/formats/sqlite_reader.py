@@ -37,7 +37,7 @@ Row = dict[str, Any]
 
 @contextmanager
 def open_read_only(path: Path) -> Iterator[ForeignDatabase]:
-    """Open a file for reading alone. Raises one of `DAMAGE`, as all that is asked of it may."""
+    """Open a SQLite file read-only. This and each query of it raise one of `DAMAGE` where the file is damaged."""
     if path.exists() and not path.is_file():  # a pipe would wait for its writer, for ever
         raise sqlite3.DatabaseError("it is no regular file")
     # SQLite would put two files beside a database with a write-ahead log and leave them there; where nobody has it open

@@ -1,4 +1,4 @@
-"""Return what hooks tell agents of one skip, working item or identity, for a person who wants to see just that."""
+"""Preview the lines that hooks put into a session's context about a skip, a working item or the identity."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["IdentityPreview", "identity_preview", "item_preview", "sessions_in_s
 
 
 class IdentityPreview(NamedTuple):
-    """How much of an identity a session is told, and at what cost."""
+    """The cost of the identity in a session's context, and whether it is shown in part only."""
 
     tokens: int
     """Tokens of the text with its words of caution."""
@@ -42,6 +42,6 @@ def item_preview(item: WorkingItem) -> str:
 
 
 def identity_preview(crystal: Crystal) -> IdentityPreview:
-    """Return what the present identity costs a session that is told it, and whether all of it is told."""
+    """Return the tokens that the current identity takes in a session's context, and whether it is cut."""
     line = identity_line(IdentityRow(crystal.content, bool(crystal.extra.get(UNVERIFIED_KEY))))
     return IdentityPreview(line.tokens, identity_prose(crystal.content)[1])

@@ -1,4 +1,4 @@
-"""Which memories concern a session, and one memory that was retrieved for it."""
+"""The namespaces whose memories concern a session (`SessionScope`), and a memory that was retrieved for one."""
 
 from __future__ import annotations
 

@@ -303,7 +303,10 @@ def merge(base: AnyRecord | None, theirs: AnyRecord, mine: AnyRecord) -> _Merged
 def _apart(
     base: Memory, theirs: Memory, mine: Memory, own: list[str], taken: set[str], conflicting: set[str]
 ) -> dict[str, Any]:
-    """Keep each side's trust from the other side's words, in both sets of names; return the fields to reset here."""
+    """Take fields out of a merge whose trust one side gave to another text; return the fields to reset on this side.
+
+    ``taken`` (the fields taken from the other side) and ``conflicting`` are changed in place.
+    """
     values: dict[str, Any] = {}
     is_reworded = any(getattr(theirs, name) != getattr(base, name) for name in MEANING)
     reworded = taken & set(MEANING)

@@ -274,7 +274,7 @@ class _EntryApplied:
         return msgspec.structs.replace(clean, proposed_by=author.agent or author.actor, session=author.session)
 
     def _proposal(self, theirs: Proposal, mine: Proposal) -> Proposal:
-        """Return what a proposal that waits here becomes. Raises `NotAllowed`."""
+        """Return an arrived proposal merged into the one that waits here. Raises `NotAllowed` where another made it."""
         author = self._gate.author
         if CARD_KEY in mine.evidence or (author.actor == "agent" and author.agent != mine.proposed_by):
             raise NotAllowed("It waits here, and another made it.", "Nothing was changed.")

@@ -63,7 +63,7 @@ UNKNOWN_DIGEST = b"?"
 
 
 class SyncPoint(msgspec.Struct, frozen=True):
-    """The state of a note and its memory when they were last in sync; or a proposal and the text it is about."""
+    """The digest of a note and the version of its memory when they were last in sync; or those of a proposal."""
 
     path: str
     id: str

@@ -351,7 +351,7 @@ def _same(one: Memory, other: Memory, names: tuple[str, ...]) -> bool:
 
 
 def _says_something_else(before: Memory, after: Memory) -> bool:
-    """Tell whether a change is more than aging: a preview of the memory's own text, kept whole beside it, is not."""
+    """Tell whether a change alters a memory's meaning; compaction, which keeps the text in ``extra``, does not."""
     if after.status == "compacted" and after.extra.get("original_content") == before.content:
         after = msgspec.structs.replace(after, content=before.content)
     return not _same(before, after, _MEANING_FIELDS)

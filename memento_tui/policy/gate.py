@@ -52,7 +52,7 @@ class ProposalDraft(msgspec.Struct, frozen=True):
 
 
 def _without_secrets(author: Author) -> Author:
-    """Return an author as it may be stored: an agent gives itself its name, and a session whatever id it likes.
+    """Return an author with secrets taken out of its names: agents choose their own name and session id.
 
     One as memento makes them is no text, and spares a program that only reads the rules for secrets.
     """
@@ -144,7 +144,7 @@ class Gate:
         return found if found is not None and self._is_silenced(found) else None
 
     def _answers(self, known: Proposal, base_version: int) -> bool:
-        """Tell whether a known proposal makes another needless: it waits for the same, or it silences the author."""
+        """Tell whether a known proposal makes a new one needless: it waits, or is rejected and the author an agent."""
         return _still_fits(known, base_version) or self._is_silenced(known)
 
     def _is_silenced(self, known: Proposal) -> bool:

@@ -1,4 +1,4 @@
-"""Say what a text holds in which a rule for prompt injection can find something, and how its matches begin.
+"""The strings that a text must hold for a prompt injection rule to match, and those with which its matches begin.
 
 Both are read from the rules' own patterns. That takes a tenth of a second, for which the first write of every program
 would wait, so they are kept in a file (``prompt_injection_needs.json``), which ``make reference`` makes; a test holds

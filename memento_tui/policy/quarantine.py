@@ -309,7 +309,7 @@ def _release_entry(
 
 
 def _let_in(tx: Transaction, proposal: Proposal) -> bool:
-    """Let in a memory that its session wrote while it was quarantined; any other goes on waiting as such."""
+    """Make a memory active that waits for its session's quarantine alone; tell whether it did. Others go on waiting."""
     rest = tuple(reason for reason in proposal.reasons if reason != QUARANTINED)
     memory = tx.get(Memory, proposal.target_id) if proposal.target == "memory" else None
     if rest or proposal.action != "create" or memory is None or memory.status != "pending":

@@ -169,7 +169,7 @@ _INSIDE = (
     ),
     ("key", ("token", "apikey", "secret", "_key", "schlüssel", "密钥", "トークン")),
 )
-"""Parts of longer words, such as the names of variables, and of sentences without spaces."""
+"""Parts of longer words, by group: of the names of variables, and of languages written without spaces."""
 
 _PARTS = Literals()
 

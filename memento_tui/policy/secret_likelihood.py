@@ -456,7 +456,7 @@ _LENGTHS = (12, 16, 24, 40)
 
 @lru_cache(maxsize=2048)
 def _own(text: str, groups: Sequence[str], common: frozenset[str]) -> tuple[str, ...]:
-    """Return the names of what is true of a word wherever it stands."""
+    """Return the names of a word's features that do not depend on the words around it."""
     return tuple(_own_names(text, groups, common))
 
 

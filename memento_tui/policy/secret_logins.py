@@ -99,7 +99,7 @@ def _fits_pair(pair: re.Match[str], value: str, separator: str, read: str) -> bo
 _PLAIN_SIGN = re.compile(r"[!#$%&*?]", re.ASCII)
 """A sign that stands in passwords and in nothing that is encoded."""
 _MAX_DRAWN_CHARACTERS = 18
-"""Characters of a password that was drawn; what is longer is a key, and is found by other words."""
+"""The most characters of a password made at random; longer ones are keys, which other rules find."""
 
 
 def _has_login_near(pair: re.Match[str], read: str) -> bool:
@@ -184,7 +184,7 @@ _STEMS = SPOKEN.add(
     kennw losung wlan mdp contrase clave senha парол 密码 密碼 口令 パスワード 暗証番号 wachtwoord has losen lösen adgangskode kodeord salasana hesl jelsz parol
     ifre κωδικ סיסמ كلمة पासवर्ड 비밀번호 비번 khẩu sandi รหัสผ่าน lozink геслo slapta parool lykilor""".split()  # noqa: SIM905 - as a list it is two pages
 )
-"""Every match holds one of these."""
+"""Stems of words, one of which is in every text that the rules can match."""
 _VALUE = re.compile(
     r"(?<![\w!@#$^*%&=/.:+~-])[^\W_][^\s\"'`<>|;,()\[\]{}«»“”„]{5,63}|(?<=\s)[!@#%&*][^\s\"'`<>|;,()\[\]{}«»“”„]{5,63}"
 )

@@ -221,7 +221,7 @@ _ADDRESS = re.compile(
 
 
 def is_chosen(value: str) -> bool:
-    """Tell whether a value that no sign assigns looks like a password all by itself.
+    """Tell whether a value looks like a password by itself, without ``=`` or ``:`` before it.
 
     It mixes letters and digits with a sign that no word holds, as ``Blue!horse7`` does, or was drawn from them.
     """

@@ -147,7 +147,7 @@ _QUOTES = {
     "\u0142": "l",
     "\u0131": "i",
 }
-"""Quotation marks, and letters whose stroke Unicode does not take for an accent, as plain ones."""
+"""Plain characters for quotation marks, and for letters whose stroke Unicode does not count as an accent."""
 _LIGATURE_LIMIT = 20
 """Characters that one character may unfold to; U+FDFA has 18."""
 

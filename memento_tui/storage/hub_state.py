@@ -282,7 +282,7 @@ _KEPT_CHANGE = (
     " AND e.seq > ? AND e.channel <> ? AND e.origin = ?"
     " AND NOT EXISTS (SELECT 1 FROM hub_entry AS h WHERE h.id = e.id AND h.seq IS NOT NULL)"
 )
-"""Selects a change of a record by an entry of this journal that was not sent."""
+"""SQL that selects a record's changes by entries of this machine that were not sent to the hub."""
 
 _HUB_HAS_MEMORY = "EXISTS (SELECT 1 FROM hub_record AS h WHERE h.record = 'memory' AND h.record_id = {})"
 

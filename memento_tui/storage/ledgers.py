@@ -292,7 +292,7 @@ class ImportLedger:
             return {row[1]: ImportedRecord(*row) for row in connection.execute(query, (source,))}
 
     def of_others(self, source: str) -> dict[tuple[str, str], ImportedRecord]:
-        """Return the lines of the other sources, by the kind and id of the record."""
+        """Return the ledger's lines of all import sources but this one, by the kind and id of the record."""
         query = "SELECT source, key, record, record_id, digest, version, said FROM import_ledger WHERE source <> ?"
         with self._database.reading() as connection:
             return {(row[2], row[3]): ImportedRecord(*row) for row in connection.execute(query, (source,))}

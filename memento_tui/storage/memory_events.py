@@ -48,10 +48,10 @@ _BY_MEMORY = (
     f" AND {_IS_UNDER.format('memory.namespace')}"
     " CROSS JOIN entry ON entry.seq = change.seq"
 )
-"""From the memories of the namespace to their changes: what others write costs nothing."""
+"""The join that reads from the namespace's memories to their changes: entries about others cost nothing."""
 
 _BY_ENTRY = "entry CROSS JOIN change ON change.seq = entry.seq"
-"""From the newest entry back: quick where most entries are about the namespace."""
+"""The join that reads from the newest entry back: fast where most entries are about the namespace."""
 
 _COUNT_EXPOSURES = (
     "SELECT CAST(strftime('%s', injection.at) AS INTEGER) / :seconds * :seconds AS start, count(*)"

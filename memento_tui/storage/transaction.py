@@ -71,7 +71,7 @@ class Transaction:
         self.action = ""
         """The action under which it is entered where it came to another one than was begun; else empty."""
         self.leaves_entry = False
-        """Whether it is entered in the journal though it changes nothing: its note says what holds from then on."""
+        """Whether an entry is written even without changes, for the sake of its note."""
         self.seq = 0
         """The journal entry's sequence number, once the transaction is committed."""
 

@@ -184,7 +184,7 @@ def _revert_change(tx: Transaction, entry: Entry, name: str, record_id: str, ver
 
 
 def _differing_columns(name: str, one: Any, other: Any) -> list[str]:  # noqa: ANN401 - any record
-    """Return the columns in which two states of a record differ, other than those that say when and how often."""
+    """Return the columns in which two states of a record differ, without ``version`` and ``updated_at``."""
     columns = (column for column in TABLES[name].columns if column not in ("version", "updated_at"))
     return [column for column in columns if getattr(one, column) != getattr(other, column)]
 

@@ -1,4 +1,7 @@
-"""Tell apart facts that hold in different places, and things that differ in their number alone. Light: hooks ask it."""
+"""Tell whether two texts are about different places (a project, a branch) or things numbered differently.
+
+It imports little, because hooks use it.
+"""
 
 from __future__ import annotations
 

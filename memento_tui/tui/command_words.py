@@ -178,7 +178,7 @@ class CommandWords:
 
 
 def _complete_path(typed: str, begin: int) -> Suggestions:
-    """Return the files and folders that the path ``typed``, which begins at a place of the line, may go on with."""
+    """Return the files and folders that complete the path ``typed``; ``begin`` is its place in the line."""
     folder, slash, name = typed.rpartition("/")
     try:
         with os.scandir(typed_path(f"{folder}{slash}") if slash else Path()) as entries:

@@ -74,7 +74,7 @@ def _same_lines(line: str) -> LinePair:
 
 
 def _changed_pairs(before: str | None, after: str | None) -> LinePair:
-    """Return a pair of lines from blocks of different length; compared by word if at least half of it is common."""
+    """Return two lines as a pair: with changed words marked where at least half is common, else each as a whole."""
     if before and after:
         pair = _marked_words(before, after)
         common = sum(len(text) for text, differs in pair.before or () if not differs)

@@ -66,7 +66,7 @@ _MAX_ADDRESSES = 1_000
 """Addresses remembered; beyond them the one that was quiet longest is forgotten."""
 
 _IPV6_NETWORK_BITS = 64
-"""Whoever has one address of IPv6 has all of its network."""
+"""Bits of an IPv6 address by which wrong keys are counted: whoever has one address has its whole network."""
 
 
 @dataclass(slots=True)
@@ -189,7 +189,7 @@ class Guard:
         return self._is_open and _address(name) is not None
 
     async def _key_refusal(self, scope: Scope) -> Response | None:
-        """Put the caller into the scope; return the refusal where there is none."""
+        """Put the caller whom the key names into the scope; return the refusal where no key is accepted."""
         if (scope["method"], scope["path"]) in _KEYLESS_ROUTES:
             scope[CALLER_SCOPE_KEY] = Caller()
             if scope["method"] == "POST" and not is_loopback((scope["client"] or ("", 0))[0]):

@@ -98,7 +98,7 @@ def create_workspace(request: ApiRequest) -> Response:
 
 
 def _check_name(name: str) -> None:
-    """Raise `NotAllowed` for a name that no agent is to read: it waits for nobody, so it is refused."""
+    """Raise `NotAllowed` for a workspace's name that holds a secret or orders to a model."""
     if redact_text(name)[1]:
         raise NotAllowed("The name of this workspace holds a secret.", "Choose another name.")
     if suspicion_of(name).score >= SUSPICIOUS_SCORE:

@@ -415,7 +415,7 @@ class StoredNote:
 
     @property
     def pending(self) -> bool | None:
-        """Whether a person decides about it; ``None`` for no."""
+        """``True`` where the note waits for a person's decision, else ``None``."""
         return True if self.memory.status == "pending" else None
 
 

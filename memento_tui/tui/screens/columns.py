@@ -23,7 +23,7 @@ class _ColumnRow(msgspec.Struct, frozen=True):
 
 
 class ColumnsScreen(ListDialog[_ColumnRow, tuple[str, ...] | None]):
-    """A dialog that returns the names of the columns to show, from left to right; ``None`` for those that there are."""
+    """A dialog that returns the names of the columns to show, from left to right; ``None`` leaves them as they are."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,x", "show_or_hide", "On, off"),

@@ -254,7 +254,7 @@ def _version(crystal: Crystal, history: Sequence[Crystal]) -> StoryLine:
 
 
 def change_in_words(before: str, after: str) -> tuple[str, str]:
-    """Return how many words a text lost and gained, such as ``+2 -1 words``, and the changes, one behind the other."""
+    """Return the number of words gained and lost, as ``+2 -1 words``, and the changed words on one line."""
     old, new = re.findall(r"\S+", before), re.findall(r"\S+", after)
     lost, gained = 0, 0
     changes: list[str] = []

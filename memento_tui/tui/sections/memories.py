@@ -352,7 +352,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         return row.status != "deleted" or command not in _NEEDS_UNDELETED or bool(self.rows.marks)
 
     def obstacle(self) -> str:
-        """Return in a sentence why no key may act on the list at present, as while an open view has the focus."""
+        """Return why keys cannot act on the list now, such as while a view has the focus; empty where they can."""
         view = self.side.view
         if view is not None and view.has_focus_within:
             return "That key is for the list; Escape goes back to it."

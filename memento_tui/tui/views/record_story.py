@@ -66,7 +66,7 @@ RecordT = TypeVar("RecordT", bound=_Identified)
 
 
 class StoryLine(NamedTuple):
-    """One thing about a record: when, two words, and a text; what stands below it is a text of its own.
+    """One line about a record: a moment, two words and a text, with a further text below it.
 
     None of them need be safe to show.
     """

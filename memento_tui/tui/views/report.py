@@ -125,11 +125,11 @@ class ReportView(View):
         self.set_class(self.size.width >= WIDE_CELLS, "-wide")
 
     def show(self, about: object) -> None:  # noqa: ARG002 - it is about all memories
-        """Read the report."""
+        """Read the report and show it; the selected record does not matter."""
         self._read()
 
     def reload(self) -> None:
-        """Read it again; the cursor stays on its row."""
+        """Read the report again; the cursor stays on its row."""
         self._read()
 
     @work(exclusive=True, group="read")

@@ -246,7 +246,7 @@ _COUNT_WIDTH = 10
 
 
 class TreeView(View):
-    """A view of the facets with their counts; Enter filters the list by one, or no longer."""
+    """A view of the facets with their counts; Enter turns the filter by one on or off."""
 
     SCOPE: ClassVar[KeyScope] = "tree"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tree")]
@@ -339,7 +339,7 @@ class TreeView(View):
         return command != "tree.clear" or self._filter.is_any
 
     def action_choose(self) -> None:
-        """Filter the list by the value under the cursor, or no longer; fold a title."""
+        """Turn the filter by the value under the cursor on or off; fold or unfold a title."""
         row = self.rows.current
         if row is None:
             self.memento.show_status("There is nothing here to filter by.", problem=True)

@@ -1,4 +1,4 @@
-"""Type in a line of hundreds of thousands of characters as quickly as in a short one, and keep what is not typed.
+"""A text area that draws and edits a line of hundreds of thousands of characters as fast as a short one.
 
 Textual's text area divides the whole line for each of its rows that it draws, which takes a second a key in the longest
 memory. Here each row is cut out of the line by itself, and a line without tabs is wrapped anew in one pass.

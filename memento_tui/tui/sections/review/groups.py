@@ -170,7 +170,7 @@ def _number(why: str, count: int) -> str:
 
 
 class QueueList(RecordList[QueueRow], inherit_bindings=False):
-    """A list of items and of their groups: a mark on the row of a group is a mark on each of its items."""
+    """The list of the review queue's items and groups; to mark a group is to mark each of its items."""
 
     BINDINGS = RecordList.BINDINGS
     DEFAULT_CSS = ""
@@ -195,7 +195,7 @@ class QueueList(RecordList[QueueRow], inherit_bindings=False):
 
 
 class QueueGroups:
-    """By what the queue is grouped, and which groups are folded; finds groups and items in the list that shows it."""
+    """The grouping of the queue and its folded groups; finds groups and items in the list that shows them."""
 
     def __init__(self, rows: RecordList[QueueRow]) -> None:
         self._rows = rows
@@ -205,7 +205,7 @@ class QueueGroups:
         """The ids of the groups that are folded."""
 
     def next(self) -> None:
-        """Group by the next of the ways, after the last of which there are no groups."""
+        """Switch to the next grouping; the last is followed by no grouping."""
         self.by = _GROUPINGS[(_GROUPINGS.index(self.by) + 1) % len(_GROUPINGS)]
         self._folded.clear()
 
@@ -214,7 +214,7 @@ class QueueGroups:
         (self._folded.add if fold else self._folded.discard)(group.id)
 
     def source(self, inbox: Inbox, kind: str, words: Sequence[str], order: str) -> RowSource[QueueRow]:
-        """Return the items of the queue, or those of a kind that hold some words, in an order; or all these in groups.
+        """Return the rows of the queue in an order, filtered by kind and words, and grouped where a grouping is set.
 
         Pages are read as they are shown, but groups, whose rows say what is in them, are read whole.
         """
@@ -241,7 +241,7 @@ class QueueGroups:
         return next((found for found in self._listed() if isinstance(found, InboxGroup) and found.key == key), None)
 
     def items(self) -> Sequence[InboxItem]:
-        """Return all items of the list: each as it is shown, and what is not in memory as it was listed."""
+        """Return all items of the list: those in memory as they are shown, the others as they were listed."""
         return [row for row in self._listed() if isinstance(row, InboxItem)]
 
     def _listed(self) -> Sequence[QueueRow]:
