@@ -23,7 +23,7 @@ _COMPARED_BY_WORDS_SETTING = "maintenance compared words up to"
 _COMPARED_BY_MEANING_SETTING = "maintenance compared meaning up to"
 
 _CONTRADICTION_STEPS = frozenset({"contradictions", "denials"})
-"""The steps that look for contradictions and run on request; the second reads denials in longer texts too."""
+"""The steps that look for contradictions and run on request; the second takes weak evidence too."""
 
 _COMPARISON_PAGE = 200
 """Changes whose memories are compared between two looks at whether the run is to end."""
@@ -75,9 +75,9 @@ def compare_pairs(context: MaintenanceContext) -> None:
 
 
 def _contradiction_finder(context: MaintenanceContext) -> ContradictionFinder:
-    all_denials = "denials" in context.asked
+    weak_evidence = "denials" in context.asked
     return ContradictionFinder(
-        context.store, context.gate, context.entailment, batch=context.batch, all_denials=all_denials
+        context.store, context.gate, context.entailment, batch=context.batch, weak_evidence=weak_evidence
     )
 
 

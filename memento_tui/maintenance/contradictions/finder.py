@@ -27,6 +27,7 @@ from memento_tui.maintenance.contradictions.alignment import (
     speak_of_one_subject,
 )
 from memento_tui.maintenance.contradictions.attributes import changed_attributes, reported_updates
+from memento_tui.maintenance.contradictions.changed_lines import are_versions, changed_lines, note_of
 from memento_tui.maintenance.contradictions.differing_values import differing_values
 from memento_tui.maintenance.contradictions.negation import negated_claims
 from memento_tui.model import Contradiction, Memory, make_contradiction
@@ -152,6 +153,9 @@ pairs; ``python -m tests.benchmarks.conflicts`` shows the figures."""
 SIMILARITY_TO_COMPARE = 0.2
 """The cosine below which pairs are not compared."""
 
+_SCORE_OF_CHANGED_LINES = 0.9
+"""The share of questions about changed lines that a person would want to be asked, by reading them, rounded down."""
+
 _LONGEST_QUOTE = 80
 _SECONDS_PER_DAY_AS_FLOAT = 86_400.0
 _OTHER_ENVIRONMENT_FACTOR = 0.6
@@ -176,7 +180,7 @@ class ScoredContradiction(msgspec.Struct, frozen=True):
 
 
 def compare_memories(
-    older: Memory, newer: Memory, similarity: float, *, all_denials: bool = True
+    older: Memory, newer: Memory, similarity: float, *, weak_evidence: bool = True
 ) -> ScoredContradiction | None:
     """Return the strongest difference between the claims of two memories, or None where they make none that differ.
 
@@ -185,25 +189,44 @@ def compare_memories(
     """
     if is_event(older) or is_event(newer):
         return None
-    return _compare_of_one_time(older, newer, similarity, all_denials=all_denials)
+    return _compare_of_one_time(older, newer, similarity, weak_evidence=weak_evidence)
 
 
 def _compare_of_one_time(
-    older: Memory, newer: Memory, similarity: float, *, all_denials: bool
+    older: Memory, newer: Memory, similarity: float, *, weak_evidence: bool
 ) -> ScoredContradiction | None:
-    """Return the strongest difference of two memories that are no events, if they speak of one subject and time."""
+    """Return the strongest difference of two memories that are no events, if they speak of one subject and time.
+
+    Of two versions of one note all lines in which a value changed are one difference.
+    """
     if _periods_apart(older, newer) or not speak_of_one_subject(older, newer):
         return None
-    return compare_claims(older, newer, similarity, all_denials=all_denials)
+    return _compare_versions(older, newer) or compare_claims(older, newer, similarity, weak_evidence=weak_evidence)
+
+
+def _compare_versions(older: Memory, newer: Memory) -> ScoredContradiction | None:
+    """Return what changed in otherwise equal lines of two versions of one note, or None."""
+    lines = changed_lines(older.content, newer.content) if are_versions(older, newer) else []
+    if not lines:
+        return None
+    quotes = [_quote(memory.content, span) for memory, span in zip((older, newer), lines[0].quoted, strict=True)]
+    more = {1: "", 2: " Another line differs too."}.get(len(lines), f" {len(lines) - 1} more lines differ too.")
+    return ScoredContradiction(
+        kind="temporal",
+        older_spans=tuple(span for line in lines for span in line.older),
+        newer_spans=tuple(span for line in lines for span in line.newer),
+        score=_SCORE_OF_CHANGED_LINES,
+        why=f"The older says “{quotes[0]}”, the newer “{quotes[1]}”.{more}",
+    )
 
 
 def compare_claims(
-    older: Memory, newer: Memory, similarity: float, *, all_denials: bool = True
+    older: Memory, newer: Memory, similarity: float, *, weak_evidence: bool = True
 ) -> ScoredContradiction | None:
     """Return the strongest difference of two memories, whatever they are, or None where their texts do not differ.
 
     ``similarity`` is the cosine of the two texts' embeddings, from 0 to 1, or an estimate of it from their words.
-    Without ``all_denials`` a denial counts only where each memory is one sentence: of the denials in longer texts of
+    Without ``weak_evidence`` a denial counts only where each memory is one sentence: of the denials in longer texts of
     agents most are of something else that the text speaks of.
     The result depends on the arguments alone; swapping the sides swaps only the sides of the spans.
     Only the sentences that share most are compared, so a long text costs little more than reading it.
@@ -216,9 +239,9 @@ def compare_claims(
     best: Difference | None = None
     score = -1.0
     lengths = [len(analyze_text(memory.content, memory.title).sentences) for memory in (first, second)]
-    sentences, takes_denials = sum(lengths), all_denials or max(lengths) <= 1
+    sentences = sum(lengths)
     for difference in differences(first, second, similarity):
-        if difference.family == "denial" and not takes_denials:
+        if not weak_evidence and _is_weak(difference, max(lengths)):
             continue
         if (chance := contradiction_chance(difference, sentences)) > score:
             best, score = difference, chance
@@ -237,6 +260,11 @@ def compare_claims(
         score=round(score, 4),
         why=f"The older says “{quotes[0]}”, the newer “{quotes[1]}”.",
     )
+
+
+def _is_weak(difference: Difference, longest: int) -> bool:
+    """Tell whether a difference is of a family that is mostly wrong in texts of that many sentences."""
+    return difference.family == "denial" and longest > 1
 
 
 def differences(first: Memory, second: Memory, similarity: float) -> Iterator[Difference]:
@@ -326,7 +354,7 @@ class FoundContradiction(msgspec.Struct, frozen=True):
 class ContradictionFinder:
     """Compares memories with their neighbours; ``entailment`` is a model that weighs the result, if there is one.
 
-    Where there is none, ``all_denials`` are taken only on request; see `compare_claims`.
+    Where there is none, ``weak_evidence`` is taken only on request; see `compare_claims`.
     """
 
     def __init__(
@@ -336,13 +364,13 @@ class ContradictionFinder:
         entailment: EntailmentScorer | None = None,
         *,
         batch: str = "",
-        all_denials: bool = False,
+        weak_evidence: bool = False,
     ) -> None:
         self._store = store
         self._gate = gate
         self._entailment = entailment
         self._batch = batch
-        self._all_denials = all_denials or entailment is not None
+        self._weak_evidence = weak_evidence or entailment is not None
 
     def find(self, neighbours: Neighbours, most: int | None = None) -> list[FoundContradiction]:
         """Return the contradictions between memories and their neighbours that were not raised before, surest first.
@@ -361,11 +389,11 @@ class ContradictionFinder:
             if (contradiction := self._compare(older, newer, similarity)) is not None
         ]
         raised = [one for one in self._weighed(found) if one.contradiction.score >= SCORE_TO_RAISE]
-        new = [one for one in _without_lists(raised) if self._is_new(one)]
+        new = [one for one in _without_lists(_without_leaps(raised)) if self._is_new(one)]
         return _disjoint(sorted(new, key=_surest_first))[:most]
 
     def _compare(self, older: Memory, newer: Memory, similarity: float) -> ScoredContradiction | None:
-        return _compare_of_one_time(older, newer, similarity, all_denials=self._all_denials)
+        return _compare_of_one_time(older, newer, similarity, weak_evidence=self._weak_evidence)
 
     def _weighed(self, found: list[FoundContradiction]) -> list[FoundContradiction]:
         if self._entailment is None or not found:
@@ -435,6 +463,28 @@ def _pairs(neighbours: Neighbours, memories: Mapping[str, Memory]) -> Iterator[t
             if one is not None and two is not None and _share_a_namespace(one.namespace, two.namespace):
                 older, newer = sorted((one, two), key=lambda memory: (memory.created_at, memory.id))
                 yield older, newer, similarity
+
+
+def _without_leaps(found: Sequence[FoundContradiction]) -> list[FoundContradiction]:
+    """Leave out two versions of a note where versions between them differ as well: one change is one question."""
+    notes: dict[tuple[str, str, str], list[FoundContradiction]] = {}
+    for one in found:
+        if _replaces(one):
+            notes.setdefault(note_of(one.older), []).append(one)
+    return [one for one in found if not any(_leaps(one, other) for other in notes.get(note_of(one.older), ()))]
+
+
+def _leaps(found: FoundContradiction, other: FoundContradiction) -> bool:
+    begin, end = found.older.created_at, found.newer.created_at
+    inner = other.older.created_at, other.newer.created_at
+    return _replaces(found) and begin <= inner[0] and inner[1] <= end and inner != (begin, end)
+
+
+def _replaces(found: FoundContradiction) -> bool:
+    """Tell whether the newer memory is a version of the older one's note by its text too, not just by its title."""
+    return are_versions(found.older, found.newer) and (
+        found.similarity >= _SIMILARITY_OF_VERSIONS or found.contradiction.score == _SCORE_OF_CHANGED_LINES
+    )
 
 
 def _without_lists(found: Sequence[FoundContradiction]) -> list[FoundContradiction]:
