@@ -75,7 +75,7 @@ def _interruptible() -> AbstractContextManager[threading.Event]:
 @click.option("--dry-run", is_flag=True, help="Show what would be done, with the texts, and change nothing.")
 @click.option("--consolidate", is_flag=True, help="Propose one memory for several that say the same in parts.")
 @click.option("--contradictions", is_flag=True, help="Propose contradictions between all memories.")
-@click.option("--denials", is_flag=True, help="Propose them by what longer texts deny, too.")
+@click.option("--denials", is_flag=True, help="Propose them by what longer texts deny and other weak signs, too.")
 @click.option("--lessons", is_flag=True, help="Let the language model draw lessons from alike memories.")
 @click.option("--install", is_flag=True, help="Let a timer of the system run it every night (systemd or launchd).")
 @click.option("--uninstall", is_flag=True, help="Remove that timer.")

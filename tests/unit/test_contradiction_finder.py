@@ -65,3 +65,43 @@ def test_two_memories_that_both_hold_are_asked_about_again_where_one_says_someth
     ports.both_hold()
     ports.workspace.update(ports.newer.id, content="The API server listens on port 7070.")
     assert len(ports.found()) == 1
+
+
+_TWO_STEPS = "Ask the owner before a release. Deployments go through {}."
+
+
+def _raised(workspace: Workspace, older: str, newer: str, *, weak_evidence: bool) -> list[FoundContradiction]:
+    ids = [workspace.remember(text).id for text in (older, newer)]
+    finder = ContradictionFinder(workspace._store, workspace.gate, weak_evidence=weak_evidence)
+    return finder.find({ids[0]: [(ids[1], 0.95)]})
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        (_TWO_STEPS.format("Jenkins"), _TWO_STEPS.format("GitHub Actions")),
+        (
+            "The importer of the shop is being migrated to Rust",
+            "The importer of the shop in Rust migrates orders",
+        ),
+    ],
+)
+def test_another_attribute_in_longer_texts_and_a_word_of_change_alone_are_raised_on_request(
+    workspace: Workspace, older: str, newer: str
+) -> None:
+    assert not _raised(workspace, older, newer, weak_evidence=False)
+    assert _raised(workspace, older, newer, weak_evidence=True)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Deployments go through Jenkins", "Deployments go through GitHub Actions"),
+        ("The shop stores its orders in Redis", "The shop switched its orders from Redis to Valkey"),
+        ("The login page is in progress.", "The new login page is done."),
+    ],
+)
+def test_another_attribute_in_one_sentence_and_what_was_left_or_done_are_raised_without(
+    workspace: Workspace, older: str, newer: str
+) -> None:
+    assert _raised(workspace, older, newer, weak_evidence=False)

@@ -38,7 +38,7 @@ from memento_tui.text.lexicon import (
 from memento_tui.text.quantities import UNITS
 from memento_tui.text.tokens import Token, stem
 
-__all__ = ["changed_attributes", "reported_updates"]
+__all__ = ["changed_attributes", "is_told_outright", "reported_updates"]
 
 _LEAST_WORD_WEIGHT = 0.5
 _MOST_SUBJECT, _MOST_FILLER, _MOST_TOKENS = 5, 5, 30
@@ -414,6 +414,12 @@ def reported_updates(pair: SentencePair) -> Iterator[Difference]:
     spans = [token_spans(tokens) for tokens in telling]
     quoted = [(tokens[0].start, tokens[-1].end) for tokens in telling]
     yield Difference("update", features, spans[0], spans[1], (quoted[0], quoted[1]), change=True)
+
+
+def is_told_outright(update: Difference) -> bool:
+    """Tell whether an update says what was left for something else, or that work is done, and not just what is now."""
+    told = dict(zip(UPDATE_FEATURES, update.features, strict=True))
+    return bool(told["left"] or told["done"])
 
 
 def _cue_tokens(side: SentenceInContext) -> list[Token]:

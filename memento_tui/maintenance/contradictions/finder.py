@@ -26,7 +26,7 @@ from memento_tui.maintenance.contradictions.alignment import (
     logistic,
     speak_of_one_subject,
 )
-from memento_tui.maintenance.contradictions.attributes import changed_attributes, reported_updates
+from memento_tui.maintenance.contradictions.attributes import changed_attributes, is_told_outright, reported_updates
 from memento_tui.maintenance.contradictions.changed_lines import are_versions, changed_lines, note_of
 from memento_tui.maintenance.contradictions.differing_values import differing_values
 from memento_tui.maintenance.contradictions.negation import negated_claims
@@ -226,8 +226,8 @@ def compare_claims(
     """Return the strongest difference of two memories, whatever they are, or None where their texts do not differ.
 
     ``similarity`` is the cosine of the two texts' embeddings, from 0 to 1, or an estimate of it from their words.
-    Without ``weak_evidence`` a denial counts only where each memory is one sentence: of the denials in longer texts of
-    agents most are of something else that the text speaks of.
+    Without ``weak_evidence`` a denial and another attribute count only where each memory is one sentence, and an update
+    only where it says outright what was left or done: elsewhere most are of something else that the text speaks of.
     The result depends on the arguments alone; swapping the sides swaps only the sides of the spans.
     Only the sentences that share most are compared, so a long text costs little more than reading it.
     """
@@ -264,7 +264,9 @@ def compare_claims(
 
 def _is_weak(difference: Difference, longest: int) -> bool:
     """Tell whether a difference is of a family that is mostly wrong in texts of that many sentences."""
-    return difference.family == "denial" and longest > 1
+    if difference.family == "update":
+        return not is_told_outright(difference)
+    return difference.family in ("denial", "slot") and longest > 1
 
 
 def differences(first: Memory, second: Memory, similarity: float) -> Iterator[Difference]:
