@@ -79,6 +79,9 @@ def test_a_value_that_changed_in_an_otherwise_equal_line_is_found(
         ("For example:\n\n```\ncurl host:8000/a\n```", "For example:\n\n```\ncurl host:9000/a\n```"),
         ("- **Google**: signs in with a token", "- **GitHub**: signs in with a token"),  # another line of a list
         ("- `a.py`: helpers of the parser", "- `b.py`: helpers of the parser"),
+        ("- Fixed the timeout of `sync` in `jobs.py`", "- Fixed the timeout of `purge` in `jobs.py`"),  # what was done
+        ("Next to be done is issue #12", "Next to be done is issue #15"),
+        ("```\npytest -q tests/unit/api\n```", "```\npytest -q tests/unit/web\n```"),  # another command
         ("Phase 3: build the site", "Phase 4: build the site"),
         ("1. Read the plan\n2. Build it", "1. Ask first\n2. Read the plan\n3. Build it"),  # numbered anew
         ("- The grid has 1\u20134 columns", "- The grid has 1-4 columns"),  # another dash

@@ -43,6 +43,7 @@ __all__ = [
     "logistic",
     "shared_weight",
     "speak_of_one_subject",
+    "tells_an_act",
     "token_spans",
 ]
 
@@ -362,11 +363,11 @@ def is_event(memory: Memory) -> bool:
     if is_session_note(memory) or _EVENT_TITLE.search(memory.title) or _TASK_BOX.search(memory.content):
         return True
     beginnings = (text[:_BEGINNING_CHARS] for text in (memory.title, first_sentence(memory.content)))
-    return any(_tells_an_act(text) for text in beginnings if text)
+    return any(tells_an_act(text) for text in beginnings if text)
 
 
 @lru_cache(maxsize=2_048)
-def _tells_an_act(text: str) -> bool:
+def tells_an_act(text: str) -> bool:
     """Tell whether a text begins with a verb in the past and nobody before it: *Successfully released the fix*."""
     sentences = read_sentences(_LABEL.sub("", _MARK.sub("", text)))
     if not sentences:

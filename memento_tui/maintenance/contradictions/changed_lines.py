@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import islice
 
 import msgspec
 
-from memento_tui.maintenance.contradictions.alignment import Span
+from memento_tui.maintenance.contradictions.alignment import Span, tells_an_act
 from memento_tui.model import Memory
 from memento_tui.text.lexicon import RUN_OUTCOMES, word_set
 
@@ -31,7 +32,7 @@ _LONGEST_LABEL = 3
 """Words of a label that may be the name of one of many, such as *Phase 3*."""
 _LONGEST_QUOTE = 80
 _QUOTED_BEFORE = 2
-"""Letters of a line that is quoted as a whole, and words before a value that is quoted of a longer one."""
+"""Letters of lines that are quoted as a whole, and words before a value that is quoted of longer ones."""
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _MARK = re.compile(r"(?:[\s*+>#│├└─|-]|\[[ xX]\]|\d{1,3}(?:\.\d{1,3})*[.)](?=\s))*")
@@ -45,6 +46,7 @@ _LABEL_END = re.compile(r"[`*)\]\s]*(?::(?=[\s*])|\||\u2014|\u2013|->|→|#|-\s|
 _MOMENT = re.compile(
     r"[0-9a-f]{7,40}|\d{4}-\d{1,2}(?:-\d{1,2})?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}|(?:19|20)\d\d"
 )
+_ISSUE = re.compile(r"(?:[\w/-]*#|PR|MR)\d+")
 _STAMPS = word_set(
     "updated modified generated reviewed verified synced created checked changed edited last since commit"
 )
@@ -66,6 +68,8 @@ class _Word(msgspec.Struct, frozen=True, gc=False):
     start: int
     end: int
     is_code: bool
+    is_command: bool
+    """Whether it stands in a block of code, outside its comments."""
     is_label: bool
     """Whether it ends what stands before a colon or the border of a cell: what the line is about."""
 
@@ -101,8 +105,12 @@ def changed_lines(older: str, newer: str) -> list[ChangedLine]:
         there = max(range(len(theirs)), key=lambda place: likeness[at][place], default=None)
         if there is None or likeness[at][there] < max(row[there] for row in likeness):
             continue  # each is to be the other one's nearest
-        if changes := _changed_values(line, theirs[there], likeness[at][there]):
-            found.append(_changed_line(line, theirs[there], changes))
+        other = theirs[there]
+        changes = _changed_values(line, other, likeness[at][there])
+        if changes and not any(
+            tells_an_act(text[side[0].start : side[-1].end]) for text, side in ((older, line), (newer, other))
+        ):
+            found.append(_changed_line(line, other, changes))
     return found
 
 
@@ -146,16 +154,17 @@ def _parts(text: str, start: int, end: int) -> Iterator[Span]:
 def _words(text: str, part: Span, *, is_fenced: bool) -> _Line:
     start, end = part
     comment = _COMMENT.search(text, start, end) if is_fenced else None
-    code = [(start, comment.start() if comment else end)] if is_fenced else []
-    code += [found.span() for found in _CODE.finditer(text, start, end)]
+    command_end = comment.start() if comment else end if is_fenced else start
+    code = [found.span() for found in _CODE.finditer(text, start, end)]
     words = []
-    for found in _WORD.finditer(text, start, end):
+    for found in islice(_WORD.finditer(text, start, end), _MOST_WORDS + 1):
         plain = found[0].rstrip(".:!?'")
         stop = found.start() + len(plain)
-        is_code = any(begin <= found.start() < close for begin, close in code)
+        is_command = found.start() < command_end
+        is_code = is_command or any(begin <= found.start() < close for begin, close in code)
         is_label = _LABEL_END.match(text, stop, end) is not None
-        words.append(_Word(plain, found.start(), stop, is_code, is_label))
-    return tuple(words[: _MOST_WORDS + 1])
+        words.append(_Word(plain, found.start(), stop, is_code, is_command, is_label))
+    return tuple(words)
 
 
 @lru_cache(maxsize=4_096)
@@ -192,7 +201,11 @@ def _changed_values(line: _Line, other: _Line, likeness: float) -> list[_Change]
         if name == "equal":
             continue
         change = line[begin:end], other[start:stop]
-        if not _is_of_values(change, likeness) or _is_elsewhere(change, line, other) or _is_told_more_fully(change):
+        if (
+            not _is_of_values(change, likeness, begins=begin == 0)
+            or _is_elsewhere(change, line, other)
+            or _is_told_more_fully(change)
+        ):
             return []
         if _names_the_line(line, begin, end) or _is_of_a_run(line, begin, end) or _is_stamp(line, change):
             return []
@@ -200,14 +213,15 @@ def _changed_values(line: _Line, other: _Line, likeness: float) -> list[_Change]
     return changes
 
 
-def _is_of_values(change: _Change, likeness: float) -> bool:
-    """Tell whether a number stands for a number, or a name for a name."""
-    if not all(0 < len(side) <= _LONGEST_VALUE for side in change):
+def _is_of_values(change: _Change, likeness: float, *, begins: bool) -> bool:
+    """Tell whether a number stands for a number or a name for a name, in a command only for its first word."""
+    words = [word for side in change for word in side]
+    if not all(0 < len(side) <= _LONGEST_VALUE for side in change) or any(_ISSUE.match(word.text) for word in words):
         return False
     if all(any(letter.isdigit() for word in side for letter in word.text) for side in change):
         return True
-    names = all(word.is_code or _IDENTIFIER.match(word.text) for side in change for word in side)
-    return names and likeness >= _LEAST_EQUAL_OF_NAMES
+    names = all(word.is_code or _IDENTIFIER.match(word.text) for word in words)
+    return names and likeness >= _LEAST_EQUAL_OF_NAMES and (begins or not any(word.is_command for word in words))
 
 
 def _is_elsewhere(change: _Change, line: _Line, other: _Line) -> bool:
@@ -255,12 +269,12 @@ def _is_stamp(line: _Line, change: _Change) -> bool:
 
 def _changed_line(line: _Line, other: _Line, changes: Sequence[_Change]) -> ChangedLine:
     spans = [tuple((change[at][0].start, change[at][-1].end) for change in changes) for at in (0, 1)]
-    quoted = [_quoted(side, change) for side, change in zip((line, other), changes[0], strict=True)]
+    sides = list(zip((line, other), changes[0], strict=True))
+    is_short = all(side[-1].end - side[0].start <= _LONGEST_QUOTE for side in (line, other))
+    quoted = [
+        (side[0].start, side[-1].end)
+        if is_short
+        else (side[max(side.index(value[0]) - _QUOTED_BEFORE, 0)].start, value[-1].end)
+        for side, value in sides
+    ]
     return ChangedLine(spans[0], spans[1], (quoted[0], quoted[1]))
-
-
-def _quoted(line: _Line, value: _Line) -> Span:
-    """Return the whole line where it is short, else the value with the words before it."""
-    if line[-1].end - line[0].start <= _LONGEST_QUOTE:
-        return line[0].start, line[-1].end
-    return line[max(line.index(value[0]) - _QUOTED_BEFORE, 0)].start, value[-1].end
