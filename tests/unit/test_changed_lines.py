@@ -146,3 +146,8 @@ def test_comparing_versions_takes_time_in_proportion_to_their_length() -> None:
         return "\n".join(f"- Service {at} has an owner and a plan" for at in range(size)) + f"\n- It has port {port}"
 
     grows_in_proportion(lambda size: changed_lines(text(size, 8080), text(size, 8081)), 100)
+
+
+@pytest.mark.parametrize("mark", ["_", "*", "`", "[ ] ", "a: ", "- ", "9", " ", "1. ", "|"])
+def test_a_line_of_one_mark_is_read_in_proportion_to_its_length(mark: str) -> None:
+    grows_in_proportion(lambda size: changed_lines(f"{mark * size} a 1", f"{mark * size} a 2"), 400)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from functools import lru_cache
 from itertools import islice
 
 import msgspec
@@ -25,6 +24,8 @@ _MOST_CHANGED = 40
 _MOST_WORDS = 60
 _LEAST_EQUAL_OF_NUMBERS, _LEAST_EQUAL_OF_NAMES = 0.5, 0.6
 """The share of two lines, in letters, that is equal where a number differs, and where a name does."""
+_LEAST_EQUAL_OF_WORDS = 0.25
+"""The same share of their different words, below which two lines are not compared further."""
 _LONGEST_VALUE = 3
 """Words of a value."""
 _LONG_WORD = 8
@@ -37,7 +38,8 @@ _QUOTED_BEFORE = 2
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _MARK = re.compile(r"(?:[\s*+>#│├└─|-]|\[[ xX]\]|\d{1,3}(?:\.\d{1,3})*[.)](?=\s))*")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-Z`*\"(])")
-_WORD = re.compile(r"[^\s`*|(),;\"“”\[\]{}<>]*[^\W_][^\s`*|(),;\"“”\[\]{}<>]*")
+_WORD = re.compile(r"[^\s`*|(),;\"“”\[\]{}<>]++")
+_LETTER = re.compile(r"[^\W_]")
 _DASH = re.compile(r"[\u2010-\u2015]")
 _CODE = re.compile(r"`[^`\n]*`")
 _COMMENT = re.compile(r"\s(?:#|//)\s")
@@ -65,6 +67,8 @@ class ChangedLine(msgspec.Struct, frozen=True):
 
 class _Word(msgspec.Struct, frozen=True, gc=False):
     text: str
+    low: str
+    """The word as it is compared: in lower case, with one kind of dash."""
     start: int
     end: int
     is_code: bool
@@ -157,32 +161,31 @@ def _words(text: str, part: Span, *, is_fenced: bool) -> _Line:
     command_end = comment.start() if comment else end if is_fenced else start
     code = [found.span() for found in _CODE.finditer(text, start, end)]
     words = []
-    for found in islice(_WORD.finditer(text, start, end), _MOST_WORDS + 1):
+    named = (found for found in _WORD.finditer(text, start, end) if _LETTER.search(found[0]))
+    for found in islice(named, _MOST_WORDS + 1):
         plain = found[0].rstrip(".:!?'")
         stop = found.start() + len(plain)
         is_command = found.start() < command_end
         is_code = is_command or any(begin <= found.start() < close for begin, close in code)
         is_label = _LABEL_END.match(text, stop, end) is not None
-        words.append(_Word(plain, found.start(), stop, is_code, is_command, is_label))
+        low = _DASH.sub("-", plain).casefold()
+        words.append(_Word(plain, low, found.start(), stop, is_code, is_command, is_label))
     return tuple(words)
 
 
-@lru_cache(maxsize=4_096)
 def _wording(line: _Line) -> tuple[str, ...]:
-    return tuple(_plain(word) for word in line)
-
-
-def _plain(word: _Word) -> str:
-    return _DASH.sub("-", word.text).casefold()
+    return tuple(word.low for word in line)
 
 
 def _likeness(line: _Line, other: _Line) -> float:
     """Return the share of the longer line, in letters, that stands in the other one in the same order."""
-    total = max(sum(map(_length, _wording(line))), sum(map(_length, _wording(other))))
-    if not total or max(len(line), len(other)) > _MOST_WORDS:
+    ours, theirs = _wording(line), _wording(other)
+    total = max(sum(map(_length, ours)), sum(map(_length, theirs)))
+    if max(len(ours), len(theirs)) > _MOST_WORDS:
         return 0.0
-    ours = _wording(line)
-    blocks = SequenceMatcher(None, ours, _wording(other), autojunk=False).get_matching_blocks()
+    if sum(map(_length, set(ours) & set(theirs))) < _LEAST_EQUAL_OF_WORDS * total:
+        return 0.0  # without looking at their order, which takes longer
+    blocks = SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks()
     return sum(_length(word) for at, _, size in blocks for word in ours[at : at + size]) / total
 
 
@@ -226,7 +229,7 @@ def _is_of_values(change: _Change, likeness: float, *, begins: bool) -> bool:
 
 def _is_elsewhere(change: _Change, line: _Line, other: _Line) -> bool:
     """Tell whether a value stands in the other line as well, at another place: the order changed."""
-    old, new = ({_plain(word) for word in side} for side in change)
+    old, new = ({word.low for word in side} for side in change)
     return old <= set(_wording(other)) or new <= set(_wording(line))
 
 
@@ -235,12 +238,12 @@ def _is_told_more_fully(change: _Change) -> bool:
     return len(change[0]) == len(change[1]) and all(
         _says_more(*sorted((one, other), key=lambda word: len(word.text)))
         for one, other in zip(*change, strict=True)
-        if _plain(one) != _plain(other)
+        if one.low != other.low
     )
 
 
 def _says_more(one: _Word, other: _Word) -> bool:
-    short, long = _plain(one).strip("./"), _plain(other).strip("./")
+    short, long = one.low.strip("./"), other.low.strip("./")
     if one.is_code or other.is_code or "." in long:
         return long.endswith(f"/{short}") or long.startswith(f"{short}.")  # a folder before it, or an ending behind it
     return "/" in long and set(short.split("/")) <= set(long.split("/"))
