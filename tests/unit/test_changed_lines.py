@@ -99,7 +99,7 @@ def test_a_stamp_a_run_an_example_another_line_and_other_words_are_no_changed_va
 
 
 def test_all_lines_that_changed_are_one_question() -> None:
-    older = "- The API listens on port 8080\n- Free port 8080 with care\n- Never kill node"
+    older = "- **The API** listens on port `8080`\n- Free port 8080 with care\n- Never kill node"
     newer = older.replace("8080", "8081")
     found = compared(older, newer)
     assert found is not None

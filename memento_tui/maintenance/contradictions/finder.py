@@ -209,7 +209,10 @@ def _compare_versions(older: Memory, newer: Memory) -> ScoredContradiction | Non
     lines = changed_lines(older.content, newer.content) if are_versions(older, newer) else []
     if not lines:
         return None
-    quotes = [_quote(memory.content, span) for memory, span in zip((older, newer), lines[0].quoted, strict=True)]
+    quotes = [
+        _quote(memory.content, span).replace("**", "").replace("`", "")
+        for memory, span in zip((older, newer), lines[0].quoted, strict=True)
+    ]
     more = {1: "", 2: " Another line differs too."}.get(len(lines), f" {len(lines) - 1} more lines differ too.")
     return ScoredContradiction(
         kind="temporal",
