@@ -14,6 +14,7 @@ import msgspec
 from memento_tui.api.result_choice import choose_results, without_summarized_sources
 from memento_tui.config import Config
 from memento_tui.errors import InvalidField, InvalidInput, NotAllowed, NotFound
+from memento_tui.locked_property import locked_property
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, Between, Filter, Not, OneOf, filters_on, valid_at, with_default_statuses
 from memento_tui.paths import DataPaths
@@ -188,7 +189,7 @@ class SearchEngine:
         self._shares = shares
         self._read_only = read_only
 
-    @cached_property
+    @locked_property
     def keyword(self) -> KeywordIndex:
         """The keyword index."""
         from memento_tui.search.keyword_index import KeywordIndex  # noqa: PLC0415 - the first frame does without it
@@ -200,7 +201,7 @@ class SearchEngine:
             return KeywordIndex(paths.keyword_index, paths.keyword_lock, self._store)
         return KeywordIndex(self._paths.keyword_index, self._paths.keyword_lock, self._store)
 
-    @cached_property
+    @locked_property
     def semantic(self) -> SemanticClient:
         """The connection to the engine."""
         from memento_tui.search.engine_client import SemanticClient  # noqa: PLC0415 - browsing never needs it

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -32,6 +32,7 @@ from memento_tui.api.review import ContradictionQueue, ProposalQueue
 from memento_tui.api.search import SavedSearches, SearchAnswer, SearchEngine
 from memento_tui.config import Config, load_config
 from memento_tui.errors import NotAllowed
+from memento_tui.locked_property import locked_property
 from memento_tui.model import AnyRecord, Memory, Relation
 from memento_tui.model.filters import AllOf, Filter, OneOf, Under, with_default_statuses
 from memento_tui.paths import DataPaths, data_directory
@@ -109,61 +110,61 @@ class Workspace:
         self.search_engine.close()
         self._store.close()
 
-    @cached_property
+    @locked_property
     def skips(self) -> Skips:
         """The skip list."""
         return Skips(self._store, self.gate)
 
-    @cached_property
+    @locked_property
     def items(self) -> Items:
         """The working items."""
         return Items(self._store, self.gate)
 
-    @cached_property
+    @locked_property
     def crystals(self) -> Crystals:
         """The identity crystals."""
         return Crystals(self._store, self.gate)
 
-    @cached_property
+    @locked_property
     def review(self) -> ProposalQueue:
         """The proposals that wait for a person's decision."""
         return ProposalQueue(self._store, self.gate)
 
-    @cached_property
+    @locked_property
     def inbox(self) -> Inbox:
         """The proposals and contradictions that wait for a person, in one queue."""
         return Inbox(self._store, self.review, self.contradictions)
 
-    @cached_property
+    @locked_property
     def search_engine(self) -> SearchEngine:
         """The indexes and the connection to the engine."""
         return SearchEngine(
             self._store, self.paths, self.config, shares=self.author.actor == "agent", read_only=self.is_read_only
         )
 
-    @cached_property
+    @locked_property
     def saved_searches(self) -> SavedSearches:
         """The searches that the person keeps under a name."""
         return SavedSearches(self._store, self.author)
 
-    @cached_property
+    @locked_property
     def contradictions(self) -> ContradictionQueue:
         """The contradictions: pairs of memories that cannot both hold as they are."""
         return ContradictionQueue(self._store, self.gate)
 
-    @cached_property
+    @locked_property
     def activity(self) -> ActivityLog:
         """The journal and the exposures: every change with its author, and every memory shown to an agent."""
         return ActivityLog(self._store, self.author, self.search_engine)
 
-    @cached_property
+    @locked_property
     def sessions(self) -> WrittenSessions:
         """The sessions of agents that wrote, which a person takes out of recall and gives back."""
         from memento_tui.api.written_sessions import WrittenSessions  # noqa: PLC0415 - seldom needed
 
         return WrittenSessions(self._store, self.gate)
 
-    @cached_property
+    @locked_property
     def exposures(self) -> Exposures:
         """The ledger of exposures to agents, and the counters of how often memories were shown and used."""
         return Exposures(self._store)
@@ -183,25 +184,25 @@ class Workspace:
         """A short digest that identifies this workspace's database."""
         return self._store.settings.identity()
 
-    @cached_property
+    @locked_property
     def audit(self) -> RotAudit:
         """The audit of memories that have gone bad, or are about to."""
         from memento_tui.api.audit import RotAudit  # noqa: PLC0415 - it needs the rules of the gate
 
         return RotAudit(self._store, self.config)
 
-    @cached_property
+    @locked_property
     def backups(self) -> Backups:
         """The backups: whole copies of the database."""
         from memento_tui.api.backups import Backups  # noqa: PLC0415 - seldom needed, and a lock file's library
 
         return Backups(self.paths, self._store, self.author)
 
-    @cached_property
+    @locked_property
     def _remembering(self) -> MemoryCreator:
         return MemoryCreator(self._store, self.gate, self.search_engine)
 
-    @cached_property
+    @locked_property
     def _changing(self) -> MemoryEditor:
         return MemoryEditor(self._store, self.gate)
 
