@@ -204,6 +204,7 @@ class SemanticClient:
         self._enabled = enabled
         self._launcher = EngineLauncher(paths)
         self._known_ready = False
+        """Whether the last answer came from an engine that was ready; else it is asked first whether it is."""
         self._requests = OpenRequests()
 
     def close(self) -> None:
@@ -312,10 +313,15 @@ class SemanticClient:
         if status.state == "ready" and not status.leaving:
             self._launcher.end_needless(status.pid)
 
-    def _note(self, state: str) -> None:
-        self._known_ready = state == "ready"
-        if self._known_ready:
+    def _note(self, state: str) -> bool:
+        """Note the state that the engine answered with, and return whether it is ready.
+
+        Another thread may note another one meanwhile: whoever was answered goes by its own answer.
+        """
+        is_ready = self._known_ready = state == "ready"
+        if is_ready:
             self._launcher.note_ready()
+        return is_ready
 
     # Comparison of memories
 
@@ -371,11 +377,11 @@ class SemanticClient:
             raise self._unavailable() from None
         if "error" in answer:
             raise EngineUnavailable(f"The engine refused: {answer['error']}", "`memento engine logs` says more.")
-        self._note(answer.get("state", ""))
+        is_ready = self._note(answer.get("state", ""))
         if answer.get("state") == "failed":
             problem = answer.get("problem", "")
             raise EngineUnavailable(f"The engine cannot work: {problem}", "`memento engine logs` says more.")
-        if not self._known_ready:
+        if not is_ready:
             raise EngineUnavailable("The engine is still loading its model.", "Ask again in a minute.")
         return answer
 

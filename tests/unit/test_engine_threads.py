@@ -18,7 +18,9 @@ from memento_tui.embedding.engine_state import EngineState
 from memento_tui.embedding.index_worker import IndexWorker
 from memento_tui.errors import InvalidInput
 from memento_tui.model import make_memory
+from memento_tui.model.filters import AllOf
 from memento_tui.paths import DataPaths
+from memento_tui.search.engine_client import SemanticClient
 
 WAIT = 60.0
 
@@ -335,3 +337,28 @@ def test_a_reader_keeps_the_state_of_the_table_that_it_reads(tmp_path: Path) -> 
     assert (before.state.seq, after.state.seq) == (7, 0)
     assert before.table is not after.table
     assert after.count() == 0
+
+
+# The client
+
+
+def test_what_a_ready_engine_answers_holds_though_another_threads_request_ran_out_of_time_meanwhile(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = SemanticClient(DataPaths(data_dir), enabled=True)
+    client._known_ready = True
+    answers: dict[str, dict[str, Any]] = {"status": {"state": "ready", "seq": 7}}
+
+    def send(request: dict[str, Any], *, seconds: float) -> dict[str, Any]:  # noqa: ARG001 - as the client calls it
+        if request["op"] not in answers:
+            raise TimeoutError
+        return answers[request["op"]]
+
+    def search_beside() -> None:
+        thread = threading.Thread(target=lambda: client.search("a question", AllOf(), 3))
+        thread.start()
+        thread.join(WAIT)
+
+    monkeypatch.setattr(client, "_send", send)
+    monkeypatch.setattr(client._launcher, "note_ready", search_beside)
+    assert client.seq() == 7
