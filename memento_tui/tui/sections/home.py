@@ -139,7 +139,7 @@ class HomeSection(Section):
             self._report("record_counts", overview.record_counts(workspace))
         except MementoError as error:
             self._report("problem", str(error))
-        self._report("counted", "cheap")
+        self._report("counted", None)
 
     def _last_visit_seq(self, workspace: Workspace) -> int:
         # At first the message with it was posted a moment ago, and may not have arrived.
@@ -169,8 +169,8 @@ class HomeSection(Section):
             self._report("facets", statistics.facets())
         except MementoError as error:
             self._report("problem", str(error))
-        self._slow_after = monotonic() + max(_LEAST_SECONDS, _RECOUNT_PAUSE_FACTOR * (monotonic() - begun))
-        self._report("counted", "all")
+        rest = max(_LEAST_SECONDS, _RECOUNT_PAUSE_FACTOR * (monotonic() - begun))
+        self._report("counted", monotonic() + rest)
 
     def _report(self, name: str, value: object) -> None:
         """Hand a count made on a thread to the app."""
@@ -182,7 +182,7 @@ class HomeSection(Section):
         if event.name == "problem":
             self.memento.show_status(str(event.value), problem=True)
         elif event.name == "counted":
-            self._continue(was_cheap=event.value == "cheap")
+            self._continue(event.value)
         else:
             setattr(self._view, event.name, event.value)
             # The numbers in the tabs are those of the last time that a list was read, or that the view was live.
@@ -192,10 +192,11 @@ class HomeSection(Section):
                 self.memento.show_counts(review=sum(kind.count for kind in self._view.waiting or ()))
             self.board.redraw()
 
-    def _continue(self, *, was_cheap: bool) -> None:
+    def _continue(self, slow_after: object) -> None:
+        """Go on after a count; the slow one gives the moment after which it may be made again."""
         self.call_after_refresh(self.memento.focus_changed)
-        if not was_cheap:
-            self._is_counting_slowly = False
+        if isinstance(slow_after, float):
+            self._slow_after, self._is_counting_slowly = slow_after, False
             return
         if self._is_stale and self.memento.section is self:
             # Whoever writes ten times a second is not followed ten times a second.
