@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Literal
 
 from memento_tui.api import Workspace
 from memento_tui.api.search import SearchAnswer, SearchHit
@@ -24,6 +26,8 @@ from memento_tui.text.terms import STOP_WORDS, terms
 
 __all__ = [
     "MAX_HITS",
+    "Judge",
+    "answering_hits",
     "count_shown",
     "count_used",
     "is_conversation",
@@ -131,6 +135,10 @@ _LEDGER_SCORES = (
 _log = logging.getLogger(__name__)
 
 
+Judge = Callable[[Workspace, Sequence[SearchHit]], list[SearchHit]]
+"""Returns the hits that answer, in their order."""
+
+
 def recall(
     workspace: Workspace,
     query: str,
@@ -152,14 +160,30 @@ def recall(
     whole texts, and not passages. Memories of accounts and of branches are
     not among them unless the query names their namespace, or ``among`` asks for the branch that the agent works on.
     """
-    answer = workspace.search(without_reserved(query, among), limit=limit, among=among)
-    hits = [hit for hit in answer.results if is_recalled(hit.memory)]
-    hits = relevant_hits(workspace, hits, message=message)
+    hits, answer = answering_hits(workspace, query, limit, among=among, judge=partial(relevant_hits, message=message))
     if message:
         hits = [hit for hit in hits if not is_held_back(hit.memory)]
     hits = without_other_places(workspace, hits, place)
     record_shown(workspace, hits, session, in_full=in_full)
     return hits, answer
+
+
+def answering_hits(
+    workspace: Workspace,
+    query: str,
+    limit: int,
+    *,
+    mode: Literal["semantic", "hybrid"] = "hybrid",
+    among: Filter | None = None,
+    judge: Judge = relevant_hits,
+) -> tuple[list[SearchHit], SearchAnswer]:
+    """Return the results that an agent may see and that answer by a judge, as `recall`, but record nothing.
+
+    It is for whoever picks from them by rules of its own, and records what is left.
+    """
+    answer = workspace.search(without_reserved(query, among), mode=mode, limit=limit, among=among)
+    hits = [hit for hit in answer.results if is_recalled(hit.memory)]
+    return judge(workspace, hits), answer
 
 
 def without_other_places(workspace: Workspace, hits: Sequence[SearchHit], namespace: str) -> list[SearchHit]:

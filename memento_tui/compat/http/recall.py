@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -33,8 +34,10 @@ from memento_tui.formats.protocol.vocabulary import memory_type
 from memento_tui.model import Memory
 from memento_tui.model.memory import KINDS
 from memento_tui.model.validation import fold_tag
-from memento_tui.operations.memories import format_time, is_recalled, list_labels
+from memento_tui.operations.memories import format_time, list_labels
 from memento_tui.operations.recall import (
+    Judge,
+    answering_hits,
     is_conversation,
     moments_and_words,
     plain_query,
@@ -272,23 +275,21 @@ def _search_in(
         query += f"{written_field('tag', *tags)} "
     # The query language knows neither foreign types nor every tag; those are picked out of more results.
     is_filtered_here = kind or tags or request.caller.account
-    answer = request.workspace.search(query + words, limit=_MAX_CANDIDATES if is_filtered_here else limit)
-    folded_tags = {fold_tag(tag) for tag in tags}
     threshold = _setting_number(request, "recall_threshold")
-    if request.caller.account:
-        hits = [] if message and is_conversation(message) else answer.results
-    elif threshold is None:
-        hits = relevant_hits(request.workspace, answer.results, message=message)
-    else:
-        hits = answer.results
+    hits, answer = answering_hits(
+        request.workspace,
+        query + words,
+        _MAX_CANDIDATES if is_filtered_here else limit,
+        judge=_judge(request, threshold, message),
+    )
+    folded_tags = {fold_tag(tag) for tag in tags}
     alpha = _setting_number(request, "recall_alpha") if answer.semantic == "ready" else None
     workspace_name = "" if scope == request.scope else scope.name
     scored = _local_score if request.caller.account else _weighted_score
     memories = [
         _RecalledMemory(hit, score, keyword, workspace_name)
         for hit in hits
-        if is_recalled(hit.memory)
-        and hit.memory.status != "consolidated"
+        if hit.memory.status != "consolidated"
         and (not kind or memory_type(hit.memory) == kind)
         and (not folded_tags or folded_tags & {fold_tag(tag) for tag in hit.memory.tags})
         for score, keyword in [scored(hit, words, alpha)]
@@ -296,6 +297,15 @@ def _search_in(
     ]
     memories.sort(key=lambda memory: -memory.score)
     return memories[:limit], answer.semantic == "ready"
+
+
+def _judge(request: ApiRequest, threshold: float | None, message: str) -> Judge:
+    """Return who judges which results answer; where an account asks, or a threshold is set, their scores do later."""
+    if request.caller.account and message and is_conversation(message):
+        return lambda _workspace, _hits: []
+    if request.caller.account or threshold is not None:
+        return lambda _workspace, hits: list(hits)
+    return partial(relevant_hits, message=message)
 
 
 def _clears_floor(request: ApiRequest, hit: SearchHit, score: float) -> bool:

@@ -56,15 +56,13 @@ from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, Filter, Not, Under
 from memento_tui.model.memory import says_the_same
 from memento_tui.model.validation import ACCOUNTS_NAMESPACE, check_choice, new_id
-from memento_tui.operations.memories import is_recalled
 from memento_tui.operations.recall import (
     MAX_HITS,
+    answering_hits,
     count_used,
     record_shown,
-    relevant_hits,
     timed_query,
     without_other_places,
-    without_reserved,
 )
 from memento_tui.text.fence import one_line
 from memento_tui.text.labels import caution_labels, condition_labels
@@ -112,11 +110,10 @@ class ReadingTools:
         project = namespace_of_named_project(workspace, cwd)
         hits = [
             hit
-            for hit in relevant_hits(
-                workspace,
-                _search_hits(workspace, words, limit * _OVERFETCH_FACTOR if project else limit, semantic=semantic),
+            for hit in _search_hits(
+                workspace, words, limit * _OVERFETCH_FACTOR if project else limit, semantic=semantic
             )
-            if is_recalled(hit.memory) and hit.score >= min_score and is_in_project_scope(hit.memory, project)
+            if hit.score >= min_score and is_in_project_scope(hit.memory, project)
         ]
         hits = without_other_places(workspace, hits, project)[:limit]
         record_shown(workspace, hits)
@@ -168,12 +165,11 @@ class ReadingTools:
 
 
 def _search_hits(workspace: Workspace, query: str, limit: int, *, semantic: bool) -> list[SearchHit]:
-    query = without_reserved(query)
     if semantic:
-        answer = workspace.search(query, mode="semantic", limit=limit)
+        hits, answer = answering_hits(workspace, query, limit, mode="semantic")
         if answer.semantic == "ready":
-            return [_semantic_hit(hit) for hit in answer.results]
-    return workspace.search(query, limit=limit).results
+            return [_semantic_hit(hit) for hit in hits]
+    return answering_hits(workspace, query, limit)[0]
 
 
 def _semantic_hit(hit: SearchHit) -> SearchHit:
