@@ -134,12 +134,18 @@ class Store:
             note_waiting(path.parent, self.inbox.counts(clock.now()))
 
     def _note_waiting(self, connection: Connection, before: int) -> None:
-        """Note beside the database how many items wait, where the entries after ``before`` may have changed that."""
+        """Note beside the database how many items wait, where the entries after ``before`` may have changed that.
+
+        What was counted before somebody else wrote may be noted after their count: then it counts again.
+        """
         if connection.execute(_WAITING_CHANGED, (before,)).fetchone() is None:
             return
-        risky, noted = note_waiting(self.database.path.parent, self.inbox.counts(clock.now()))
-        if risky > noted:
-            self.when_risk_rises(risky)
+        counted = -1
+        while counted != (head := self.journal.head()):
+            risky, noted = note_waiting(self.database.path.parent, self.inbox.counts(clock.now()))
+            if risky > noted:
+                self.when_risk_rises(risky)
+            counted = head
 
     def close(self) -> None:
         """Close the database for good: nothing is written from then on."""
