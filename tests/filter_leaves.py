@@ -28,12 +28,12 @@ def _leaf(
 ) -> st.SearchStrategy[Filter]:
     match field.filter:
         case "word":
-            known = [*(field.choices or values[field.name]), *others]
+            known = [*(field.choices or values.get(field.name, ())), *others]
             return st.builds(OneOf, st.just(field.name), st.lists(st.sampled_from(known), max_size=3).map(tuple))
         case "flag":
             return st.builds(OneOf, st.just(field.name), st.sampled_from([("0",), ("1",), ("0", "1"), ()]))
         case "words":
-            return st.builds(HasStem, st.just(field.name), st.sampled_from([*values[field.name], "nosuchword"]))
+            return st.builds(HasStem, st.just(field.name), st.sampled_from([*values.get(field.name, ()), "nosuchword"]))
         case "share":
             share = st.none() | st.integers(0, 100)
             return st.builds(Between, st.just(field.name), share, share)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memento_tui import clock
 from memento_tui.model.filters import AllOf
-from memento_tui.model.memory import KINDS, SOURCE_TYPES, STABILITIES, STATUSES, TIERS
+from memento_tui.model.memory import SOURCE_TYPES, STABILITIES, STATUSES, TIERS
+from memento_tui.model.memory_fields import FIELDS as MEMORY_FIELDS
 from memento_tui.search.query_language import (
     FIELDS,
     FieldToken,
@@ -98,10 +99,10 @@ _PARTIAL = re.compile(r'(?:^|(?<=\s))-?(?:(?P<field>[A-Za-z]+):)?(?P<typed>(?:"[
 
 _FIELD_ALONE = re.compile(rf"(?:^|(?<=\s))-?(?:{'|'.join(FIELDS)}):\Z", re.IGNORECASE)
 
+_CHOICES = {field.query.name: field.choices for field in MEMORY_FIELDS if field.query and field.choices}
+
 _WORDS: dict[str, Sequence[str]] = {
-    "kind": KINDS,
-    "status": STATUSES,
-    "tier": TIERS,
+    **_CHOICES,
     "is": ("pinned", "untagged", "tagged", "expired", *STABILITIES, *SOURCE_TYPES, *TIERS, *STATUSES),
     "by": SOURCE_TYPES,
     "certainty": (">=4", "<=2", "1", "2", "3", "4", "5"),
@@ -118,7 +119,7 @@ _WORDS: dict[str, Sequence[str]] = {
 _OPEN_FIELDS = ("tag", "ns", "by")
 """The fields whose values the person and the agents make up."""
 
-_CLOSED_FIELDS = ("kind", "status", "tier", "is")
+_CLOSED_FIELDS = (*_CHOICES, "is")
 """The fields that take no other words than those of `_WORDS`."""
 
 

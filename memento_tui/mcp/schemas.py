@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from memento_tui.operations.relations import ContradictionEntry, ContradictionSide
 
@@ -93,7 +93,9 @@ class MemoryLink(BaseModel):
 
 
 class WholeMemory(BaseModel):
-    """A memory with its full text."""
+    """A memory with its full text; fields that agents set and that are not named here follow under their own names."""
+
+    model_config = ConfigDict(extra="allow")
 
     id: str
     title: str

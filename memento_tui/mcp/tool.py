@@ -18,7 +18,7 @@ from pydantic import Field
 from memento_tui.errors import InvalidInput
 from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model.lists import ITEM_CATEGORIES, ITEM_STATUSES
-from memento_tui.model.memory import KINDS, SOURCE_TYPES
+from memento_tui.model.memory_fields import FIELDS_BY_NAME, SOURCE_TYPES
 
 __all__ = [
     "UNCHANGED",
@@ -28,7 +28,6 @@ __all__ = [
     "Expires",
     "Id",
     "ItemStatus",
-    "Kind",
     "Namespace",
     "PageSize",
     "Session",
@@ -44,16 +43,20 @@ __all__ = [
 UNCHANGED: Any = None
 """The default of an argument that, left out, changes nothing."""
 
+
+def _description(field: str) -> str | None:
+    argument = FIELDS_BY_NAME[field].argument
+    return argument.remember if argument else None
+
+
 Id = Annotated[str, Field(description="id or unique beginning")]
-Kind = Annotated[str, Field(json_schema_extra={"enum": list(KINDS)})]
 Tags = list[str]
 Namespace = Annotated[str, Field(description="e.g. projects/site")]
-Expires = Annotated[str, Field(description="2026-12-31, 30d or never")]
+Expires = Annotated[str, Field(description=_description("expires_at"))]
 SkipEnd = Annotated[str, Field(description="2026-12-31 or 7d")]
 BaseVersion = Annotated[int, Field(description="version you read")]
 SourceType = Annotated[
-    str,
-    Field(description="external: from a page or a tool's output", json_schema_extra={"enum": list(SOURCE_TYPES)}),
+    str, Field(description=_description("source_type"), json_schema_extra={"enum": list(SOURCE_TYPES)})
 ]
 After = Annotated[str, Field(description="next of the page before")]
 PageSize = Annotated[int, Field(ge=1, le=50)]
@@ -94,6 +97,8 @@ def strict_tool(
     method = getattr(function, "__func__", None)
     described = _DESCRIBED.get(method)
     if described is None:
+        # One that a decorator made would be taken for that of `run`, with its `self`.
+        setattr(run, "__signature__", inspect.signature(function, eval_str=True))  # noqa: B010
         described = _describe(run, title, hints)
         if method is not None:
             _DESCRIBED[method] = described.model_copy(update={"fn": method})

@@ -1,14 +1,14 @@
 """The one declaration of a memory's fields: their values, who may set them, and how they are filtered.
 
-The three compilers of filters (SQL, Tantivy, LanceDB), the columns of both indexes, the rules of who may set what and
-the options of the command line are derived from `FIELDS`. A new field is a line there, a field of
-`memento_tui.model.memory.Memory`, a migration, and its place on a screen and in a format where it has one.
+The three compilers of filters (SQL, Tantivy, LanceDB), the columns of both indexes, the names in queries, the rules of
+who may set what, the options of the command line, the commands and the form of the app, and the arguments of the tools
+for agents are derived from `FIELDS`. CONTRIBUTING.md lists what else a new field needs.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any, Literal, get_args
 
@@ -25,16 +25,21 @@ __all__ = [
     "STATUSES",
     "TIERS",
     "FieldOption",
+    "FilterKind",
+    "FormField",
     "Kind",
     "MemoryField",
+    "QueryName",
     "Sensitivity",
     "SourceType",
     "Stability",
     "Status",
     "Tier",
+    "ToolArgument",
     "declaration_digest",
     "filter_fields",
     "hundredths",
+    "in_order",
     "values_getter",
 ]
 
@@ -93,6 +98,35 @@ class FieldOption(msgspec.Struct, frozen=True):
     help: str
 
 
+class QueryName(msgspec.Struct, frozen=True):
+    """The name by which a query asks for a field."""
+
+    name: str
+    example: str
+    """Such as ``certainty:>=4, certainty:2..3``; the help shows it."""
+
+
+class FormField(msgspec.Struct, frozen=True):
+    """A field in the form in which a person changes a memory."""
+
+    label: str
+    hint: str = ""
+    """What stands in it while it is empty."""
+
+
+class ToolArgument(msgspec.Struct, frozen=True, kw_only=True):
+    """The argument for a field in the tools of memento's own MCP server.
+
+    For each tool it has the argument's description, which is empty where its name says enough, and ``None`` where the
+    tool does not take it.
+    """
+
+    name: str = ""
+    """The argument's name, where that is not the field's."""
+    remember: str | None = ""
+    update: str | None = ""
+
+
 class MemoryField(msgspec.Struct, frozen=True, kw_only=True):
     """One field of a memory, or one part of a field that memories are filtered by."""
 
@@ -116,6 +150,13 @@ class MemoryField(msgspec.Struct, frozen=True, kw_only=True):
     restorable: bool = False
     """Whether going back to an earlier version brings its value back."""
     option: FieldOption | None = None
+    query: QueryName | None = None
+    """None where memories are not filtered by it, or by a name that `memento_tui.search.query_language` has itself."""
+    form: FormField | None = None
+    argument: ToolArgument | None = None
+    """How an agent gives it a value; `get` returns it too."""
+    preview: str = ""
+    """The words before its value on a line of its own in a preview; empty where it has no such line."""
 
     @property
     def accepts(self) -> str:
@@ -123,8 +164,10 @@ class MemoryField(msgspec.Struct, frozen=True, kw_only=True):
         return self.expects or f"one of {', '.join(self.choices)}"
 
 
+_MOMENT_HINT = "2026-12-31, 30d, or empty for never"
+
 FIELDS: tuple[MemoryField, ...] = (
-    MemoryField(name="id", expects="text", filter="word"),
+    MemoryField(name="id", expects="text", filter="word", query=QueryName("id", "id:ID")),
     MemoryField(name="content", expects="text", agent_may_set=True, restorable=True),
     MemoryField(
         name="title",
@@ -132,6 +175,8 @@ FIELDS: tuple[MemoryField, ...] = (
         agent_may_set=True,
         restorable=True,
         option=FieldOption("--title", "TEXT", "One line that names it."),
+        form=FormField("Title"),
+        argument=ToolArgument(),
     ),
     MemoryField(
         name="kind",
@@ -140,6 +185,9 @@ FIELDS: tuple[MemoryField, ...] = (
         agent_may_set=True,
         restorable=True,
         option=FieldOption("--kind", "WORD", "What it is."),
+        query=QueryName("kind", "kind:decision"),
+        form=FormField("Kind"),
+        argument=ToolArgument(),
     ),
     MemoryField(name="kind_raw", expects="text", filter="word", indexed=False, agent_may_set=True),
     MemoryField(
@@ -148,8 +196,17 @@ FIELDS: tuple[MemoryField, ...] = (
         agent_may_set=True,
         restorable=True,
         option=FieldOption("--namespace", "PATH", "Such as projects/site; `global` if not given."),
+        form=FormField("Namespace"),
+        argument=ToolArgument(remember="e.g. projects/site", update="e.g. projects/site"),
     ),
-    MemoryField(name="tags", expects="a list of words", agent_may_set=True, restorable=True),
+    MemoryField(
+        name="tags",
+        expects="a list of words",
+        agent_may_set=True,
+        restorable=True,
+        form=FormField("Tags, with commas between", "such as: api, release"),
+        argument=ToolArgument(),
+    ),
     MemoryField(name="tagged", path="tags", filter="flag", sql="(memory.tags <> '[]')"),
     MemoryField(name="system_tags", expects="a list of words"),
     MemoryField(
@@ -159,6 +216,7 @@ FIELDS: tuple[MemoryField, ...] = (
         query_words=True,
         agent_may_set=True,
         option=FieldOption("--source-type", "WORD", "Who knows it: you, the agent's own reasoning, or the outside."),
+        argument=ToolArgument(remember="external: from a page or a tool's output", update=None),
     ),
     MemoryField(
         name="certainty",
@@ -168,6 +226,9 @@ FIELDS: tuple[MemoryField, ...] = (
         agent_may_set=True,
         restorable=True,
         option=FieldOption("--certainty", "1-5", "How sure it is, 5 for certain."),
+        query=QueryName("certainty", "certainty:>=4, certainty:2..3"),
+        form=FormField("Certainty, 1 to 5"),
+        argument=ToolArgument(remember="1 (a guess) to 5"),
     ),
     MemoryField(
         name="confidence",
@@ -176,6 +237,7 @@ FIELDS: tuple[MemoryField, ...] = (
         filter="share",
         agent_may_set=True,
         option=FieldOption("--confidence", "0-1", "How far the source is trusted."),
+        query=QueryName("confidence", "confidence:>=.6, how far the source is trusted"),
     ),
     MemoryField(
         name="stability",
@@ -190,6 +252,8 @@ FIELDS: tuple[MemoryField, ...] = (
         filter="word",
         query_words=True,
         option=FieldOption("--tier", "WORD", "How long it is meant to live."),
+        query=QueryName("tier", "tier:long_term"),
+        form=FormField("Tier"),
     ),
     MemoryField(
         name="sensitivity",
@@ -199,8 +263,15 @@ FIELDS: tuple[MemoryField, ...] = (
         agent_may_set=True,
         restorable=True,
         option=FieldOption("--sensitivity", "WORD", "Who may see it."),
+        form=FormField("Sensitivity"),
     ),
-    MemoryField(name="status", choices=STATUSES, filter="word", query_words=True),
+    MemoryField(
+        name="status",
+        choices=STATUSES,
+        filter="word",
+        query_words=True,
+        query=QueryName("status", "status:archived"),
+    ),
     MemoryField(name="injection_score", expects="a number from 0 to 1", bounds=(0, 1)),
     MemoryField(name="verified_at", expects="a moment"),
     MemoryField(name="verified_by", expects="text"),
@@ -214,6 +285,9 @@ FIELDS: tuple[MemoryField, ...] = (
         agent_may_set=True,
         restorable=True,
         option=FieldOption("--expires", "WHEN", "A date, a time or a span such as 7d; `never` clears it."),
+        query=QueryName("expires", "expires:<7d, expires:never"),
+        form=FormField("Expires", _MOMENT_HINT),
+        argument=ToolArgument(name="expires", remember="2026-12-31, 30d or never", update="2026-12-31, 30d or never"),
     ),
     MemoryField(
         name="validity_context",
@@ -222,6 +296,10 @@ FIELDS: tuple[MemoryField, ...] = (
         agent_may_set=True,
         restorable=True,
         option=FieldOption("--validity", "TEXT", "When it applies, in words."),
+        query=QueryName("applies", "applies:staging, the words of where it applies"),
+        form=FormField("Applies to", "in words, such as: on staging, before 2.0"),
+        argument=ToolArgument(remember="when it applies"),
+        preview="applies to",
     ),
     MemoryField(
         name="valid_from",
@@ -230,6 +308,7 @@ FIELDS: tuple[MemoryField, ...] = (
         agent_may_set=True,
         restorable=True,
         option=FieldOption("--valid-from", "WHEN", "When it began to hold; `never` clears it."),
+        form=FormField("Holds from", _MOMENT_HINT),
     ),
     MemoryField(
         name="valid_to",
@@ -238,6 +317,7 @@ FIELDS: tuple[MemoryField, ...] = (
         agent_may_set=True,
         restorable=True,
         option=FieldOption("--valid-to", "WHEN", "When it ceases to hold; `never` clears it."),
+        form=FormField("Holds until", _MOMENT_HINT),
     ),
     MemoryField(
         name="source", expects="an object with any of agent, session, transcript, span, url", agent_may_set=True
@@ -255,6 +335,7 @@ FIELDS: tuple[MemoryField, ...] = (
         filter="word",
         sql="json_extract(memory.source, '$.session')",
         option=FieldOption("--session", "ID", "The agent's session."),
+        query=QueryName("session", "session:ID"),
     ),
     MemoryField(
         name="transcript",
@@ -262,8 +343,19 @@ FIELDS: tuple[MemoryField, ...] = (
         option=FieldOption("--transcript", "PATH", "The transcript that it was learned from."),
     ),
     MemoryField(name="span", path="source.span", option=FieldOption("--span", "PLACE", "The place in the transcript.")),
-    MemoryField(name="url", path="source.url", option=FieldOption("--url", "URL", "The page that it came from.")),
-    MemoryField(name="surprise", expects="a number from 0 to 1", bounds=(0, 1), filter="share"),
+    MemoryField(
+        name="url",
+        path="source.url",
+        option=FieldOption("--url", "URL", "The page that it came from."),
+        argument=ToolArgument(name="source_url", update=None),
+    ),
+    MemoryField(
+        name="surprise",
+        expects="a number from 0 to 1",
+        bounds=(0, 1),
+        filter="share",
+        query=QueryName("surprise", "surprise:>=.7, how new it was when it was written"),
+    ),
     MemoryField(
         name="extra",
         expects="an object",
@@ -303,6 +395,12 @@ def hundredths(share: float) -> int:
 def filter_fields(*kinds: FilterKind, indexed: bool = False) -> dict[str, MemoryField]:
     """Return the fields that memories are filtered by in one of the ways, by name; ``indexed`` those of the indexes."""
     return {f.name: f for f in FIELDS if f.filter and f.filter in kinds and (f.indexed or not indexed)}
+
+
+def in_order(names: Iterable[str], first: Sequence[str]) -> list[str]:
+    """Return the names in the order of ``first``; those that it lacks follow in their own."""
+    places = {name: place for place, name in enumerate(first)}
+    return sorted(names, key=lambda name: places.get(name, len(places)))
 
 
 def values_getter(fields: Iterable[MemoryField]) -> Callable[[Any], tuple[Any, ...]]:

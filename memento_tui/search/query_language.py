@@ -13,9 +13,9 @@ import msgspec
 from memento_tui import clock
 from memento_tui.errors import InvalidField, InvalidInput
 from memento_tui.model.filters import AllOf, AnyOf, Between, Filter, HasStem, HasTag, Not, OneOf, Under, valid_at
-from memento_tui.model.memory import KINDS, SOURCE_TYPES, STATUSES, TIERS, parse_kind
+from memento_tui.model.memory import KINDS, SOURCE_TYPES, parse_kind
 from memento_tui.model.memory_fields import FIELDS as MEMORY_FIELDS
-from memento_tui.model.memory_fields import hundredths
+from memento_tui.model.memory_fields import FilterKind, MemoryField, hundredths, in_order
 from memento_tui.moments import parse_moment, parse_span
 from memento_tui.text.near_names import nearest_name
 
@@ -34,25 +34,29 @@ __all__ = [
     "written_value",
 ]
 
-FIELDS: dict[str, str] = {
+_OWN_FIELDS: dict[str, str] = {
     "tag": 'tag:api, or tag:api,web for either; tag:"data model" with a space or comma in it',
-    "kind": "kind:decision",
     "ns": "ns:projects/site, and all below it",
     "is": "is:pinned, is:untagged, is:draft, is:verified, is:expired, is:pending, is:external, ...",
     "by": "by:claude, an agent's name; by:user, by:derived, by:external",
     "before": "before:2026-06-01, before:30d (older than 30 days)",
     "after": "after:2026-06-01, after:7d (of the last 7 days)",
-    "certainty": "certainty:>=4, certainty:2..3",
-    "confidence": "confidence:>=.6, how far the source is trusted",
-    "surprise": "surprise:>=.7, how new it was when it was written",
     "valid": "valid:now, valid:past, valid:future, valid:>=2026-06-01 (began then or later), valid:<2026-06-01 (ended)",
     "at": "at:2026-03-01 (what held at that time), at:90d",
-    "applies": "applies:staging, the words of where it applies",
-    "expires": "expires:<7d, expires:never",
-    "status": "status:archived",
-    "tier": "tier:long_term",
-    "session": "session:ID",
-    "id": "id:ID",
+}
+"""The fields of a query that are not one field of a memory each."""
+
+_NAMED_FIELDS = {field.query.name: (field, field.query) for field in MEMORY_FIELDS if field.query}
+
+_ORDER = (
+    *("tag", "kind", "ns", "is", "by", "before", "after", "certainty", "confidence", "surprise", "valid", "at"),
+    *("applies", "expires", "status", "tier", "session", "id"),
+)
+"""The order of the help, the most used first; fields that it lacks follow."""
+
+FIELDS: dict[str, str] = {
+    name: _OWN_FIELDS.get(name) or _NAMED_FIELDS[name][1].example
+    for name in in_order((*_OWN_FIELDS, *_NAMED_FIELDS), _ORDER)
 }
 """Every field with an example."""
 
@@ -283,7 +287,14 @@ def _single(parse_value: Callable[[str, datetime], Filter]) -> Callable[[_Values
     return lambda values, now: parse_value(",".join(values), now)
 
 
-def _one_of(field: str, column: str, known: tuple[str, ...]) -> Callable[[_Values, datetime], Filter]:
+def _words(field: MemoryField, name: str) -> Callable[[_Values, datetime], Filter]:
+    """Return the parser of a field that equals one of its choices, or any text where it has none."""
+    if field.choices:
+        return _one_of(field.name, name, field.choices)
+    return _literal(field.name, name)
+
+
+def _one_of(column: str, field: str, known: tuple[str, ...]) -> Callable[[_Values, datetime], Filter]:
     def parse_value(values: _Values, _: datetime) -> Filter:
         names = [part.lower().replace("-", "_") for part in values]
         unknown = [name for name in names if name not in known]
@@ -363,30 +374,42 @@ def _past(value: str, field: str, now: datetime) -> datetime:
         raise InvalidField(field, "no calendar reaches back so far") from None
 
 
-def _certainty(value: str, _: datetime) -> Filter:
-    match = re.fullmatch(r"(>=|<=|>|<|=)?([1-5])|([1-5])\.\.([1-5])", value)
-    if match is None:
-        raise InvalidField("certainty", "it takes a number from 1 to 5, with >=, <=, > or < before it, or 2..4")
-    if match[3]:
-        if match[3] > match[4]:
-            raise InvalidField("certainty", f"{value} has its ends the wrong way round; say {match[4]}..{match[3]}")
-        return Between("certainty", int(match[3]), int(match[4]) + 1)
-    low, high = _bounds(match[1] or "=", int(match[2]))
-    return Between("certainty", low, high)
+_NUMBER = re.compile(r"(>=|<=|>|<|=)?(\d{1,9})|(\d{1,9})\.\.(\d{1,9})", re.ASCII)
+
+
+def _number(field: MemoryField, name: str) -> Callable[[_Values, datetime], Filter]:
+    def parse_value(value: str, _: datetime) -> Filter:
+        match = _NUMBER.fullmatch(value)
+        numbers = [int(digits) for digits in match.group(2, 3, 4) if digits] if match else []
+        if match is None or not all(_is_within(field, number) for number in numbers):
+            takes = field.expects.replace("whole number", "number")
+            raise InvalidField(name, f"it takes {takes}, with >=, <=, > or < before it, or 2..4")
+        if match[2]:
+            return Between(field.name, *_bounds(match[1] or "=", numbers[0]))
+        low, high = numbers
+        if low > high:
+            raise InvalidField(name, f"{value} has its ends the wrong way round; say {high}..{low}")
+        return Between(field.name, low, high + 1)
+
+    return _single(parse_value)
+
+
+def _is_within(field: MemoryField, number: int) -> bool:
+    low, high = field.bounds or (None, None)
+    return (low is None or number >= low) and (high is None or number <= high)
 
 
 _SHARE = re.compile(r"(>=|<=|>|<|=)?(0?\.\d+|[01](?:\.\d*)?)")
 
 
-def _share(field: str) -> Callable[[str, datetime], Filter]:
+def _share(field: MemoryField, name: str) -> Callable[[_Values, datetime], Filter]:
     def parse_value(value: str, _: datetime) -> Filter:
         match = _SHARE.fullmatch(value)
         if match is None or float(match[2]) > 1:
-            raise InvalidField(field, "it takes a number from 0 to 1, with >=, <=, > or < before it")
-        low, high = _bounds(match[1] or "=", hundredths(float(match[2])))
-        return Between(field, low, high)
+            raise InvalidField(name, "it takes a number from 0 to 1, with >=, <=, > or < before it")
+        return Between(field.name, *_bounds(match[1] or "=", hundredths(float(match[2]))))
 
-    return parse_value
+    return _single(parse_value)
 
 
 def _valid(value: str, now: datetime) -> Filter:
@@ -404,17 +427,20 @@ def _valid(value: str, now: datetime) -> Filter:
     return Between("valid_from", moment, None) if compared[1] == ">=" else Between("valid_to", None, moment)
 
 
-def _applies(values: _Values, _: datetime) -> Filter:
-    from memento_tui.text.terms import different_stems  # noqa: PLC0415 - with it comes Tantivy; the first frame has none
+def _stems(field: MemoryField, name: str) -> Callable[[_Values, datetime], Filter]:
+    def parse_value(values: _Values, _: datetime) -> Filter:
+        from memento_tui.text.terms import different_stems  # noqa: PLC0415 - loads Tantivy; the first frame has none
 
-    choices = [
-        AllOf(tuple(HasStem("validity_context", stem) for stem in stems))
-        for part in values
-        if (stems := different_stems(part))
-    ]
-    if not choices:
-        raise InvalidField("applies", f"it takes words such as {FIELDS['applies']}")
-    return choices[0] if len(choices) == 1 else AnyOf(tuple(choices))
+        choices = [
+            AllOf(tuple(HasStem(field.name, stem) for stem in stems))
+            for part in values
+            if (stems := different_stems(part))
+        ]
+        if not choices:
+            raise InvalidField(name, f"it takes words such as {FIELDS[name]}")
+        return choices[0] if len(choices) == 1 else AnyOf(tuple(choices))
+
+    return parse_value
 
 
 def _bounds(sign: str, number: int) -> tuple[int | None, int | None]:
@@ -427,38 +453,42 @@ def _bounds(sign: str, number: int) -> tuple[int | None, int | None]:
     }[sign]
 
 
-def _expires(value: str, now: datetime) -> Filter:
-    if value.lower() in ("never", "none"):
-        return Not(Between("expires_at"))
-    match = _COMPARISON.fullmatch(value)
-    sign, text = (match[1], match[2]) if match else (None, value)
-    moment = parse_moment(text, "expires", now)
-    if sign in (">", ">="):
-        return Between("expires_at", moment, None)
-    if sign in ("<", "<="):
-        # Memories that expire within the next days have not expired yet; a date in the past selects those that have.
-        return Between("expires_at", now if moment > now else None, moment)
-    start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-    return Between("expires_at", start, start + timedelta(days=1) if start.date() < date.max else None)
+def _moment(field: MemoryField, name: str) -> Callable[[_Values, datetime], Filter]:
+    def parse_value(value: str, now: datetime) -> Filter:
+        if value.lower() in ("never", "none"):
+            return Not(Between(field.name))
+        match = _COMPARISON.fullmatch(value)
+        sign, text = (match[1], match[2]) if match else (None, value)
+        moment = parse_moment(text, name, now)
+        if sign in (">", ">="):
+            return Between(field.name, moment, None)
+        if sign in ("<", "<="):
+            # What comes within the next days has not come yet; a date in the past selects what has.
+            return Between(field.name, now if moment > now else None, moment)
+        start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+        return Between(field.name, start, start + timedelta(days=1) if start.date() < date.max else None)
 
+    return _single(parse_value)
+
+
+_PARSERS_BY_FILTER: dict[FilterKind, Callable[[MemoryField, str], Callable[[_Values, datetime], Filter]]] = {
+    "word": _words,
+    "words": _stems,
+    "number": _number,
+    "share": _share,
+    "moment": _moment,
+}
+"""A function for each way in which memories are filtered; it returns the parser of a field by its name in queries."""
 
 _FIELD_PARSERS: dict[str, Callable[[_Values, datetime], Filter]] = {
+    **{name: _PARSERS_BY_FILTER[field.filter](field, name) for name, (field, _) in _NAMED_FIELDS.items()},
+    "kind": _kind,  # in whatever words other programs have for one
     "tag": _tag,
-    "kind": _kind,
     "ns": _namespace,
     "is": _single(_is),
     "by": _by,
     "before": _single(lambda value, now: Between("created_at", None, _past(value, "before", now))),
     "after": _single(lambda value, now: Between("created_at", _past(value, "after", now), None)),
-    "certainty": _single(_certainty),
-    "confidence": _single(_share("confidence")),
-    "surprise": _single(_share("surprise")),
     "valid": _single(_valid),
     "at": _single(lambda value, now: valid_at(_past(value, "at", now))),
-    "applies": _applies,
-    "expires": _single(_expires),
-    "status": _one_of("status", "status", STATUSES),
-    "tier": _one_of("tier", "tier", TIERS),
-    "session": _literal("session", "session"),
-    "id": _literal("id", "id"),
 }

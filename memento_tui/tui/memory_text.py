@@ -10,6 +10,7 @@ from textual.content import Content
 from memento_tui import clock
 from memento_tui.model import Memory
 from memento_tui.model.claims import claims_of
+from memento_tui.model.memory_fields import FIELDS
 from memento_tui.search.query_language import Query
 from memento_tui.tui.display import ago, hidden_characters, literal, more_characters, time_ago
 
@@ -34,6 +35,9 @@ def memory_title(memory: Memory) -> Content:
     return literal(memory.headline, "bold")
 
 
+_OWN_LINES = [field for field in FIELDS if field.preview]
+"""The fields that have a line of their own."""
+
 FACT_NAMES = frozenset(
     (
         "title",
@@ -45,7 +49,7 @@ FACT_NAMES = frozenset(
         "pinned",
         "namespace",
         "tags",
-        "validity context",
+        *(field.name.replace("_", " ") for field in _OWN_LINES),
         "source agent",
         "it claims, and is not believed",
     )
@@ -72,8 +76,8 @@ def memory_facts(memory: Memory, *, with_origin: bool = True) -> Content:
         life.append(f"by {memory.source.agent}")
     parts = [trust, place, life, *([_measures(memory), _origin(memory)] if with_origin else [])]
     lines = [literal("  ".join(part), "dim") for part in parts if part]
-    if memory.validity_context:
-        lines.append(literal(f"applies to: {memory.validity_context}", "dim"))
+    own = [(field.preview, getattr(memory, field.name)) for field in _OWN_LINES]
+    lines += [literal(f"{words}: {value}", "dim") for words, value in own if value]
     if claims := {name: value for name, value in claims_of(memory).items() if getattr(memory, name) != value}:
         stated = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in claims.items())
         lines.append(literal(f"it claims, and is not believed: {stated}", "$text-warning"))

@@ -5,7 +5,7 @@ Tools for an agent's own proposals and for contradictions that a person has to d
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
@@ -14,6 +14,7 @@ from pydantic import Field
 from memento_tui import clock
 from memento_tui.api import ChangeOutcome, Workspace
 from memento_tui.errors import NotAllowed, NotFound
+from memento_tui.mcp.memory_arguments import further_fields, taken_fields, takes_fields
 from memento_tui.mcp.results import (
     applied_result,
     link_facts,
@@ -45,14 +46,9 @@ from memento_tui.mcp.tool import (
     UNCHANGED,
     After,
     BaseVersion,
-    Expires,
     Id,
-    Kind,
-    Namespace,
     PageSize,
     Session,
-    SourceType,
-    Tags,
     changed_arguments,
     given_arguments,
 )
@@ -60,7 +56,6 @@ from memento_tui.mcp.workspaces import McpWorkspaces
 from memento_tui.model import Memory, Proposal
 from memento_tui.model.review import OPEN_PROPOSAL_STATES, RESOLUTIONS
 from memento_tui.model.validation import check_choice
-from memento_tui.moments import parse_optional_end
 from memento_tui.operations.memories import code_labels, format_time, is_readable, visible_memory
 from memento_tui.operations.outcome import DECIDED_STATES, ProposalSummary, proposals_of_agent, store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, names_memories, recall
@@ -100,21 +95,14 @@ class MemoryTools:
     def __init__(self, mcp_workspaces: McpWorkspaces) -> None:
         self._mcp_workspaces = mcp_workspaces
 
-    def remember(  # noqa: PLR0913 - each is a field of the memory
+    @takes_fields("remember", behind=("id",))
+    def remember(
         self,
         ctx: Context,
         content: str,
         *,
-        title: str = UNCHANGED,
-        kind: Kind = UNCHANGED,
-        tags: Tags = UNCHANGED,
-        namespace: Namespace = UNCHANGED,
-        certainty: Annotated[int, Field(description="1 (a guess) to 5")] = UNCHANGED,
-        expires: Expires = UNCHANGED,
-        source_type: SourceType = UNCHANGED,
-        source_url: str = UNCHANGED,
-        validity_context: Annotated[str, Field(description="when it applies")] = UNCHANGED,
         id: Annotated[str, Field(description="your own name for it, kept beside its id")] = UNCHANGED,  # noqa: A002 - the record's name
+        **fields: Any,  # noqa: ANN401 - of a memory
     ) -> Annotated[CallToolResult, RememberResult]:
         """Store one lasting fact, decision or lesson for later sessions. Search first; update what exists.
 
@@ -122,21 +110,10 @@ class MemoryTools:
         Returns its id and status: active (an unverified draft) or pending (a person decides).
         """
         workspace = self._mcp_workspaces.of(ctx)
-        fields = given_arguments(
-            title=title,
-            kind=kind,
-            tags=tags,
-            namespace=namespace,
-            certainty=certainty,
-            source_type=source_type,
-            validity_context=validity_context,
-            expires=expires,
-        )
-        if "expires" in fields:
-            fields["expires_at"] = parse_optional_end(fields.pop("expires"))
-        if place := learned_on_branch(workspace, fields.get("namespace")):
-            fields["namespace"] = place
-        outcome = store_memory(workspace, content, source_url=source_url, wished_id=id, **fields)
+        given = taken_fields(given_arguments(**fields))
+        if place := learned_on_branch(workspace, given.get("namespace")):
+            given["namespace"] = place
+        outcome = store_memory(workspace, content, wished_id=id, **given)
         return tool_result(remember_result_text(outcome), remember_result(outcome))
 
     def search(
@@ -212,35 +189,19 @@ class MemoryTools:
         text = "\n".join([*(_whole_memory_text(memory) for memory in whole), *missing])
         return tool_result(text, MemoryBatch(memories=whole, missing=missing))
 
-    def update(  # noqa: PLR0913 - each is a field of the memory
+    @takes_fields("update")
+    def update(
         self,
         ctx: Context,
         id: Id,  # noqa: A002 - the record's name for it
         base_version: BaseVersion,
         *,
         content: str = UNCHANGED,
-        title: str = UNCHANGED,
-        kind: Kind = UNCHANGED,
-        tags: Tags = UNCHANGED,
-        namespace: Namespace = UNCHANGED,
-        certainty: int = UNCHANGED,
-        expires: Expires = UNCHANGED,
-        validity_context: str = UNCHANGED,
+        **fields: Any,  # noqa: ANN401 - of a memory
     ) -> Annotated[CallToolResult, ChangeResult]:
         """Change fields of a memory. What is verified only changes once a person agrees (proposed)."""
-        fields = changed_arguments(
-            content=content,
-            title=title,
-            kind=kind,
-            tags=tags,
-            namespace=namespace,
-            certainty=certainty,
-            validity_context=validity_context,
-            expires=expires,
-        )
-        if "expires" in fields:
-            fields["expires_at"] = parse_optional_end(fields.pop("expires"))
-        outcome = self._mcp_workspaces.of(ctx).update(id, base_version=base_version, **fields)
+        changes = taken_fields(changed_arguments(content=content, **fields))
+        outcome = self._mcp_workspaces.of(ctx).update(id, base_version=base_version, **changes)
         return _update_result(outcome, "Changed")
 
     def forget(
@@ -289,6 +250,7 @@ def _whole_memory(workspace: Workspace, memory: Memory) -> WholeMemory:
         contradictions=contradictions,
         links=[MemoryLink(**link._asdict()) for link in links],
         withheld="" if view.is_readable else _WITHHELD_REASONS[memory.status],
+        **(further_fields(memory) if view.is_readable else {}),
     )
 
 
@@ -303,6 +265,7 @@ def _whole_memory_text(memory: WholeMemory) -> str:
         ("tags", ", ".join(memory.tags)),
         ("url", memory.source_url),
         *(("contradicts", _contradiction_line(entry, memory.id)) for entry in memory.contradictions),
+        *((name.replace("_", " "), str(value)) for name, value in (memory.model_extra or {}).items()),
         *link_facts(memory.links),
     ]
     return memory_text(head, facts, memory.content, untrusted="UNTRUSTED" in memory.labels)

@@ -21,23 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["CHANGES", "ROW_COMMANDS", "MemoryCommands", "Targets", "changes_of"]
 
-_FIELD_NAMES = (
-    "certainty",
-    "confidence",
-    "expires_at",
-    "kind",
-    "namespace",
-    "sensitivity",
-    "source_type",
-    "tier",
-    "title",
-    "valid_from",
-    "valid_to",
-    "validity_context",
-)
+_OTHERWISE = ("stability", "extra")
+"""The fields with an option that no command sets: a memory is verified, and ``extra`` is for programs."""
 
 _FIELDS = {
-    field.option.name.removeprefix("--"): field for field in FIELDS if field.option if field.name in _FIELD_NAMES
+    field.option.name.removeprefix("--"): field
+    for field in FIELDS
+    if field.option and not field.path and field.name not in _OTHERWISE
 }
 """The fields that a command sets, by the name of the command line's option without its hyphens."""
 

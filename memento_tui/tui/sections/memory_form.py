@@ -10,44 +10,31 @@ import msgspec
 
 from memento_tui.model import Memory
 from memento_tui.model.filters import AllOf, Filter, HasTag, OneOf, Under
-from memento_tui.model.memory_fields import FIELDS_BY_NAME
+from memento_tui.model.memory_fields import FIELDS, FormField, MemoryField, in_order
 from memento_tui.moments import format_moment
 from memento_tui.tui.widgets.text_draft import Field
 
 __all__ = ["FieldsOfSearch", "changed_fields", "fields_of_search", "form_fields"]
 
-_LABELS: Mapping[str, str] = {
-    "title": "Title",
-    "kind": "Kind",
-    "namespace": "Namespace",
-    "tags": "Tags, with commas between",
-    "certainty": "Certainty, 1 to 5",
-    "validity_context": "Applies to",
-    "valid_from": "Holds from",
-    "valid_to": "Holds until",
-    "expires_at": "Expires",
-    "sensitivity": "Sensitivity",
-    "tier": "Tier",
-}
-"""The fields that a person changes in the form, in its order, with their labels."""
+_ORDER = (
+    *("title", "kind", "namespace", "tags", "certainty", "validity_context"),
+    *("valid_from", "valid_to", "expires_at", "sensitivity"),
+)
+"""The order of the form; fields that it lacks follow."""
 
-_MOMENTS = ("valid_from", "valid_to", "expires_at")
+_FORM = {field.name: (field, field.form) for field in FIELDS if field.form}
+_MOMENTS = [name for name, (field, _) in _FORM.items() if field.accepts == "a moment"]
 _MIDNIGHT = "T00:00:00.000000Z"
-_HINTS = {
-    "tags": "such as: api, release",
-    "validity_context": "in words, such as: on staging, before 2.0",
-    **dict.fromkeys(_MOMENTS, "2026-12-31, 30d, or empty for never"),
-}
 
 
 def form_fields(memory: Memory) -> list[Field]:
     """Return the fields of the form with the values of a memory."""
-    return [Field(name, _label(name), _text(name, getattr(memory, name)), _HINTS.get(name, "")) for name in _LABELS]
+    return [_form_field(memory, *_FORM[name]) for name in in_order(_FORM, _ORDER)]
 
 
-def _label(name: str) -> str:
-    choices = FIELDS_BY_NAME[name].choices
-    return f"{_LABELS[name]}: {', '.join(choices)}" if choices else _LABELS[name]
+def _form_field(memory: Memory, field: MemoryField, form: FormField) -> Field:
+    label = f"{form.label}: {', '.join(field.choices)}" if field.choices else form.label
+    return Field(field.name, label, _text(field.name, getattr(memory, field.name)), form.hint)
 
 
 def _text(name: str, value: Any) -> str:  # noqa: ANN401 - of any field
