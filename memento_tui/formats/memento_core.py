@@ -23,7 +23,7 @@ from memento_tui.formats.base import (
     usable_tags,
     write_file,
 )
-from memento_tui.formats.columns import lost_origin
+from memento_tui.formats.columns import Column, Fields, lost_origin, record_fields
 from memento_tui.formats.source_files import JsonLine, SourceFile, count_lines, read_objects, walk_files
 from memento_tui.model import Memory, Relation
 from memento_tui.model.memory import FOREIGN_ID
@@ -35,9 +35,10 @@ EXTRA_KEY = "memento-core"
 """The key of ``extra`` for the data that only this format has a place for."""
 
 _SUFFIX = ".jsonl"
-_KNOWN_FIELDS = frozenset(("id", "namespace", "content", "tags", "created", "updated", "source", "relations", "ttl"))
-_MOMENT_FIELDS = (("created", "created_at"), ("updated", "updated_at"), ("ttl", "expires_at"))
-_MOMENT_EXAMPLE = "2026-02-26T14:30:00.000Z"
+_NAMES = ("id", "namespace", "content", "tags", "created", "updated", "source", "relations", "ttl")
+"""The names of a line in their order."""
+
+_KNOWN_NAMES = frozenset(_NAMES)
 _PERSON_SOURCES = ("user", "manual")
 
 _LinePosition = tuple[int, int]
@@ -141,18 +142,20 @@ def _record_key(identity: str, file: str, owners: Mapping[str, _IdClaim]) -> str
 def _incoming(line: JsonLine, file: str, namespace: str, key: str) -> ImportRecord:
     value = line.value
     deleted = value.get("deleted") is True
-    kept = {} if value.keys() <= _KNOWN_FIELDS else {name: value[name] for name in value if name not in _KNOWN_FIELDS}
+    kept = {} if value.keys() <= _KNOWN_NAMES else {name: value[name] for name in value if name not in _KNOWN_NAMES}
     if deleted:
         del kept["deleted"]
     fields: dict[str, Any] = {"id": key, "namespace": namespace, "content": value.get("content")}
     if key != value["id"]:
         kept["id"] = value["id"]
-    for name, field in _MOMENT_FIELDS:
-        if (given := value.get(name)) is not None:
-            _take_moment(name, field, given, fields, kept)
-    if tags := value.get("tags"):
-        _take_tags(tags, fields, kept)
-    _take_source(value.get("source"), fields, kept)
+    for column in _COLUMNS:
+        given = value.get(column.name)
+        read = column.read(given)
+        fields.update(read)
+        if given is not None and column.write(read, None) != given:
+            kept[column.name] = given
+    if agent := fields.pop("source.agent", ""):
+        fields["source"] = {"agent": agent}
     relations = value.get("relations")
     if relations:
         kept["relations"] = relations
@@ -171,35 +174,74 @@ def _incoming(line: JsonLine, file: str, namespace: str, key: str) -> ImportReco
     )
 
 
-def _take_moment(name: str, field: str, given: object, fields: dict[str, Any], kept: dict[str, Any]) -> None:
-    """Set the field of a moment if it is one, and keep its text unless an export would write the same."""
+def _moment_column(name: str, field: str) -> Column:
+    """Return a column that holds a moment in the source's own text, and in the form of JavaScript in a new line."""
+
+    def read(given: object) -> Fields:
+        if isinstance(given, str):
+            try:
+                datetime.fromisoformat(given)
+            except ValueError:
+                return {}  # not a moment: it is kept, and the memory goes without
+            return {field: given}
+        return {}
+
+    def write(fields: Fields, given: Any) -> Any:  # noqa: ANN401 - whatever the source had
+        value = fields.get(field)
+        if isinstance(value, str):  # as it was just read
+            is_written_so = (
+                len(value) == len("2026-02-26T14:30:00.000Z")
+                and (value[10], value[19]) == ("T", ".")
+                and value[-1] == "Z"
+            )
+            return value if is_written_so else None
+        return given if value is None else _format_moment(value, given)
+
+    return Column(name, read, write)
+
+
+def _format_moment(moment: datetime, given: object) -> str:
+    """Return the source's own text where it still means the moment, else the form that JavaScript writes."""
     if isinstance(given, str):
         try:
-            datetime.fromisoformat(given)
-        except ValueError:
-            pass  # not a moment: it is kept, and the memory goes without
-        else:
-            fields[field] = given
-            if len(given) == len(_MOMENT_EXAMPLE) and given[10] == "T" and given[19] == "." and given[23] == "Z":
-                return
-    kept[name] = given
+            if parse_moment(given, "moment") == moment:
+                return given
+        except InvalidInput:
+            pass  # an export never fails over a text that the import could not read either
+    return format_iso_moment(moment)
 
 
-def _take_tags(given: object, fields: dict[str, Any], kept: dict[str, Any]) -> None:
-    words = [word for word in given if isinstance(word, str)] if isinstance(given, list) else []
-    tags = usable_tags(words)
-    if tags:
-        fields["tags"] = tags
-    if list(tags) != given:
-        kept["tags"] = given
+def _read_tags(given: object) -> Fields:
+    tags = _usable(given)
+    return {"tags": tags} if tags else {}
 
 
-def _take_source(given: object, fields: dict[str, Any], kept: dict[str, Any]) -> None:
-    fields["source_type"] = "user" if given in _PERSON_SOURCES else "derived"
-    if isinstance(given, str) and given:
-        fields["source"] = {"agent": given}
-    elif given is not None:
-        kept["source"] = given
+def _write_tags(fields: Fields, given: Any) -> Any:  # noqa: ANN401 - whatever the source had
+    tags = tuple(fields.get("tags", ()))
+    return given if given is not None and _usable(given) == tags else list(tags)
+
+
+def _usable(given: object) -> tuple[str, ...]:
+    return usable_tags([word for word in given if isinstance(word, str)] if isinstance(given, list) else [])
+
+
+def _read_source(given: object) -> Fields:
+    fields: dict[str, Any] = {"source_type": "user" if given in _PERSON_SOURCES else "derived"}
+    return {**fields, "source.agent": given} if isinstance(given, str) and given else fields
+
+
+def _write_source(fields: Fields, given: Any) -> Any:  # noqa: ANN401 - whatever the source had
+    return fields.get("source.agent") or given
+
+
+_COLUMNS = (
+    _moment_column("created", "created_at"),
+    _moment_column("updated", "updated_at"),
+    _moment_column("ttl", "expires_at"),
+    Column("tags", _read_tags, _write_tags),
+    Column("source", _read_source, _write_source),
+)
+"""The names whose values are fields of a memory; of a value that these would not write again the text is kept."""
 
 
 def _links(relations: object) -> tuple[tuple[str, str, str], ...]:
@@ -256,37 +298,17 @@ def _foreign_id(memory: Memory) -> str:
 
 def _line(memory: Memory, identity: str, relations: list[str], present: Container[str]) -> dict[str, Any]:
     kept = _kept_values(memory)
-    line: dict[str, Any] = {
+    fields = record_fields(memory)
+    values = {
+        **fields,
         "id": identity,
-        "namespace": memory.namespace,
-        "content": memory.content,
-        "tags": _format_tags(memory, kept),
-        "created": _format_moment(memory.created_at, kept.get("created")),
-        "updated": _format_moment(memory.updated_at, kept.get("updated")),
-        "source": memory.source.agent or kept.get("source"),
         "relations": _merge_relations(identity, relations, kept.get("relations"), present),
-        "ttl": _format_moment(memory.expires_at, kept.get("ttl")) if memory.expires_at else kept.get("ttl"),
+        **{column.name: column.write(fields, kept.get(column.name)) for column in _COLUMNS},
     }
+    line = {name: values[name] for name in _NAMES}
     if memory.status == "deleted":
         line["deleted"] = True
     return {**line, **{name: value for name, value in kept.items() if name not in line}}
-
-
-def _format_tags(memory: Memory, kept: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever the source had
-    given = kept.get("tags")
-    words = [word for word in given if isinstance(word, str)] if isinstance(given, list) else []
-    return given if given is not None and usable_tags(words) == memory.tags else list(memory.tags)
-
-
-def _format_moment(moment: datetime, given: object) -> str:
-    """Return the source's own text where it still means the moment, else the form that JavaScript writes."""
-    if isinstance(given, str):
-        try:
-            if parse_moment(given, "moment") == moment:
-                return given
-        except InvalidInput:
-            pass  # an export never fails over a text that the import could not read either
-    return format_iso_moment(moment)
 
 
 def _merge_relations(identity: str, current: list[str], given: Any, present: Container[str]) -> Any:  # noqa: ANN401 - as above
