@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from memento_tui.hooks.moments import FLAT_ANSWER_HOSTS, MOMENT_OF_EVENT, NOTICE_HOSTS
+from memento_tui.hosts.moments import FLAT_ANSWER_HOSTS, MOMENT_OF_EVENT, NOTICE_HOSTS
 from memento_tui.named_tuple import NamedTuple
 
 __all__ = ["MAX_ANSWER_CHARS", "HookCall", "format_answer", "format_notice", "moment_of", "parse_call"]
@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
 if TYPE_CHECKING:
     from typing import Any
 
-    from memento_tui.hosts.registry import HookMoment
+    from memento_tui.hosts.moments import HookMoment
 
 
 _READING_TOOLS = frozenset({"read", "read_file", "readfile", "view", "read_many_files", "notebookread"})
@@ -50,7 +50,7 @@ class HookCall(NamedTuple):
     event: str
     """The event's name as the host calls it."""
     moment: HookMoment
-    """The moment of a session that the event marks; see `memento_tui.hooks.moments`."""
+    """The moment of a session that the event marks; see `memento_tui.hosts.moments`."""
     session: str
     cwd: str
     transcript: str

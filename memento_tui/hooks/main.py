@@ -8,7 +8,7 @@ import os
 import sys
 from time import monotonic
 
-from memento_tui.hooks.moments import MOMENT_OF_EVENT
+from memento_tui.hosts.moments import MOMENT_OF_EVENT
 from memento_tui.locations import check_socket_folder, data_location, database_location, socket_location
 from memento_tui.version import __version__
 

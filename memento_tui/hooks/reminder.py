@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from memento_tui.hooks.host_events import HookCall
-from memento_tui.hooks.moments import EVERY_TURN_EVENTS, NOTICE_HOSTS
 from memento_tui.hooks.settings import HookSettings
+from memento_tui.hosts.moments import EVERY_TURN_EVENTS, NOTICE_HOSTS
 from memento_tui.regular_files import read_regular
 from memento_tui.storage.hook_store import HookStore
 

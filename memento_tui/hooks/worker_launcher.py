@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from memento_tui.hooks.host_events import HookCall
-from memento_tui.hooks.moments import EVERY_TURN_EVENTS
 from memento_tui.hooks.settings import HookSettings, engine_is_enabled
+from memento_tui.hosts.moments import EVERY_TURN_EVENTS
 from memento_tui.meaning import is_installed
 from memento_tui.paths import DataPaths
 from memento_tui.processes import engine_command, module_command, start_detached

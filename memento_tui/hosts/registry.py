@@ -1,9 +1,8 @@
 """List the hosts of agents, by name, events and the files that memento edits; tell which one runs the present shell.
 
-A new host is one entry of `HOSTS`, and a function in `memento_tui.hosts.layouts` for its files. Events and their
-meaning are those of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Cursor 3, OpenCode 1.18 and Claude Desktop.
-
-Standard library only: memento-hook reads this table at every call.
+A new host is one entry of `HOSTS`, and a function in `memento_tui.hosts.layouts` for its files. Events are those of
+Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Cursor 3, OpenCode 1.18 and Claude Desktop; what memento-hook makes of
+them, and how it answers each host, stands in `memento_tui.hosts.moments`.
 
 Which host runs a shell is told by the environment variables that it sets. That is evidence, not proof: a program of the
 same user account can change its variables and open a terminal of its own. SECURITY.md says what that leaves.
@@ -15,12 +14,13 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from memento_tui.hosts.moments import MOMENT_OF_EVENT
 
 __all__ = [
     "HOSTS",
     "OTHER_AGENTS",
-    "HookMoment",
     "Host",
     "HostEvent",
     "HostFile",
@@ -34,11 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memento_tui.hosts.files import FilePart
+    from memento_tui.hosts.moments import HookMoment
     from memento_tui.hosts.programs import Programs
-
-
-HookMoment = Literal["start", "prompt", "read", "write", "end"]
-"""A session begins, a person sent a prompt, a file is about to be read, memento was written to, a stretch is over."""
 
 
 class HostEvent(NamedTuple):
@@ -46,9 +43,13 @@ class HostEvent(NamedTuple):
 
     name: str
     """As the host writes it."""
-    moment: HookMoment
     seconds: int | None = None
     """The time limit that an installation sets; 0 sets none; ``None`` installs nothing for the event."""
+
+    @property
+    def moment(self) -> HookMoment:
+        """The moment of a session that it marks."""
+        return MOMENT_OF_EVENT[self.name.lower()]
 
 
 class HostPaths(NamedTuple):
@@ -85,10 +86,6 @@ class Host(NamedTuple):
     layout: str
     """The name of the function of `memento_tui.hosts.layouts` that returns the files."""
     events: tuple[HostEvent, ...] = ()
-    answer: Literal["nested", "flat"] = "nested"
-    """The form of a hook's answer: as Claude Code reads it, or one object with ``additional_context``."""
-    shows_notices: bool = False
-    """Whether it shows the person a hook's ``systemMessage`` when a turn ends, and goes on."""
     has_projects: bool = True
     """Whether a project has settings of its own."""
     shell_variables: tuple[str, ...] = ()
@@ -115,16 +112,15 @@ _CLAUDE_CODE = Host(
     "Begin a new session; /mcp and /hooks list what is there.",
     "claude_code",
     (
-        HostEvent("SessionStart", "start", 10),
-        HostEvent("UserPromptSubmit", "prompt", 10),
-        HostEvent("PreToolUse", "read", 5),
-        HostEvent("PostToolUse", "write", 5),
-        HostEvent("PreCompact", "end", 10),
-        HostEvent("Stop", "end", 10),
+        HostEvent("SessionStart", 10),
+        HostEvent("UserPromptSubmit", 10),
+        HostEvent("PreToolUse", 5),
+        HostEvent("PostToolUse", 5),
+        HostEvent("PreCompact", 10),
+        HostEvent("Stop", 10),
         # The host gives all hooks together 1.5 s and takes no other limit.
-        HostEvent("SessionEnd", "end", 0),
+        HostEvent("SessionEnd", 0),
     ),
-    shows_notices=True,
     shell_variables=("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"),
     session_variable="CLAUDE_CODE_SESSION_ID",
 )
@@ -136,15 +132,14 @@ _CODEX = Host(
     "codex",
     (
         # It reads files through its shell, so there is no reading tool to wait for.
-        HostEvent("SessionStart", "start", 10),
-        HostEvent("UserPromptSubmit", "prompt", 10),
-        HostEvent("PostToolUse", "write", 5),
-        HostEvent("PreCompact", "end", 10),
-        HostEvent("Stop", "end", 10),
+        HostEvent("SessionStart", 10),
+        HostEvent("UserPromptSubmit", 10),
+        HostEvent("PostToolUse", 5),
+        HostEvent("PreCompact", 10),
+        HostEvent("Stop", 10),
         # It cuts this one off after 3 s.
-        HostEvent("SessionEnd", "end", 3),
+        HostEvent("SessionEnd", 3),
     ),
-    shows_notices=True,
     shell_variables=("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_CI"),
     session_variable="CODEX_THREAD_ID",
 )
@@ -155,15 +150,14 @@ _GEMINI = Host(
     "Begin a new session; /mcp and /hooks list what is there.",
     "gemini",
     (
-        HostEvent("SessionStart", "start", 10),
-        HostEvent("BeforeAgent", "prompt", 10),
-        HostEvent("BeforeTool", "read"),
-        HostEvent("AfterTool", "write", 5),
-        HostEvent("PreCompress", "end", 10),
-        HostEvent("AfterAgent", "end", 10),
-        HostEvent("SessionEnd", "end", 3),
+        HostEvent("SessionStart", 10),
+        HostEvent("BeforeAgent", 10),
+        HostEvent("BeforeTool"),
+        HostEvent("AfterTool", 5),
+        HostEvent("PreCompress", 10),
+        HostEvent("AfterAgent", 10),
+        HostEvent("SessionEnd", 3),
     ),
-    shows_notices=True,
     shell_variables=("GEMINI_CLI",),
 )
 
@@ -173,14 +167,13 @@ _CURSOR = Host(
     "Start Cursor anew and switch memento on under Settings, MCP.",
     "cursor",
     (
-        HostEvent("sessionStart", "start", 10),
-        HostEvent("beforeSubmitPrompt", "prompt", 10),
-        HostEvent("beforeReadFile", "read"),
-        HostEvent("preCompact", "end", 10),
-        HostEvent("stop", "end", 10),
-        HostEvent("sessionEnd", "end", 3),
+        HostEvent("sessionStart", 10),
+        HostEvent("beforeSubmitPrompt", 10),
+        HostEvent("beforeReadFile"),
+        HostEvent("preCompact", 10),
+        HostEvent("stop", 10),
+        HostEvent("sessionEnd", 3),
     ),
-    answer="flat",
     # CURSOR_TRACE_ID is set in the person's own terminals in Cursor too.
     shell_variables=("CURSOR_AGENT", "CURSOR_EXTENSION_HOST_ROLE=agent-exec"),
 )
@@ -191,7 +184,7 @@ _OPENCODE = Host(
     "Start OpenCode anew; `opencode mcp list` names the server.",
     "opencode",
     # Its plugin calls the hook, and sets the limits itself.
-    (HostEvent("SessionStart", "start"), HostEvent("UserPromptSubmit", "prompt"), HostEvent("Stop", "end")),
+    (HostEvent("SessionStart"), HostEvent("UserPromptSubmit"), HostEvent("Stop")),
     shell_variables=("OPENCODE", "OPENCODE_CLIENT", "OPENCODE_CALLER"),
 )
 

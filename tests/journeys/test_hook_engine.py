@@ -121,7 +121,7 @@ def test_a_hook_that_asks_the_engine_imports_next_to_nothing(warm: EngineHouse) 
         "sys.stderr.write(' '.join(sorted(set(sys.modules) - before)))"
     )
     ours = {"memento_tui", "memento_tui.version", "memento_tui.locations", "memento_tui.hooks"}
-    ours |= {"memento_tui.hooks.main", "memento_tui.hooks.moments"}
+    ours |= {"memento_tui.hooks.main", "memento_tui.hosts", "memento_tui.hosts.moments"}
     for event in ("SessionStart", "UserPromptSubmit", "Stop"):
         ended = subprocess.run(  # noqa: S603 - the program under test
             [sys.executable, "-S", "-c", program, event, "--data-dir", str(warm.paths.root)],

@@ -13,8 +13,8 @@ from memento_tui.config import Config, HooksConfig, MaintenanceConfig, load_conf
 from memento_tui.errors import InvalidInput
 from memento_tui.hooks.host_events import HookCall, format_answer, parse_call
 from memento_tui.hooks.main import Arguments, _is_trivial
-from memento_tui.hooks.moments import FLAT_ANSWER_HOSTS, MOMENT_OF_EVENT, NOTICE_HOSTS
 from memento_tui.hooks.settings import HookSettings, read_settings
+from memento_tui.hosts.moments import EVERY_TURN_EVENTS, FLAT_ANSWER_HOSTS, MOMENT_OF_EVENT, NOTICE_HOSTS
 from memento_tui.hosts.registry import HOSTS
 from memento_tui.projects import find_project, namespace_of_project
 from memento_tui.storage import hook_store
@@ -83,11 +83,11 @@ def test_arguments_are_read_in_any_order_and_unknown_ones_left_alone() -> None:
     assert Arguments([]).host == "claude-code"
 
 
-def test_the_moments_that_the_program_knows_are_those_of_the_hosts() -> None:
-    events = {event.name.lower(): event.moment for host in HOSTS.values() for event in host.events}
-    assert events == MOMENT_OF_EVENT
-    assert {name for name, host in HOSTS.items() if host.answer == "flat"} == FLAT_ANSWER_HOSTS
-    assert {name for name, host in HOSTS.items() if host.shows_notices} == NOTICE_HOSTS
+def test_the_program_knows_the_events_of_the_hosts_and_no_others() -> None:
+    events = {event.name.lower() for host in HOSTS.values() for event in host.events}
+    assert events == set(MOMENT_OF_EVENT)
+    assert events >= EVERY_TURN_EVENTS
+    assert {name for name, host in HOSTS.items() if host.events} >= FLAT_ANSWER_HOSTS | NOTICE_HOSTS
 
 
 @pytest.mark.parametrize(

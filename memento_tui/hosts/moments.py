@@ -1,14 +1,16 @@
-"""Map the events of all hosts to a few moments of a session. Imports nothing: memento-hook reads it at every call.
+"""Map the events of all hosts to a few moments of a session, and say which hosts take an answer in which form.
 
-A session begins, a person sent a prompt, a file is about to be read, the agent wrote to memento, or a stretch of the
-session is over. `memento_tui.hosts.registry` says the same of each host, and a test compares them.
+Imports nothing: memento-hook reads it at every call. The rest of what hosts are is in `memento_tui.hosts.registry`.
 """
 
 __all__ = ["EVERY_TURN_EVENTS", "FLAT_ANSWER_HOSTS", "MOMENT_OF_EVENT", "NOTICE_HOSTS"]
 
 TYPE_CHECKING = False  # as in `typing`
 if TYPE_CHECKING:
-    from memento_tui.hosts.registry import HookMoment
+    from typing import Literal
+
+    HookMoment = Literal["start", "prompt", "read", "write", "end"]
+    """A session begins, a person sent a prompt, a file is about to be read, memento was written to, a stretch ended."""
 
 MOMENT_OF_EVENT: "dict[str, HookMoment]" = {
     "sessionstart": "start",
