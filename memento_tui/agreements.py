@@ -137,7 +137,7 @@ def refusals(named: Sequence[Destination]) -> Mapping[Destination, NotAllowed]:
 
 
 def agree_by_typing(name: str, before: Config, now: Config) -> None:
-    """Note what a person agreed to who typed the setting ``name``, which changed ``before`` to ``now``.
+    """Record the agreement of a person who typed the setting ``name``, which changed ``before`` to ``now``.
 
     They agreed to what they typed. What else belongs to it, such as a key variable that stood in the file, must be
     nothing, or have been agreed to before. Raises `DataDirectoryError`.

@@ -66,7 +66,7 @@ def _coded(branch: str) -> str:
 
 
 def parts_of_branch(namespace: str) -> tuple[str, str, str] | None:
-    """Return the project's name, the branch and what lies below it of a branch's namespace; ``None`` for another."""
+    """Split a branch's namespace into the project, the branch and the rest below it; ``None`` for another namespace."""
     root, _, rest = namespace.partition("/")
     project, _, rest = rest.partition("/")
     branch, _, below = rest.partition("/")

@@ -70,7 +70,7 @@ class ReviewConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     burst: Annotated[int, msgspec.Meta(ge=0, le=_MOST_COUNT)] = REVIEW_BURST
     """Writes of one agent's session in an hour after which further ones wait; 0 for no limit."""
     branches: bool = False
-    """Whether what an agent learns on a Git branch is filed and told there, and offered in Review once it is merged."""
+    """Whether an agent's memories of a Git branch are kept and shown there, and offered in Review once it is merged."""
     notify: bool = False
     """Whether the desktop shows a notice when something risky begins to wait: orders, a secret, a burst."""
 
@@ -110,7 +110,7 @@ class MaintenanceConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 class HistoryConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How much of the past is kept. `memento compact` lets go of what is beyond it, after a backup."""
+    """How many old versions are kept. `memento compact` removes the texts of older ones, after a backup."""
 
     versions: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
     """The newest versions of each record whose texts are kept, besides the first; 0 for all."""
@@ -149,7 +149,7 @@ class HooksConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     learn: bool = HOOK_LEARNS
     """Whether transcripts are distilled, which proposes memories, skips and working items."""
     provenance: bool = HOOK_CHECKS_PROVENANCE
-    """Whether what a session remembered is compared with what its tools returned; what came from outside waits."""
+    """Whether a session's memories are compared with its tools' outputs; those copied from outside wait."""
     remind: bool = HOOK_REMINDS
     """Whether the person is told, once, of a session that changed files ten times and remembered nothing."""
 

@@ -35,7 +35,7 @@ HOOK_LEARNS = True
 """Whether hooks have transcripts distilled, which proposes memories, skips and working items."""
 
 HOOK_CHECKS_PROVENANCE = True
-"""Whether hooks have what a session remembered compared with what its tools returned from outside."""
+"""Whether hooks have a session's memories compared with the outside texts that its tools returned."""
 
 HOOK_REMINDS = True
 """Whether the end of a turn tells the person, once a session, that it changed much and remembered nothing."""

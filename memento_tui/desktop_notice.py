@@ -17,7 +17,7 @@ __all__ = ["show_notice"]
 _log = logging.getLogger(__name__)
 
 _LEAST_SECONDS_BETWEEN = 600
-"""The time between two notices of a data directory: what an agent writes in a burst is one interruption."""
+"""The least time between two notices of a data directory: a burst of writes is one interruption."""
 
 
 def show_notice(last_shown: Path, count: int) -> None:

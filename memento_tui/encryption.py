@@ -1,4 +1,4 @@
-"""Tell which files are encrypted, and keep what an unlocked workspace needs in memory, never on a disk.
+"""Tell which files are encrypted, and keep an unlocked workspace's key and plain files in memory, never on a disk.
 
 An encrypted database begins with 16 bytes that name its key. While it is unlocked, the key and everything that
 memento cannot encrypt lie in a folder of a file system that the machine keeps in memory; they go when it is locked,
@@ -45,7 +45,7 @@ _BEGINNING = b"memento\x01"
 """The first bytes of an encrypted database; the 8 after them are the id of its key."""
 
 _NAME_BYTES = 16
-"""Bytes at the beginning of an encrypted database that are not encrypted: what the cipher calls its salt."""
+"""Unencrypted bytes at the beginning of an encrypted database: the salt of the cipher."""
 
 _IN_CLEAR = b"SQLite format 3\x00"
 """The first bytes of a database that is not encrypted."""
@@ -176,7 +176,7 @@ def forget_key(key_id: str) -> bool:
 
 
 def clear_folder(root: Path, key_id: str) -> Path:
-    """Return the folder in memory for what an encrypted workspace keeps in clear: indexes, drafts, notes on code.
+    """Return the folder in memory for an encrypted workspace's unencrypted files: indexes, drafts, notes on code.
 
     Raises:
         NoMemoryFolder: there is no such place.

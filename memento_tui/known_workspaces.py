@@ -206,7 +206,7 @@ def _read(file: Path) -> _Listed:
 
 
 def _known(held: Any) -> KnownWorkspace | None:  # noqa: ANN401 - whatever stands in the file
-    """Return one entry of the file; ``None`` for what is none."""
+    """Return one entry of the file; ``None`` where it is malformed."""
     try:
         opened = held["opened_at"]
         return KnownWorkspace(str(held["name"]), str(held["path"]), datetime.fromisoformat(opened) if opened else None)
@@ -246,6 +246,6 @@ def _free_name(path: str, others: Sequence[KnownWorkspace]) -> str:
 
 
 def _as_name(text: str) -> str:
-    """Return a directory's name as a workspace may be called: what cannot be printed becomes a hyphen."""
+    """Return a directory's name as a valid workspace name, with hyphens for unprintable characters."""
     printable = "".join(character if character.isprintable() else "-" for character in text)
     return printable.strip(" -")[:_MAX_NAME_CHARACTERS].rstrip()

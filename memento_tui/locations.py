@@ -60,7 +60,7 @@ def _default_location() -> str:
 
 
 def state_location() -> str:
-    """Return the directory of what is known of the workspaces of this machine; as `data_location`, by platform."""
+    """Return the directory of the lists about this machine's workspaces; as `data_location`, by platform."""
     platform: str = sys.platform
     state, home = os.environ.get("XDG_STATE_HOME", ""), os.environ.get("HOME", "")
     if platform == "linux" and state.startswith("/"):
@@ -78,7 +78,7 @@ def known_workspaces_location() -> str:
 
 
 def agreements_location() -> str:
-    """Return the path of the list of what the person agreed to send off this machine."""
+    """Return the path of the person's agreements to send data off this machine."""
     return os.path.join(state_location(), "agreed.json")
 
 

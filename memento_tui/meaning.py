@@ -71,7 +71,7 @@ def _modules_are_here() -> bool:
 
 
 def check_installed() -> None:
-    """Raise `EngineUnavailable` with what to do, where `is_installed` is false."""
+    """Raise `EngineUnavailable`, with the remedy, where `is_installed` is false."""
     if is_installed():
         return
     under_way = installation()
@@ -171,7 +171,7 @@ def install_meaning(tell: Callable[[str], None]) -> bool:
 
 
 def _requirements() -> list[str]:
-    """Return what this version of memento says that the extra needs."""
+    """Return the requirements of the extra in this version of memento."""
     from importlib.metadata import PackageNotFoundError, requires  # noqa: PLC0415 - as above
 
     try:

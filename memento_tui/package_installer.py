@@ -1,4 +1,4 @@
-"""Install packages into the environment that this program runs in, and say in one line what is being done.
+"""Install packages into this program's own environment, and report the progress as one line.
 
 Standard library only, so that the Makefile runs it before anything is installed:
 ``python -m memento_tui.package_installer REQUIREMENT ...``.
@@ -25,17 +25,17 @@ _LOOK_SECONDS = 0.5
 """Seconds between two looks at how many packages are in place, while pip says nothing."""
 
 _READ_BYTES = 65_536
-"""Bytes that are read at once of what the installer prints."""
+"""Bytes of the installer's output that are read at once."""
 
 _READABLE_BY_ALL = 0o022
-"""The umask of what is installed: others may share the environment, unlike a person's memories."""
+"""The umask for installed files: others may share the environment, unlike a person's memories."""
 
 _ANEW = "pipx install 'memento-tui[meaning]'"
 _MEGABYTE = 1_000_000
 
 
 class InstallSteps:
-    """Turns what pip or uv print into short lines of what is being done, and how far that is."""
+    """Turns the output of pip or uv into short lines on the current step and its progress."""
 
     def __init__(self, folder: Path) -> None:
         """``folder`` is where the packages are put."""
@@ -56,7 +56,7 @@ class InstallSteps:
         }
 
     def read(self, line: str) -> str:
-        """Return what a line says is being done; empty for a line that says nothing of that."""
+        """Return the step that a line of output announces; empty where it announces none."""
         first, _, rest = line.strip().partition(" ")
         reader = self._readers.get(first.lower())
         return reader(rest) if reader else ""

@@ -47,7 +47,7 @@ class DataPaths(NamedTuple):
 
     @property
     def clear(self) -> Path:
-        """The folder of what holds memories' text and cannot be encrypted; in memory where the database is encrypted.
+        """The folder of files with text of memories that cannot be encrypted; in memory for an encrypted database.
 
         Raises:
             DataDirectoryError: it is encrypted, and this machine has no such folder.
@@ -98,7 +98,7 @@ class DataPaths(NamedTuple):
                 )
 
     def temporary_folder(self) -> Path:
-        """Return a folder for what is removed at once; in memory where the database is encrypted. Raises as `clear`."""
+        """Return a folder for temporary files; in memory where the database is encrypted. Raises as `clear`."""
         import tempfile  # noqa: PLC0415 - few calls need it
 
         if not self.key_id:
@@ -207,7 +207,7 @@ class DataPaths(NamedTuple):
 
     @property
     def hub_key(self) -> Path:
-        """The key with which this machine signs what it gives the hub; readable by the person alone."""
+        """The key with which this machine signs its entries for the hub; readable by the person alone."""
         return self.root / "hub.key"
 
     @property
@@ -236,7 +236,7 @@ class DataPaths(NamedTuple):
         return self.root / "code.lock"
 
     def code_notes(self, root: Path) -> Path:
-        """Return the file with what no longer is as memories say about the work tree ``root``; may be deleted."""
+        """Return the file with the outdated citations about the work tree ``root``; may be deleted."""
         import zlib  # noqa: PLC0415 - few calls need it
 
         return self.clear / "code" / f"{zlib.crc32(os.fsencode(root)):08x}.json"

@@ -41,7 +41,7 @@ def engine_command(root: str | os.PathLike[str]) -> list[str]:
 
 
 _BACKGROUND_NICENESS = 5
-"""How nice a thread is that does what nobody waits for: it gets a third of a core that it shares with another."""
+"""The niceness of a background thread: it gets a third of a core that it shares with another."""
 
 
 def let_others_go_first() -> None:
@@ -138,6 +138,6 @@ def _c_library() -> ctypes.CDLL | None:
 
 
 def release_memory() -> None:
-    """Give back what the C library keeps for later: some milliseconds for 50 MB, a fifth of one where there is none."""
+    """Return the C library's unused memory to the system: some milliseconds for 50 MB, a fifth of one for none."""
     if (library := _c_library()) is not None:
         library.malloc_trim(0)

@@ -211,7 +211,7 @@ def namespace_of_project(
 
 
 def claude_namespace(project: Project) -> str:
-    """Return the namespace of what Claude Code's own memory of a project holds, a folder named after its path."""
+    """Return the namespace of Claude Code's own memory of a project, a folder named after its path."""
     return f"claude/{''.join(letter if letter.isalnum() else '-' for letter in str(project.root))}"
 
 

@@ -51,7 +51,7 @@ def status_of(path: str | os.PathLike[str]) -> os.stat_result | None:
 
 
 def entries_of(folder: str | os.PathLike[str]) -> list[os.DirEntry[str]]:
-    """Return what a folder holds; nothing for one that is gone, or that this user may not read."""
+    """Return the entries of a folder; none for one that is gone, or that this user may not read."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         return list(entries)
     return []

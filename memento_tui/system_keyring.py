@@ -23,7 +23,7 @@ HUB_SERVICE = "memento-hub"
 """The service under which passwords of hubs are kept, each by ``LOGIN@HOST``."""
 
 _SAFE_PRIORITY = 1
-"""The least priority of a backend that guards what it is given: those below write files that are not."""
+"""The least priority of a safe backend: those below it keep secrets in unprotected files."""
 
 
 def require_keyring() -> KeyringBackend:

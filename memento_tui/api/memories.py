@@ -337,7 +337,10 @@ class MemoryEditor:
             return ChangeOutcome("applied", written, removed=removed)
 
     def _by_person(self, memory: Memory, after: Memory, base_version: int | None, tx: Transaction) -> Memory:
-        """Return a person's change with what it verifies; raises `Conflict` where that may not be what they saw."""
+        """Return a person's change, marked as verified where it raises the stability.
+
+        Raises `Conflict` where it gives trust without a version, and somebody else rewrote the memory meanwhile.
+        """
         if base_version is None:
             require_as_written(self._store, memory, after)
         is_verified = after.stability != "draft" and memory.stability == "draft"

@@ -42,7 +42,7 @@ __all__ = ["FormerIndex", "IndexUpdater", "open_former_index", "release"]
 
 
 def release() -> None:
-    """Give back what Arrow and the C library keep for later; some ten milliseconds after work of seconds."""
+    """Return unused memory of Arrow and the C library to the system: some ten milliseconds after work of seconds."""
     pa.default_memory_pool().release_unused()
     processes.release_memory()
 
@@ -67,7 +67,7 @@ _COMMITS_BEFORE_OPTIMIZE = 64
 
 
 class _Changed(NamedTuple):
-    """A memory to embed, the facts of its row, and what its session wrote before, if it did."""
+    """A memory to embed, the facts of its row, and its session's text before it, if any."""
 
     memory: Memory
     facts: dict[str, Any]

@@ -1,4 +1,4 @@
-"""LanceDB without what it never uses here, which is most of what importing it costs.
+"""Import LanceDB without the packages that it never uses here, which take most of the time of the import.
 
 Its clients of remote catalogues are two packages: one whose ``__init__`` builds and wraps some hundred calls to a
 server, with another hundred of classes for what they send, and one that gathers all of these. LanceDB itself names a
@@ -28,7 +28,7 @@ _INSIDE_A_NAME = re.compile(r"(?<=.)(?=[A-Z])")
 
 @contextmanager
 def _made_light() -> Iterator[None]:
-    """Have what is imported meanwhile do without the packages that are dear to import."""
+    """Replace expensive packages by light stand-ins for all imports within the block."""
     entered: dict[str, ModuleType] = {}
     try:
         names = (_CLIENT, _CATALOGUES)
@@ -65,7 +65,7 @@ def _connect(*told: Any, **named: Any) -> Any:  # noqa: ANN401 - as the package 
 
 
 def _model(name: str) -> type:
-    """Return a class of what is sent to a catalogue, from the module that has its name."""
+    """Return a class of requests to a catalogue, imported from the module of the same name."""
     module = f"{_MODELS}.{_INSIDE_A_NAME.sub('_', name).lower()}"
     try:
         found: type = getattr(import_module(module), name)

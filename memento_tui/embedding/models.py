@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 class _Placeholder(ModuleType):
-    """A module whose names are classes without instances; what calls one gets what the real module's name returns."""
+    """A stand-in for a module that has a class without instances for each name; a call is passed to the real module."""
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the module's own names
         if name.startswith("__"):
@@ -122,7 +122,7 @@ class _ShapesFirst(MetaPathFinder, Loader):
 
 @contextmanager
 def _without(*names: str, restore: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Leave these packages out of what is imported meanwhile."""
+    """Keep these packages from being imported within the block."""
     sys.meta_path.insert(0, _LeavesOut(names, restore))
     try:
         yield
@@ -154,7 +154,7 @@ _knows_other_machines = torch.distributed.is_available
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Leave out of what is imported meanwhile the packages that embedding never uses."""
+    """Keep the packages that embedding never uses from being imported within the block."""
     torch.distributed.is_available = lambda: False
     with _without(*_LEFT_OUT, restore=_know_other_machines):
         yield
@@ -165,7 +165,7 @@ def _know_other_machines() -> None:
 
 
 _loading = RLock()
-"""Held while something is loaded: what is left out is so for all threads."""
+"""The lock held during a load, because packages are left out for all threads."""
 
 
 def loaded(load: Callable[[], T]) -> T:
@@ -264,7 +264,7 @@ class Embedder:
 
 
 class _ContextReader:
-    """Embeds texts with what stands before them: the tokens of both go through the model, those of the text count."""
+    """Embeds texts with their context: the tokens of both go through the model, and those of the text are averaged."""
 
     def __init__(self, model: SentenceTransformer, begin: list[int], end: list[int]) -> None:
         self._model = model
@@ -276,7 +276,7 @@ class _ContextReader:
         """Tokens of a text that the model reads."""
 
     def vectors(self, texts: Sequence[tuple[str, str]], characters: int) -> Vectors:
-        """Return a vector for each pair of what stands before a text, and the text."""
+        """Return a vector for each pair of a context and a text."""
         rows = []
         for before, text in texts:
             own = self._ids(text[:characters])[: self._longest]

@@ -117,7 +117,7 @@ _Reply = dict[str, Any]
 
 
 class HookConversation(Protocol):
-    """One call of a hook: its answer, and the record of what was told."""
+    """One call of a hook: its answer, and the record of its exposures."""
 
     @property
     def session(self) -> str:
@@ -259,7 +259,7 @@ class EngineServer:
     async def _converse_with_hook(
         self, request: _Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Answer a hook, and record what it told once it says that its host has it."""
+        """Answer a hook, and record the exposures once it reports that its host has the answer."""
         if request.version != __version__ or request.database != self._database:
             await _send(writer, {"error": "this engine is of another version or another database"})
             return

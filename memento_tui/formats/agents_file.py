@@ -365,7 +365,7 @@ def write(records: Iterable[ExportRecord], path: Path) -> ExportReport:
 
 
 def _file_of(files: dict[str, list[_Part]], path: Path) -> str:
-    """Return which of the files that were read a path is: by its name, and among several of that by what it holds."""
+    """Return the read file that a path means: by its name, and among several of the same name by its content."""
     digest = source_digest(read_existing(path)).hex()
     named = [name for name in files if PurePosixPath(name).name == path.name]
     read_so = [name for name in named if any(kept.digest == digest for kept, _ in files[name])]

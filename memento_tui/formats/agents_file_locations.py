@@ -105,7 +105,7 @@ def _read_description(value: object) -> Fields:
 
 
 def _plain(raw: str) -> str:
-    """Return what a written value says, without its quotes."""
+    """Return a written value without its quotes."""
     text = _FOLDED.sub("", raw.strip(), count=1).strip()
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")
@@ -244,7 +244,7 @@ _RULE_FOLDERS = tuple(
 _MAX_PARTS_EXAMINED = 10_000
 """Folders of a project examined for a guess, so that a wrong path such as ``/`` is answered soon."""
 _DEPENDENCIES = frozenset({"node_modules", "site-packages", "venv"})
-"""Folders of other people's programs: what those tell agents is not about this project."""
+"""Folders of other people's programs, whose instructions to agents are not about this project."""
 
 
 def instruction_files(root: Path) -> Iterator[SourceFile | Refused]:
@@ -422,7 +422,7 @@ class KnownPlaces:
         return _with_places(record, kept)
 
     def notices(self) -> tuple[str, ...]:
-        """Return the sentence about what was passed over, if there is any to say."""
+        """Return a sentence about the passed-over files, if there are any."""
         if not self.passed_over:
             return ()
         one = self.passed_over == 1
@@ -451,7 +451,7 @@ def settle_places(
     ledger: Mapping[str, ImportedRecord],
     seen: Mapping[str, tuple[FilePlace, ...]],
 ) -> _Settlement:
-    """Return what to take from memories because it is another's place now, or gone.
+    """Return the places to take from memories because another memory has them now, or they are gone.
 
     ``seen`` has the places that the sections of the source have now, by their keys in the ledger. A section gets
     another key where the first of the files that hold it changes.

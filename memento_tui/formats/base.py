@@ -1,4 +1,4 @@
-"""Define what readers yield, what writers take and report, and how foreign names are made valid."""
+"""Define the records that readers yield, the reports of writers, and the conversion of foreign names to valid ones."""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ def record_fields(record: msgspec.Struct) -> dict[str, Any]:
 
 
 def read_row(columns: Iterable[Column], row: Fields) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the fields that a row gives, and what to keep of the rest: ``row`` values and ``absent`` names."""
+    """Return the fields that a row gives, and the rest to keep: ``row`` values and ``absent`` names."""
     fields: dict[str, Any] = {}
     kept: dict[str, Any] = {}
     absent: list[str] = []

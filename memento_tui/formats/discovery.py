@@ -1,4 +1,4 @@
-"""Search a home directory for memories that could be imported, opening only what identifies a format."""
+"""Search a home directory for memories that could be imported, opening only files that identify a format."""
 
 from __future__ import annotations
 

@@ -34,10 +34,10 @@ IMPORT_BATCH_SIZE = 2000
 
 
 _MOST_WITHOUT_BACKUP = 100
-"""Records that are imported without a backup of what was there before."""
+"""The most records that are imported without a backup first."""
 
 READING = "Importing"
-"""The step of an import that may be stopped: what was imported until then stays."""
+"""The step of an import that may be stopped; records imported until then stay."""
 
 
 class ImportReport(msgspec.Struct):
@@ -91,7 +91,7 @@ class ImportRun:
         self._places: dict[str, tuple[FilePlace, ...]] = {}
 
     def match_positions(self, records: Iterable[ImportRecord | Refused]) -> Iterator[ImportRecord | Refused]:
-        """Yield what a reader yields; a record without a name keeps the number that it had at the import before."""
+        """Yield a reader's records; one without a name keeps the number that it had at the previous import."""
         return match_positional_records(records, self._ledger, self._text_of)
 
     def _text_of(self, row: ImportedRecord) -> str:
@@ -364,7 +364,7 @@ class _Undecided:
         self._came_so = {row.record_id for row in session.ledger.of_formats([chosen.name])}
 
     def may_leave(self, record: AnyRecord) -> bool:
-        """Tell whether a record is written, and count what is not."""
+        """Tell whether a record is written, and count those that are not."""
         waits = isinstance(record, Memory | Crystal) and record.status in ("pending", "proposed")
         turned_down = isinstance(record, Memory | Crystal) and record.status == "rejected"
         stays = (waits or turned_down) and record.id not in self._came_so
@@ -380,7 +380,7 @@ class _Undecided:
         return record if bare is record or self._has_its_place(record) else bare
 
     def _has_its_place(self, memory: Memory) -> bool:
-        """Tell whether an import gave a memory its place, and what an agent made of it since may stand there."""
+        """Tell whether an import gave a memory its place, and an agent's change of it may be written there."""
         if memory.id not in self._came_so:
             return False
         others = self._session.fields_of_others(memory)
@@ -388,7 +388,7 @@ class _Undecided:
         return "extra" not in others and (is_exported or not others)
 
     def notices(self) -> tuple[str, ...]:
-        """Return the sentence about what waits, if anything does."""
+        """Return a sentence about the waiting records, if there are any."""
         if not self._waiting:
             return ()
         said = "1 text that waits" if self._waiting == 1 else f"{self._waiting:,} texts that wait"

@@ -1,4 +1,4 @@
-"""Plan an import: decide what becomes of each record of a source, without writing anything."""
+"""Plan an import: decide for each record of a source whether it is added, changed or left, without writing."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class PlannedRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class _StoredState:
-    """The versions, the purged ids, and who removed what is gone, of some records of one kind."""
+    """The versions of some records of one kind, the purged ids, and who removed each missing record."""
 
     versions: Mapping[str, int]
     purged: set[str]

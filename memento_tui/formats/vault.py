@@ -117,7 +117,7 @@ def _names_of_memory_bank(folder: Path, name: str) -> tuple[str, ...]:
 def _read_file(
     file: SourceFile, place: tuple[str, ...], ids: set[str], *, archives: bool, in_bank: bool
 ) -> ImportRecord | Refused:
-    """Return what a file holds; ``place`` are the names of its namespace where it does not give one itself."""
+    """Return the record of a file; ``place`` are the names of its namespace where it gives none itself."""
     loaded = load_file(file, MAX_NOTE_BYTES)
     if isinstance(loaded, Refused):
         return loaded

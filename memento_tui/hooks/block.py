@@ -177,7 +177,7 @@ def open_contradictions(
 def with_contradictions(
     memories: Sequence[RetrievedMemory], contradictions: Sequence[OpenContradiction]
 ) -> list[RetrievedMemory]:
-    """Return the memories, each with the ids of what contradicts it."""
+    """Return the memories, each with the ids of those that contradict it."""
     pairs = [(older.id, newer.id) for _, older, newer in contradictions]
     against = [(own, other) for one, two in pairs for own, other in ((one, two), (two, one))]
     return [

@@ -59,7 +59,7 @@ class HookAnswers:
 
 
 class EngineCall:
-    """One call of a hook: its answer, then the record of what was told; each in any thread."""
+    """One call of a hook: `answer` it, then `record` its exposures; each in any thread."""
 
     def __init__(self, paths: DataPaths, worker: IndexWorker, pool: ThreadPoolExecutor, call: HookCall) -> None:
         self._paths = paths

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class PreparedContext(NamedTuple):
-    """The text for a session's context, and what the ledger is to record once the session has it."""
+    """The text for a session's context, with the exposures to record once the session has it."""
 
     text: str = ""
     shown: Sequence[ShownMemory] = ()
@@ -95,7 +95,7 @@ def is_answered(call: HookCall) -> bool:
 
 
 def prepare_context(context: HookContext) -> PreparedContext:
-    """Return what the session is to be told; the caller records it once the host has it."""
+    """Return the context for the session; the caller records it once the host has it."""
     if context.call.moment == "start":
         from memento_tui.hooks.session_start import context_at_start  # noqa: PLC0415 - see above
 

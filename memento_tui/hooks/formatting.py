@@ -55,7 +55,7 @@ _ITEM_CHARS = 240
 
 
 _KIND_CHARS = 40
-"""Characters of what something learned would be."""
+"""Characters of the kind of memory that a lesson would become."""
 
 
 class CostedLine(NamedTuple):
@@ -161,7 +161,7 @@ def item_line(item: ItemRow) -> CostedLine:
 
 
 def lesson_line(lesson: LessonRow) -> CostedLine:
-    """Return what a session's own transcript taught as one line."""
+    """Return a lesson from the session's own transcript as one line."""
     marks = _list_marks(is_unverified=True)
     return _costed_line(f"{visible_line(lesson.kind, _KIND_CHARS)}{marks}: {visible_line(lesson.text, _ITEM_CHARS)}")
 

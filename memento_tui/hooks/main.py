@@ -44,7 +44,7 @@ _EXIT_ALREADY_LOGGED = 1
 
 
 class Arguments:
-    """The command line of a hook; what is not given is empty, but for the host."""
+    """The arguments of a hook; missing ones are empty, but for the host, which is ``claude-code`` then."""
 
     __slots__ = ("data_dir", "event", "host")
 

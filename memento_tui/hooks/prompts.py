@@ -1,4 +1,4 @@
-"""Prepare what a prompt, or a file that is about to be read, calls for: a few memories and skips, most often none."""
+"""Prepare the context for a prompt or a file that is about to be read: a few memories and skips, most often none."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def context_for_prompt(context: HookContext) -> PreparedContext:
 
 
 def context_for_file(context: HookContext) -> PreparedContext:
-    """Return what speaks of a file when it is read for the first time."""
+    """Return the memories and skips about a file that the session has not been shown, such as at its first reading."""
     path = _path_in_project(context.call)
     if not path:
         return PreparedContext()

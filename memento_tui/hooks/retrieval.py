@@ -266,7 +266,7 @@ def _stems_held(memory: MemoryRow) -> AbstractSet[str]:
 
 
 def _stems_of_headline(memory: MemoryRow) -> AbstractSet[str]:
-    """Return the stems of what says in short what a memory is about: its title, or its first line, and its tags."""
+    """Return the stems of the words in a memory's title, or else its first line, and in its tags."""
     return stem_counts(f"{memory.title or memory.content.partition(chr(10))[0]}\n{' '.join(memory.tags)}").keys()
 
 

@@ -1,4 +1,4 @@
-"""Prepare what a session is told when it starts: identity, essentials, what is worked on, what is not to be done."""
+"""Prepare the context for the start of a session: the identity, essential memories, working items and skips."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NOTES_WEIGHED = 100
 """The last changed memories of a project of which the best are told when a session starts."""
 
 _NOTE_KINDS = ("decision", "instruction", "preference", "bugfix", "anti_pattern", "heuristic", "pattern", "discovery")
-"""The kinds of memories that matter at a start though nobody verified them: decisions, and what to look out for."""
+"""The kinds of memories that are shown at a start even unverified: decisions, instructions, pitfalls."""
 
 _START_HEADING, _HEADING_ALONE = "memento, the user's memory", "memento"
 """The first words of the context, and the shorter ones where no memory follows."""
@@ -105,7 +105,7 @@ def context_at_start(context: HookContext) -> PreparedContext:
 
 
 def _waiting(context: HookContext) -> str:
-    """Return what the agent may not remember after its context was compacted: that proposals of its wait."""
+    """Return a line on the proposals that wait, for an agent whose context was compacted; else an empty text."""
     count = context.store.count_proposals() if context.call.is_compacted else 0
     return f"\n{count} {'proposal waits' if count == 1 else 'proposals wait'} for the user's decision." if count else ""
 
@@ -113,7 +113,7 @@ def _waiting(context: HookContext) -> str:
 def _notes(
     context: HookContext, scope: SessionScope, told: set[str], budget: TokenBudget
 ) -> list[tuple[CostedLine, ShownMemory]]:
-    """Return what else matters in the project, best first by use, freshness and trust; others wait for a prompt."""
+    """Return further memories of the project within the budget, best first by use, freshness and trust."""
     store, own = context.store, scope.own_namespaces()
     found = [one for one in store.project_memories(own, _NOTE_KINDS, _NOTES_WEIGHED) if scope.concerns(one.namespace)]
     left_out = told | (store.superseded([memory.id for memory in found]) if found else set())

@@ -35,9 +35,9 @@ class HookSettings(NamedTuple):
     threshold: float = RELEVANCE_FLOOR
     """The score, 0 to about 1, below which a memory is left out."""
     learn: bool = HOOK_LEARNS
-    """Whether transcripts are handed to distillation, which proposes what it finds."""
+    """Whether lessons are distilled from transcripts and proposed."""
     provenance: bool = HOOK_CHECKS_PROVENANCE
-    """Whether what a session remembered is compared with what its tools returned."""
+    """Whether the memories of a session are compared with the outputs of its tools."""
     remind: bool = HOOK_REMINDS
     """Whether the person is told once of a session that changed much and remembered nothing."""
     decay: DecayPreset = "balanced"

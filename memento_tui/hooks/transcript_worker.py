@@ -186,7 +186,7 @@ def _distill(workspace: Workspace, transcript: Path, project: Project | None) ->
 
 
 def _check_provenance(workspace: Workspace, transcript: Path, session: str, project: str, begun: BegunSession) -> None:
-    """Hold what the session remembered of what its tools returned from outside; a failure stops nothing else."""
+    """Hold the session's memories that its tools returned from outside; a failure is logged, and the rest goes on."""
     try:
         check_provenance(workspace, transcript, session, project=project, begun=begun)
     except MementoError as error:

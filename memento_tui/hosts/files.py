@@ -31,7 +31,7 @@ class InstalledCommand:
     """One of memento's commands in a host's file."""
 
     kind: str
-    """``server``, ``hook``, or ``queue`` for what prints the queue."""
+    """``server``, ``hook``, or ``queue`` for the command that prints the review queue."""
     words: tuple[str, ...]
     """The command, word by word."""
     event: str = ""

@@ -40,7 +40,7 @@ class Programs:
         return [self.server, *self._data_dir_options(), "mcp", *profile]
 
     def queue_command(self) -> str:
-        """Return the command that prints what waits for the person, for an agent to show, as a line for a shell."""
+        """Return the shell command that prints the review queue for an agent to show."""
         return shlex.join([self.server, *self._data_dir_options(), "review", "list", "--fenced", "--limit", "20"])
 
     def hook_words(self, event: str, host: str) -> list[str]:

@@ -230,7 +230,7 @@ HOSTS = {host.name: host for host in _ALL_HOSTS}
 
 
 class ShellAgent(NamedTuple):
-    """A program that runs an agent and that memento does not install itself in; the fields mean what a host's do."""
+    """A program that runs an agent but in which memento cannot be installed; its fields are as a host's."""
 
     name: str
     title: str
@@ -254,7 +254,7 @@ class _RunningHost(NamedTuple):
     """A program that runs the present shell for its agent."""
 
     name: str
-    """The agent's name as the author of what it writes."""
+    """The agent's name as an author."""
     title: str
     variable: str
     """The environment variable that says so."""

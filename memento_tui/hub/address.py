@@ -29,7 +29,7 @@ Without these a machine would wait a quarter of an hour for an answer that never
 
 
 def connection_options(address: str) -> dict[str, str]:
-    """Return what libpq is to be given for an address; TLS with a checked name where it leaves this machine.
+    """Return libpq's options for an address, with TLS and a checked name where it leaves this machine.
 
     What libpq adds by itself counts too: ``PGHOST``, ``PGHOSTADDR``, and the service that ``PGSERVICE`` names.
 
@@ -101,7 +101,7 @@ def check_connection(host: str, hostaddr: str, *, encrypted: bool) -> None:
 
 
 def _defaults() -> dict[str, str]:
-    """Return what libpq takes where an address says nothing: from the environment, and the service that names."""
+    """Return libpq's defaults for an address: from the environment, and from the service that it names."""
     from psycopg.pq import Conninfo  # noqa: PLC0415 - an extra, which most do without
 
     return {one.keyword.decode(): one.val.decode() for one in Conninfo.get_defaults() if one.val}

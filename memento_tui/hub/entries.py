@@ -100,7 +100,7 @@ From 2 on the note of an entry is signed by a digest, so that a purge can empty 
 """
 
 SENT_EVIDENCE = ("removed", "suspicion", "opinion")
-"""The evidence of a proposal that is about its own text; all else may quote what is not shared."""
+"""The keys of a proposal's evidence that are sent; other evidence may quote records that are not shared."""
 
 GENESIS = b"\x00" * 32
 """The hash before the first entry."""
@@ -170,7 +170,7 @@ _FACTS = ("format", "id", "origin", "at", "actor", "agent", "session", "channel"
 def _content(
     workspace: str, member: str, facts: Sequence[object], note: str, changes: Sequence[Sequence[object]]
 ) -> bytes:
-    """Return what a member signs; ``note`` is the note of an entry of format 1, and the digest of any other's."""
+    """Return the digest that a member signs; ``note`` is the note in format 1, and its digest in later formats."""
     return hashlib.sha256(msgspec.json.encode((workspace, member, *facts, note, changes))).digest()
 
 
@@ -262,7 +262,7 @@ class _Merged(NamedTuple):
     """The outcome of joining two changes of a record."""
 
     record: Any
-    """This machine's record with what the other side changed and this one did not."""
+    """This machine's record with the fields that only the other side changed."""
     conflicting: tuple[str, ...]
     """The fields that both changed, each in another way: they are as this machine has them."""
 
@@ -345,7 +345,7 @@ def _raised(before: Memory, after: Memory) -> set[str]:
 def rebase(
     hub: AnyRecord, before: AnyRecord, after: AnyRecord, *, withheld: Collection[str], decided: Collection[str]
 ) -> tuple[Any, list[str]]:
-    """Return what the hub's record becomes by one change of this machine, and the fields that were left out.
+    """Return the hub's record after one change of this machine, and the fields that were left out of it.
 
     A field whose value at the hub is neither the one before nor the one after the change was changed by somebody
     else: it is left out, and so are the ``withheld`` ones, about which a person is still to decide. The ``decided``
@@ -379,7 +379,7 @@ def rebase(
 
 
 def without_trust(memory: Memory) -> Memory:
-    """Return a memory without what only a person's decision gives it; the same one where it has nothing of it."""
+    """Return a memory without verification and pin, which only a person gives; the same one where it has neither."""
     if memory.stability == "draft" and not memory.pinned and not memory.verified_by and memory.verified_at is None:
         return memory
     return msgspec.structs.replace(memory, pinned=False, **_VERIFICATION)

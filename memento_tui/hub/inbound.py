@@ -1,4 +1,4 @@
-"""Take in what the hub's journal holds: each entry passes the gate in the name of the member that wrote it."""
+"""Take in the entries of the hub's journal: each passes the gate in the name of the member that wrote it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Inbound:
         """How many changes wait for a person."""
 
     def take(self, entry: HubEntry) -> None:
-        """Take one entry in: its records, what the hub has of them, and that it was taken, in one transaction."""
+        """Take one entry in: its records, their state at the hub, and its number, in one transaction."""
         member = self._members.get(entry.member)
         key = None if member is None else member.public_key
         fault = _TOO_LARGE if entry.is_cut else fault_of(self._membership.workspace, entry, key)
@@ -89,7 +89,7 @@ class Inbound:
                 left[change.record, change.record_id] = why
 
     def _pass_over(self, entry: HubEntry, *, has_images: bool) -> None:
-        """Note what the hub has now, without changing a record here."""
+        """Record the hub's state after an entry, without changing a record here."""
         state = self._session.state
         with self._session.gate(Author("system", HUB_CHANNEL)).transaction("hub") as tx:
             rows = []
@@ -105,7 +105,7 @@ class Inbound:
             state.take(tx, KnownEntry(entry.id, entry.seq, entry.hash))
 
     def _take_change_back(self, entry: HubEntry, member: HubMember) -> None:
-        """Take back what was decided here about proposals that the entry decides: the hub had it first."""
+        """Undo this machine's decisions on proposals that the entry decides: the hub's decision came first."""
         for change in entry.changes:
             if change.record != "proposal" or author_of(entry, member).actor != "person":
                 continue
@@ -155,7 +155,7 @@ class Inbound:
 
 
 class _OddChange(Exception):
-    """A change that cannot be taken in; raising it undoes what its transaction wrote."""
+    """A change that cannot be taken in; raising it rolls its transaction back."""
 
     def __init__(self, change: HubChange, why: str) -> None:
         super().__init__(why)
@@ -234,7 +234,7 @@ class _EntryApplied:
             raise InvalidField("id", f"begins the id of another {other}: {record_id:.80}")
 
     def leave(self, change: HubChange, why: str) -> None:
-        """Leave a change out, and note its version: what is sent from here has to follow it."""
+        """Leave a change out, and record its version, which later changes from here must follow."""
         kind, record_id = change.record, change.record_id
         self.notes.append(f"The {kind} {record_id:.80} of {self._member} was left out: {why}")
         known = self._session.state.record(kind, record_id)
@@ -259,7 +259,7 @@ class _EntryApplied:
         return here or self._session.state.record(kind, record_id) is not None
 
     def _arrived(self, theirs: Proposal) -> Proposal:
-        """Return a proposal of another member with what this machine itself finds about it, and who really asks."""
+        """Return another member's proposal with this machine's own findings as evidence, and its true author."""
         author = self._gate.author
         screened = self._gate.screen(theirs)
         found = ["injection_suspected"] if screened.injection_score >= SUSPICIOUS_SCORE else []
@@ -288,7 +288,7 @@ class _EntryApplied:
         )
 
     def _check_not_held(self, *records: AnyRecord) -> None:
-        """Raise `NotAllowed` where the person wants to decide about what other members write there."""
+        """Raise `NotAllowed` where the person wants to decide about other members' writes in the namespace."""
         for record in records:
             if isinstance(record, Memory | Skip | WorkingItem) and self._membership.holds(record.namespace):
                 raise NotAllowed(f"What other members write in {record.namespace} waits.", "Decide about it in Review.")
@@ -331,7 +331,7 @@ class _EntryApplied:
             self._card("delete", mine, {}, known.version + 1, "changed_on_both")
 
     def _join(self, known: HubRecord | None, theirs: AnyRecord, mine: AnyRecord, version: int) -> None:
-        """Put together what both changed; the fields that do not fit wait for a person."""
+        """Merge the changes of both sides; conflicting fields wait for a person."""
         if isinstance(theirs, Proposal) and isinstance(mine, Proposal):
             if mine.state in OPEN_PROPOSAL_STATES:
                 self._tx.put(self._proposal(theirs, mine), base=mine.version)
@@ -402,7 +402,7 @@ def raise_card(session: HubSession, known: HubRecord) -> bool:
 _UNDECIDABLE = frozenset(
     ("id", "created_at", "created_by", "version", "status", "stability", "verified_at", "verified_by")
 )
-"""The fields that no card asks about: identity, and what follows from deciding it."""
+"""The fields that no card asks about: those that identify a record, and those that a decision sets."""
 
 
 def _card_for(

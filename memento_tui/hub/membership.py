@@ -47,7 +47,7 @@ class Departure(NamedTuple):
 
 
 class Revocation(NamedTuple):
-    """Members that take no part any more, and what their login still lets its holders do."""
+    """The members that were revoked, and whether their PostgreSQL login was ended too."""
 
     names: tuple[str, ...]
     login: str
@@ -84,7 +84,7 @@ class MachineHub:
             return self._join(server, url, _chosen(server.workspaces(), workspace), name, namespaces)
 
     def leave(self) -> Departure:
-        """End this machine's part; what it has stays. A hub that cannot be told ends nothing here less."""
+        """End this machine's membership; its records stay. That works too while the hub does not answer."""
         membership = self._required_to_change()
         untold = ""
         try:
@@ -99,7 +99,7 @@ class MachineHub:
         return Departure(membership, untold)
 
     def share(self, namespaces: Sequence[str]) -> HubMembership:
-        """Share further namespaces, each with all below it; what others shared of them comes with the next round."""
+        """Share further namespaces, each with all below it; others' records in them come with the next round."""
         for one in namespaces:
             check_namespace(one)
         membership = self._required_to_change()
@@ -114,7 +114,7 @@ class MachineHub:
         return self._required()
 
     def keep(self, namespaces: Sequence[str]) -> HubMembership:
-        """Share namespaces no longer: what was shared stays where it is, and later changes stay here."""
+        """Stop sharing namespaces: shared records stay where they are, and later changes stay here."""
         membership = self._required_to_change()
         for one in namespaces:
             if one not in membership.namespaces:
@@ -126,7 +126,7 @@ class MachineHub:
         return self._required()
 
     def hold(self, namespaces: Sequence[str], *, stops: bool = False) -> HubMembership:
-        """Let what other members write in namespaces wait for this machine's person from now on, or no longer."""
+        """Let other members' writes in namespaces wait for this machine's person from now on, or no longer."""
         membership = self._required_to_change()
         for one in namespaces:
             if stops and one not in membership.held:
@@ -144,7 +144,7 @@ class MachineHub:
         return self._required()
 
     def waiting(self) -> int:
-        """Return how many entries of this journal were not looked at yet for what concerns the hub; 1,000 at most."""
+        """Return how many entries of this journal were not yet examined for the hub; 1,000 at most."""
         return len(self._session.state.own_entries_after(self._required().pushed, _MOST_COUNTED))
 
     def notes_read(self) -> None:
@@ -152,7 +152,7 @@ class MachineHub:
         self._session.change_membership(lambda known: msgspec.structs.replace(known, notes=()))
 
     def problem(self) -> str:
-        """Return why this machine and the hub cannot come together now, and what to do next; "" where they can."""
+        """Return why this machine cannot synchronize with the hub now, with the remedy; "" where it can."""
         membership = self._required()
         try:
             with HubServer(membership.url) as server:
@@ -242,7 +242,7 @@ class MachineHub:
         return membership
 
     def _required_to_change(self) -> HubMembership:
-        """Return this workspace's part, for what changes it or the hub. Raises `NotAllowed`, `ReadOnlyMode`."""
+        """Return this workspace's membership for a change of it or of the hub. Raises `NotAllowed`, `ReadOnlyMode`."""
         self._session.check_writable()
         return self._required()
 
@@ -267,7 +267,7 @@ class MachineHub:
 
 @contextmanager
 def _reported_as_not_joined() -> Iterator[None]:
-    """Tell of a hub that does not answer what a machine has to know that takes no part in it yet."""
+    """Raise `HubUnreachable` again with a hint for a machine that is in no hub yet."""
     try:
         yield
     except HubUnreachable as error:

@@ -1,4 +1,4 @@
-"""Give the hub what was written here: each entry of the journal, put on top of what the hub has by now."""
+"""Send this machine's entries to the hub, each rebased on the hub's present records."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MAX_BYTES = 4_000_000
 """Bytes of images after which a transaction at the hub is full."""
 
 _RECORDS_AN_ENTRY = 500
-"""Records that one entry holds which shares what was there before."""
+"""Records in one entry that shares records which existed before their namespace was shared."""
 
 _SHARED_KINDS = ("memory", "skip", "item", "relation")
 """The kinds that are shared as they stand, those that others refer to first. Proposals travel as they are made."""
@@ -59,7 +59,7 @@ class Batch(NamedTuple):
 
 
 class Outbound:
-    """Makes what is sent in one round. What it has made counts as the hub's state for what follows."""
+    """Makes the entries to send in one round. Each counts as the hub's state for the next."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Outbound:
         return self._read_purged()
 
     def written(self) -> Batch:
-        """Return the next entries of this journal that concern what is shared."""
+        """Return the next entries of this journal that concern shared records."""
         entries: list[dict[str, Any]] = []
         sent: list[tuple[str, int]] = []
         left: list[HubRecord] = []
@@ -118,7 +118,7 @@ class Outbound:
         return (kind, record.id) not in self._purged and self._may_leave(record)
 
     def resent(self, records: Sequence[HubRecord]) -> Batch:
-        """Return one entry that brings the hub from what it has of records to what this machine has.
+        """Return one entry that brings the hub's state of some records to this machine's.
 
         Others lose what is gone here or may not leave any more; what was purged here is purged there again.
         """
@@ -232,7 +232,7 @@ class Outbound:
         decided: Iterable[str],
         left: list[HubRecord],
     ) -> SentChange | None:
-        """Return what a change of a shared record becomes at the hub; ``None`` where that has it already.
+        """Return the change to send for a change of a shared record; ``None`` where the hub has it already.
 
         ``states`` are the record before and after the change, and as it is here now.
         """
@@ -283,7 +283,7 @@ class Outbound:
         return other is None or other.after is None or self._is_of_shared(other.after)
 
     def _may_leave(self, record: AnyRecord) -> bool:
-        """Tell whether a record is shared; what is restricted never leaves this machine."""
+        """Tell whether a record is shared; restricted memories never leave this machine."""
         match record:
             case Memory():
                 return record.sensitivity != "restricted" and self._membership.shares(record.namespace)
@@ -308,7 +308,7 @@ class Outbound:
         return stays and self._membership.shares(str(payload.get("namespace", self._membership.namespaces[0])))
 
     def _concerns_all(self, entry: Entry, proposal: Proposal) -> bool:
-        """Tell whether a proposal is others' matter too: not what each machine's own maintenance finds, nor a card."""
+        """Tell whether to send a proposal: not one of this machine's own maintenance, nor a card about a conflict."""
         if CARD_KEY in proposal.evidence or proposal.action == "merge":
             return False
         return entry.actor != "system" and (
@@ -349,7 +349,7 @@ def _facts_of(entry: Entry) -> dict[str, Any]:
 
 
 def _as_shared(record: AnyRecord) -> Any:  # noqa: ANN401 - the same kind of record
-    """Return a record without what may quote another one that is not shared."""
+    """Return a record without the evidence that may quote records which are not shared."""
     if not isinstance(record, Proposal):
         return record
     evidence = {name: value for name, value in record.evidence.items() if name in (*SENT_EVIDENCE, CARD_KEY)}
@@ -357,7 +357,7 @@ def _as_shared(record: AnyRecord) -> Any:  # noqa: ANN401 - the same kind of rec
 
 
 def _decided_fields(pairs: Sequence[_Pair]) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return the fields that the person decided by cards about what both sides changed, by record."""
+    """Return, by record, the fields changed on both sides that the person decided about by cards."""
     decided: dict[tuple[str, str], tuple[str, ...]] = {}
     for change, before in pairs:
         if change.record != "proposal" or not isinstance(before, Proposal) or change.image is None:

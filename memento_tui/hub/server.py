@@ -87,7 +87,7 @@ No record comes near that, and what somebody filled would take memory. What was 
 """
 
 _MAX_READING_BYTES = 256 * 1024 * 1024
-"""Bytes of changes in one reading, with 500 for what holds each one of them.
+"""Bytes of changes in one reading, with 500 added for the row of each.
 
 What comes after is read next; of an entry that alone has more, the rest is cut.
 """
@@ -99,7 +99,7 @@ _ANSWER_SECONDS = 60.0
 """Seconds for which an answer is waited for; a connection that the network cut is noticed sooner."""
 
 _LONG_ANSWER_SECONDS = 600.0
-"""The same for what reads or changes a whole hub."""
+"""Seconds for which an answer is waited for that reads or changes a whole hub."""
 
 _MAX_DIGITS = 19
 """Digits of the number of an entry, which PostgreSQL keeps in 8 bytes."""
@@ -289,7 +289,7 @@ class HubServer:
         return HubWorkspace(made, name, "owner")
 
     def grant_reading(self, login: str) -> None:
-        """Let a login of PostgreSQL reach the schema; what it sees there and may append, its role says."""
+        """Let a login of PostgreSQL use the schema; its role says which rows it may read and append."""
         from psycopg import sql  # noqa: PLC0415 - an extra, which most do without
 
         to = sql.Identifier(login)
@@ -495,7 +495,7 @@ class HubServer:
 
 
 def _shaped(answer: object, shape: type[T]) -> T:
-    """Return what a hub answered. Raises `HubMalformed` where it has another form than a hub's."""
+    """Return a hub's answer as a value of ``shape``. Raises `HubMalformed` where it has another form."""
     try:
         return msgspec.convert(answer, shape)
     except msgspec.ValidationError as error:
@@ -503,7 +503,7 @@ def _shaped(answer: object, shape: type[T]) -> T:
 
 
 def _struct_of(kind: type[StructT], row: Sequence[object]) -> StructT:
-    """Return a row as what it is of; the columns are the first fields. Raises `HubMalformed`."""
+    """Return a row as a struct of ``kind``, whose first fields are the columns. Raises `HubMalformed`."""
     return _shaped(dict(zip(kind.__struct_fields__, row, strict=False)), kind)
 
 

@@ -118,7 +118,7 @@ class HubLink:
         return report
 
     def resume(self) -> RoundReport:
-        """Go on with a hub that was restored from an older backup: send again what it has lost, and run one round.
+        """Go on with a hub that was restored from an older backup: send the lost records again, and run one round.
 
         What another member wrote meanwhile is merged as ever, from the newest state that the hub and this machine both
         know. Raises as `synchronize`.
@@ -136,7 +136,7 @@ class HubLink:
         return self.synchronize()
 
     def _resend(self, membership: HubMembership, records: list[HubRecord]) -> None:
-        """Send what the hub has lost of records; where another member was quicker, after pulling that."""
+        """Send the present state of records that the hub has lost; pull and retry where another member was quicker."""
         for _ in range(_MAX_RACES):
             self._pull(RoundReport())
             known = [self._session.state.record(one.record, one.record_id) for one in records]
@@ -239,14 +239,14 @@ class HubLink:
         return report
 
     def _report_pushed(self, batch: Batch, role: str, report: RoundReport) -> None:
-        """Enter in a report what was sent, and ask the person about what could not be."""
+        """Count the sent entries in a report, and ask the person about changes that could not be sent."""
         report.pushed += len(batch.entries)
         report.cards += sum(raise_card(self._session, known) for known in batch.left)
         if batch.notes and role not in _DECIDING_ROLES:
             report.notes.append(_KEPT_PURGE)
 
     def _take_role(self, role: str) -> None:
-        """Note the role of this login; one that may give decisions since gives what stayed here meanwhile."""
+        """Record this login's role; where it may now send decisions, send those that were kept back."""
         membership = self._membership()
         if membership.role not in _DECIDING_ROLES and role in _DECIDING_ROLES:
             state, after = self._session.state, ("", "")
@@ -296,7 +296,7 @@ class HubLink:
         self._session.change_membership(lambda known: msgspec.structs.replace(known, pushed=max(known.pushed, reached)))
 
     def _pull(self, report: RoundReport) -> str:
-        """Take in what the hub has by now; return the role of this login there. Raises as `synchronize`."""
+        """Take in the hub's new entries; return the role of this login there. Raises as `synchronize`."""
         membership = self._membership()
         server = self._open(membership)
         seq, known = self._session.state.reached()

@@ -1,4 +1,4 @@
-"""End what is over: aged memories, skips, proposals that cannot be carried out; ask about skips that end soon."""
+"""End aged memories, expired skips and proposals that cannot be carried out; ask about skips that end soon."""
 
 from __future__ import annotations
 

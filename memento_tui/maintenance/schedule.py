@@ -1,4 +1,4 @@
-"""Say when maintenance ran last, what it did, and when it is due again."""
+"""Report the last run of maintenance and its counts, and the time at which it is due again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memento_tui.storage.store import Store
 __all__ = ["LAST_RUN_SETTING", "RUNNERS", "LastRun", "Runner", "due_at", "is_due", "last_run", "note_run", "note_start"]
 
 Runner = Literal["person", "engine", "session", "command", "app", "timer"]
-"""The caller of a maintenance run: the person's own command, or what runs it by itself."""
+"""The caller of a maintenance run: the person's own command, or the program that runs it by itself."""
 RUNNERS: tuple[Runner, ...] = get_args(Runner)
 
 LAST_RUN_SETTING = "last maintenance"

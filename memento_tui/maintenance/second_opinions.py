@@ -16,7 +16,7 @@ from memento_tui.text.fence import one_line
 __all__ = ["ask_second_opinions"]
 
 _OPINION = "opinion"
-"""The name, in a proposal's evidence, of what the model said."""
+"""The key of the model's answer in a proposal's evidence."""
 
 _MOST_ASKED = 20
 """Proposals of one run: each costs a request of seconds."""

@@ -151,7 +151,7 @@ class Mirror:
     # One step
 
     def step(self, progress: ProgressCallback = lambda _what, _done, _total: None) -> Iterator[MirrorEvent]:
-        """Synchronise both sides, and yield what happened; what could not be done is reported once.
+        """Synchronize both sides, and yield an event for each change; a failure is reported once.
 
         ``progress`` is called as the work advances. Closing the iterator stops the step.
 

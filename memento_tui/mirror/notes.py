@@ -153,7 +153,7 @@ def memory_id_of_note(note: Note) -> str:
 
 
 def with_full_text(memory: Memory) -> Memory:
-    """Return a memory as its note shows it: in full where maintenance has shortened it, with what the note claimed."""
+    """Return a memory as its note shows it: with its original text where it was compacted, and the note's claims."""
     return restore_compacted(as_claimed(memory))
 
 
@@ -360,7 +360,7 @@ class RelationSync:
             self._read[file.path] = file
 
     def sync(self, head: int) -> Iterator[MirrorEvent]:
-        """Apply what changed up to the journal entry ``head`` on either side. Raises `DataDirectoryError`."""
+        """Apply the changes of either side up to the journal entry ``head``. Raises `DataDirectoryError`."""
         if not self._is_active:
             return
         touched = self._ledger.pop_touched() & self._ledger.steps.keys()

@@ -71,7 +71,7 @@ class InboundChanges:
     # New notes
 
     def find_duplicate(self, file: NoteFile, namespace: str) -> Memory | None:
-        """Return a memory without a note that says exactly what a new note says, or ``None``.
+        """Return a memory without a note that has exactly a new note's text, or ``None``.
 
         Raises:
             InvalidField: a value of the note breaks a rule.

@@ -1,4 +1,4 @@
-"""Keep what was last in sync for each note in the database, and define the events a mirror reports."""
+"""Keep each note's last synchronized state in the database, and define the events that a mirror reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search on behalf of an agent: what it may see and what answers, counted as shown and recorded in the ledger."""
+"""Search on behalf of an agent, within its scope; the results are counted and recorded as exposures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Show an agent what a memory stands in relation to: its links, and the contradictions that wait for a person."""
+"""Show an agent the links of a memory, and its contradictions that wait for a person."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def _working_branch(workspace: Workspace, namespace: str = "", *, claims: bool =
 
 
 def _of_branch(workspace: Workspace, project: str) -> list[Filter]:
-    """Return the conditions of what was learned on the branch of a project on which the agent works."""
+    """Return the filters for memories learned on the agent's branch of a project."""
     return [Under(namespace) for namespace in _working_branch(workspace, project)]
 
 
@@ -129,7 +129,7 @@ def learned_on_branch(workspace: Workspace, namespace: str | None) -> str | None
 
 
 def _claude_notes(project: Project | None) -> list[Filter]:
-    """Return the condition of what Claude Code's own memory holds of a project."""
+    """Return the filter for memories from Claude Code's own memory of a project."""
     return [] if project is None else [Under(claude_namespace(project))]
 
 

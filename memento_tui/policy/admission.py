@@ -80,14 +80,14 @@ class Admission:
         return cast("RecordT", self._by_others(tx, before, screened))
 
     def _by_person(self, before: AnyRecord | None, screened: Screened) -> AnyRecord:
-        """Return a person's write. What they paste can still read like orders for a model, and then waits for them."""
+        """Return a person's write. A new memory that the rules let wait, such as pasted orders, raises `NotAllowed`."""
         clean: AnyRecord = screened.record
         if before is None and isinstance(clean, Memory) and clean.status in RECALLED_STATUSES:
             self._require_free(_creation(clean, screened, by_person=True))
         return self._signed(before, clean)
 
     def _by_member(self, before: AnyRecord | None, screened: Screened) -> AnyRecord:
-        """Return the write of a person at another machine, with what they decided; what reads like orders waits.
+        """Return the write of a person at another machine, decisions included; text that reads like orders waits.
 
         Who stands behind the texts of a skip or a working item, its own machine has noted in it.
         """
@@ -321,7 +321,7 @@ def _creation(memory: Memory, screened: Screened, *, by_person: bool = False) ->
 
 
 def _check_undecided(before: AnyRecord | None, after: Proposal | Contradiction) -> None:
-    """Raise `NotAllowed` where anybody but a person decides, or changes what was decided."""
+    """Raise `NotAllowed` where anybody but a person decides, or changes a decision."""
     if isinstance(after, Proposal):
         decided = after.state in ("approved", "rejected", "later")
         decided = decided or (isinstance(before, Proposal) and before.state not in OPEN_PROPOSAL_STATES)
@@ -366,7 +366,7 @@ def _lowers_sensitivity(before: Memory, after: Memory) -> bool:
 
 
 def _without_verification(before: Memory, after: Memory) -> Memory:
-    """Return a change that no person made, without the trust that a person gave to what was there before.
+    """Return a change that no person made, without the trust that a person gave to the text before it.
 
     The new text is its writer's: an agent's rewrite of a person's words is the agent's.
     """

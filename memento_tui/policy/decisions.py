@@ -191,11 +191,11 @@ def _require_accepted_risk(proposal: Proposal, changes: Mapping[str, Any], despi
 
 
 _TOLD_FIELDS = ("title", "content", "kind", "namespace", "validity_context")
-"""The fields of a memory that say what an agent is told, and where and when."""
+"""The fields of a memory that decide on its text in a context block, and on where and when it is shown."""
 
 
 def require_as_written(store: Store, memory: Memory, after: Memory) -> None:
-    """Raise `Conflict` where a person who names no version trusts what anybody else rewrote meanwhile.
+    """Raise `Conflict` where a person who names no version trusts a text that somebody else rewrote meanwhile.
 
     That is since the person wrote it last, or since it was made: they may have looked at it before. What they write
     anew with the same change was rewritten by nobody.
@@ -207,7 +207,7 @@ def require_as_written(store: Store, memory: Memory, after: Memory) -> None:
 
 
 _TOLD_LIST_FIELDS = ("title", "content", "next_action", "category", "item", "reason", "namespace")
-"""The fields of a skip or a working item that say what an agent is told, and where."""
+"""The fields of a skip or a working item that decide on its text in a context block, and on where it is shown."""
 
 
 def require_entry_as_written(store: Store, entry: Skip | WorkingItem, after: Skip | WorkingItem) -> None:
@@ -255,7 +255,7 @@ def _gains_trust(memory: Memory, after: Memory) -> bool:
 
 
 def _effect(proposal: Proposal | None) -> tuple[int, Any, Any] | None:
-    """Return what a proposal would do: with which version of its target, which change, and instead of what."""
+    """Return the effect of a proposal: its base version, its changes, and the memories that it replaces."""
     return None if proposal is None else (proposal.base_version, proposal.payload, proposal.evidence.get("replaces"))
 
 
@@ -487,7 +487,7 @@ def _evidence_lines(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _code_lines(proposal: Proposal) -> Iterator[tuple[str, str]]:
-    """Yield what of the code that a memory cites is no longer so, and what each answer means for the memory."""
+    """Yield a memory's outdated citations of code, and the meaning of each answer for the memory."""
     evidence = proposal.evidence
     if "code" not in evidence:
         return

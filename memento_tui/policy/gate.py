@@ -108,7 +108,7 @@ class Gate:
         self._screening.vouched[record_name(record), record.id] = record
 
     def judge(self, intent: WriteIntent, record: AnyRecord | None = None, also: Sequence[AnyRecord] = ()) -> Verdict:
-        """Return the policy's answer to a write, for an agent's with regard to what its session wrote before.
+        """Return the policy's verdict on a write; an agent's is judged together with its session's earlier writes.
 
         ``record`` is the record with its new text, if there is one; ``also`` are written in the same transaction.
         """
@@ -124,7 +124,7 @@ class Gate:
             )
 
     def hides_persons(self, before: AnyRecord, after: AnyRecord | None) -> bool:
-        """Tell whether a change, or without ``after`` the removal, of a record hides what a person told agents.
+        """Tell whether a change of a record, or without ``after`` its removal, hides a person's text from agents.
 
         A file takes back what a file brought, though a person edited it since.
         """
@@ -231,7 +231,7 @@ class Gate:
         return tx.put(make_proposal(fields), base=0)
 
     def _proposer(self, draft: ProposalDraft) -> dict[str, str]:
-        """Return who asks, and in which session: of what a person brings back, the agent that wrote it."""
+        """Return the proposer and its session; for a record that a person brings back, the agent that wrote it."""
         author, record = self.author, draft.record
         if draft.session and isinstance(record, Memory):
             return {"proposed_by": record.source.agent, "session": draft.session}
@@ -248,7 +248,7 @@ class Gate:
 
 
 def _is_about(known: Proposal, record_id: str) -> bool:
-    """Tell whether a proposal is about a record. New skips and items are not stored yet: what they say names them."""
+    """Tell whether a proposal is about a record; one of a new skip or item is found by its content."""
     return known.target_id == record_id or (known.action == "create" and known.target in ("skip", "item"))
 
 

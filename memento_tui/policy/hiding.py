@@ -1,4 +1,4 @@
-"""Tell whether an agent's change would take a person's text from what agents are told, or put another in its place."""
+"""Tell whether an agent's change would hide or replace a person's text in the contexts of agents."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from memento_tui.storage.tables import record_name
 __all__ = ["hides_persons_entry", "hides_persons_record", "hides_persons_text", "is_persons_text"]
 
 _STANDING = "standing_decision"
-"""The category of what holds until further notice; other working items are begun, reworded and done by agents."""
+"""The category of items that hold until further notice; other working items are reworded and completed by agents."""
 
 
 def hides_persons_record(store: Store, before: AnyRecord, after: AnyRecord | None, now: datetime) -> bool:
-    """Tell whether a change, or the removal, of any record takes from agents what a person told them."""
+    """Tell whether a change or removal of any record hides a person's text from agents."""
     if isinstance(before, Memory) and (after is None or isinstance(after, Memory)):
         gone = msgspec.structs.replace(before, status="deleted")
         return hides_persons_text(store, before, gone if after is None else after, now)
@@ -33,7 +33,7 @@ def hides_persons_text(store: Store, before: Memory, after: Memory, now: datetim
 
 
 def hides_persons_entry(store: Store, before: Skip | WorkingItem, after: Skip | WorkingItem | None) -> bool:
-    """Tell whether a change, or the removal, of a skip or working item takes from agents what a person told them.
+    """Tell whether a change or removal of a skip or working item hides a person's text from agents.
 
     It is told without a label, as what is verified is, so another text in its place is a loss too.
     """

@@ -82,7 +82,7 @@ class _Half(NamedTuple):
     """The literals that it holds, of those that the rules need."""
     is_disguised: bool
     has_run: bool
-    """Whether it holds what an encoded block begins with."""
+    """Whether it holds characters with which an encoded block may begin."""
     digits: int
     begins_single: bool
     """Whether it begins with one letter by itself, and ``ends_single`` whether it ends with one."""
@@ -110,7 +110,7 @@ _ENDS_SINGLE = re.compile(r"(?<![a-z0-9])[a-z0-9@$](?:[^a-z0-9\n]|\n(?!\n)){0,4}
 
 
 def _may_be_suspicious(first: str, second: str) -> bool:
-    """Tell whether the join of two texts may be suspicious by what neither of them has alone.
+    """Tell whether two texts joined may be suspicious where neither is alone.
 
     What each holds is known. Across the space between them may stand literals, letters that are spaced out, a tag, a
     long gap, encoded numbers, and matches of rules.
@@ -183,7 +183,7 @@ def _all_latin(word: re.Match[str]) -> str:
 
 
 def _evidence(text: str, depth: int) -> Iterator[_Evidence]:
-    """Yield what speaks against a text in any reading of it."""
+    """Yield the signs of prompt injection in a text: as it stands, decoded, backwards and in rot13."""
     plain = fold_text(text)
     seen: set[str] = set()
     for evidence in _by_rules(plain):
@@ -217,11 +217,11 @@ def _by_rules(view: TextView) -> Iterator[_Evidence]:
 
 
 class _Rules:
-    """The rules in all languages, and what tells which of them may find something in a text."""
+    """The rules in all languages, with a filter of those that may match a text."""
 
     def __init__(self) -> None:
         self.sought = Literals()
-        """What the rules need, and what gives a reading from the end or in rot13 away."""
+        """The literals that the rules need, and the signs of a text written backwards or in rot13."""
         self.sought.add(*_ROT13_SIGNS, *_BACKWARD_SIGNS)
         rules = [*INJECTION_RULES, *(rule for rule, _parts in language_rules())]
         needs = stored_needs()
@@ -236,7 +236,7 @@ class _Rules:
         return [self._rules[number][0] for number in self._filter.candidates(held)]
 
     def matches(self, text: str) -> Iterator[tuple[InjectionRule, re.Match[str]]]:
-        """Yield what the rules find in a folded text, each rule at most so many times."""
+        """Yield the rules' matches in a folded text, a limited number for each rule."""
         return self._matches(text, self.sought.held_in(text))
 
     def finds_any(self, text: str, held: frozenset[str]) -> bool:
@@ -415,11 +415,11 @@ _BACKWARD_SIGNS = frozenset(
     word[::-1] for word in ("ignore", "previous", "instruction", "disregard", "password", "system prompt")
 )
 _OTHER_READINGS = _ROT13_SIGNS | _BACKWARD_SIGNS
-"""What gives a text away that is meant to be read otherwise."""
+"""Literals that are signs of a text written backwards or in rot13."""
 
 
 def _backwards(plain: TextView) -> Iterator[_Evidence]:
-    """Yield what the rules find in a text that is read from its end."""
+    """Yield the rules' matches in a text read backwards."""
     length = len(plain.text)
     for rule, weight, start, end in _by_rules(TextView(plain.text[::-1], length)):
         first, last = plain.span(length - end, length - start)

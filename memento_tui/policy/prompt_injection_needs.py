@@ -48,7 +48,7 @@ def needs_of_patterns() -> list[RuleNeeds]:
 
 
 def needs_as_json() -> str:
-    """Return what the file has to hold: a line for each rule, its literals in the order of their letters."""
+    """Return the content of the file: a line for each rule, its literals in alphabetical order."""
     lines = []
     for needs in needs_of_patterns():
         ways = [[sorted(clause) for clause in way] for way in needs.ways]

@@ -44,7 +44,7 @@ class QuarantineOutcome(msgspec.Struct, frozen=True):
 
 
 def quarantine_session(store: Store, gate: Gate, session: str) -> QuarantineOutcome:
-    """Take out of effect what a session wrote and no person has verified, as one entry that one undo takes back.
+    """Take a session's unverified records out of effect, as one entry that one undo takes back.
 
     New memories wait, and so does the identity, whose predecessor holds again. Skips and working items leave their
     lists, each with a proposal to bring it back. A change of a record that others had written is undone into a
@@ -75,7 +75,7 @@ def quarantine_session(store: Store, gate: Gate, session: str) -> QuarantineOutc
 
 
 def release_session(store: Store, gate: Gate, session: str) -> QuarantineOutcome:
-    """Give back what a quarantine took out of effect, but for what a person has decided about meanwhile.
+    """Put a quarantined session's records back into effect, except those that a person decided about meanwhile.
 
     Raises:
         NotAllowed: an agent asks.
@@ -103,7 +103,7 @@ def release_session(store: Store, gate: Gate, session: str) -> QuarantineOutcome
 
 
 def _rewritten(store: Store, session: str, records: Sequence[SessionRecord]) -> list[Proposal]:
-    """Return what is asked about memories of other sessions that one changed while they waited.
+    """Return the proposals about waiting memories of other sessions that a session changed.
 
     An agent gives itself its name, so that one may rewrite what waits for another of that name.
     """
@@ -122,7 +122,7 @@ def _require_person(gate: Gate, verb: str) -> None:
 
 
 def _mark_quarantined(tx: Transaction, proposal: Proposal) -> None:
-    """Give what waits already the quarantine as one more reason, by which a person is asked twice about it."""
+    """Add the quarantine to the reasons of a waiting proposal, so that its approval needs a confirmation."""
     if QUARANTINED not in proposal.reasons:
         reasons = (*proposal.reasons, QUARANTINED)
         tx.put(msgspec.structs.replace(proposal, reasons=reasons), base=proposal.version)
@@ -236,7 +236,7 @@ class _Quarantine:
         *,
         base: int,
     ) -> None:
-        """Write a proposal in the name of the agent whose session it is, so that it reads what is decided."""
+        """Write a proposal in the name of the session's agent, so that this agent can read the decision."""
         kind = record_name(record)
         plain = msgspec.json.decode(msgspec.json.encode(payload))
         fields = {
@@ -282,7 +282,7 @@ def _put_as_it_is(gate: Gate, tx: Transaction, record: Any, *, base: int) -> Any
 
 
 def _stands_behind(before: Any, after: Any) -> bool:  # noqa: ANN401 - any record
-    """Tell whether a person's change is one of what a record says, and not a decision against it."""
+    """Tell whether a person's change edits a record, rather than rejecting or replacing it."""
     lost = {"status", "certainty"} if getattr(after, "status", "") == "superseded" else {"status"}
     return not lost.issuperset(_differences(before, after))
 
@@ -295,7 +295,7 @@ def _differences(one: Any, other: Any) -> list[str]:  # noqa: ANN401 - any recor
 def _release_entry(
     store: Store, gate: Gate, tx: Transaction, seq: int, moved: list[tuple[str, str]], kept: list[tuple[str, str]]
 ) -> None:
-    """Give back what one quarantine took, the last change first."""
+    """Undo the changes of one quarantine, the last change first."""
     changes = store.journal.changes(seq)
     decided = _close_proposals(tx, changes)
     for change in reversed(changes):

@@ -1,4 +1,4 @@
-"""Screen records' texts and branches' names: take secrets out, and score what reads like orders to a model."""
+"""Screen the texts of records and the names of branches: take secrets out, and score orders to a model."""
 
 from __future__ import annotations
 

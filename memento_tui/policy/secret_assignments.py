@@ -327,7 +327,7 @@ def _headers(text: str, read: str) -> Iterator[SecretSpan]:
 
 
 def _is_credential(value: str) -> bool:
-    """Tell whether what follows Bearer or Basic is a credential: generated, or ``user:password`` in base64."""
+    """Tell whether the word after Bearer or Basic is a credential: generated, or ``user:password`` in base64."""
     padded = value.endswith("=") and value.rstrip("=").isalnum() and not value.islower()
     return not is_placeholder(value) and (is_key(value, uuid=True) or padded)
 

@@ -15,13 +15,13 @@ __all__ = ["CODE_RULES", "COMMAND_RULES", "FormatRule", "form"]
 
 
 class FormatRule(msgspec.Struct, frozen=True):
-    """One form: what stands around the value, and how the value itself is judged."""
+    """One form of a secret: the pattern around its value, and the check of the value itself."""
 
     kind: str
     needs: tuple[str, ...]
     """Every match holds one of these, in lower case."""
     source: str
-    """The pattern, verbose, for any case. The value is what its group ``quoted``, ``bare`` or ``secret`` holds."""
+    """The pattern, verbose, for any case. Its group ``quoted``, ``bare`` or ``secret`` is the value."""
     judge: str
     also: tuple[str, ...] = ()
     """Every match holds one of these too, where any are given."""
@@ -37,11 +37,11 @@ class FormatRule(msgspec.Struct, frozen=True):
         return _compiled(self.source)
 
     def may_match(self, text: str) -> bool:
-        """Tell whether the text holds what every match does, as far as that is said by `holds`."""
+        """Tell whether the text holds one of the literals that every match has (`holds`); true where none is named."""
         return not self.holds or _compiled(self.holds).search(text) is not None
 
     def matches(self, text: str, read: str) -> Iterator[re.Match[str]]:
-        """Yield what the pattern finds in a text. ``read`` is the text in lower case, as long as the text."""
+        """Yield the pattern's matches in a text. ``read`` is the text in lower case, equally long."""
         return _started(self.source).finditer(text, read)
 
 

@@ -1,4 +1,4 @@
-"""Find generated keys by what stands around them: a word for a key before or after, or the name of a service."""
+"""Find generated keys by the words around them: a word for a key before or after, or the name of a service."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _KEY = re.compile(
         | dashboard | \bref\b | \buid\b | \bfile\b | \bdoc(?:ument)?s?\b | \bsheet | \bfolder | \bimage | container | landed | reverted | cherry )""",
     re.ASCII,
 )
-"""A word for a key; or for what opens nothing, where the group ``open`` holds it."""
+"""A word for a key; the group ``open`` matches those that are no secret, such as *primary key*."""
 _SURE_KEY = re.compile(
     r"""(?x) (?: (?: api | admin | access | auth | secret | private | licen[cs]e | user | service | global | write | read | ingest
         | ingestion | upload | deploy | personal | master | app | application | client | management | acl | webhook | signing | bot

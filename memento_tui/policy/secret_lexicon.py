@@ -36,7 +36,7 @@ _NUMBERED = re.compile(
     | 最[大多小少長长高低] | [約约] | 上限 | 최[대소] )
     [ ]? (?: [はがをの是为為은는이를을:\uff1a=] [ ]? )? $"""
 )
-"""What is numbered, or says that a limit follows, before a number."""
+"""Words directly before a number that make it an ordinal or a limit, and no code."""
 
 _PASSWORD = re.compile(
     r"""(?xi) (?: 密[码碼钥鑰] | 口令 | [验驗][证證][码碼] | パスワード | パスコード | パス | 暗[証證]番号
@@ -189,7 +189,7 @@ TRIGGERS = SPOKEN.add(
     секрет сейф 密 口令 登 码 パス 暗証 ログイン 鍵 キー トークン 合言葉 入 비밀 암호 로그인 키 wachtw inlog sleutel lösen hasło haslo
     şifre sifre giriş heslo jelsz salasana adgangs passord κωδικ سر مرور סיסמ""".split(),  # noqa: SIM905 - as a list it is a page
 )
-"""What a text in lower case speaks of, where it may hold a secret that only its words give away."""
+"""Substrings, in lower case, of which a text has one if its words alone can give a secret away."""
 
 
 @lru_cache(maxsize=16_384)

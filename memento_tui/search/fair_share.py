@@ -1,4 +1,4 @@
-"""Choose what an agent is told: no log that nobody stands behind, and no one writer's memories alone.
+"""Choose the memories of a context block: no unverified logs, and not those of a single writer alone.
 
 A session that writes many things about one subject would otherwise fill a prompt by itself. Imports what memento-hook
 may import.
@@ -30,7 +30,7 @@ def largest_share(limit: int) -> int:
 
 
 def fair_places(ranked: Sequence[Told], limit: int, writer: Callable[[Told], str]) -> list[Told]:
-    """Return the ``limit`` best of what an agent is told unasked, of which one writer fills half at most.
+    """Return the ``limit`` best entries for a context block, of which one writer fills half at most.
 
     Where one writer is all there is, it fills them all. Those whose writer is empty, as with what a person wrote, are
     not limited.
@@ -101,5 +101,5 @@ def _has_room(name: str, writers: Mapping[str, str], counts: Mapping[str, int], 
 
 
 def is_held_back(memory: Memory | MemoryRow) -> bool:
-    """Tell whether a memory is a log that no person stands behind: it costs tokens and tells nobody what to do."""
+    """Tell whether a memory is an unverified log, which costs tokens and is no advice."""
     return memory.stability == "draft" and not memory.pinned and is_log(memory.content, memory.title)

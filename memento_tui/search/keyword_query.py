@@ -112,7 +112,7 @@ class QueryCompiler:
         return sum(held[status] for status in statuses if status in held) * 2 > sum(held.values())
 
     def _opposite(self, tree: Filter) -> tuple[tantivy.Occur, tantivy.Query]:
-        """Return the clause of what a filter leaves out."""
+        """Return the clause that excludes a filter's memories."""
         if isinstance(tree, Not):
             return _Must, self._filter_query(tree.part)
         return _MustNot, self._filter_query(tree)
@@ -273,7 +273,7 @@ def _namespace_levels(namespace: str) -> list[str]:
 
 
 def make_document(memory: Memory, context: SessionContext | None = None) -> tantivy.Document:
-    """Return the index's document for a memory, and for what its session wrote before it."""
+    """Return the index's document for a memory, with the text that its session wrote before it."""
     facts = [f"{name}:{value}" for name, value in zip(WORDS, _word_values(memory), strict=True) if value]
     facts += [f"{name}:1" for name, value in zip(FLAGS, _flag_values(memory), strict=True) if value]
     facts += [f"ns:{level}" for level in _namespace_levels(memory.namespace)]

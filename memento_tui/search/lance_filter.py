@@ -27,7 +27,7 @@ def microseconds(moment: datetime) -> int:
 
 
 def column_number(value: datetime | float) -> int:
-    """Return what a column of numbers holds for a value: microseconds of a moment, hundredths of a share."""
+    """Return the number that a column holds for a value: microseconds of a moment, hundredths of a share."""
     if isinstance(value, datetime):
         return microseconds(value)
     return hundredths(value) if isinstance(value, float) else value

@@ -19,7 +19,7 @@ def clears_floor(relevance: float, floor: float = RELEVANCE_FLOOR) -> bool:
 
 
 FILE_FLOOR = 0.54
-"""The similarity from which a memory is near to what a file's name says: two or three words are near to much.
+"""The least similarity, 0 to 1, of a memory to the words of a file's name; so few words are near to much.
 
 Chosen by reading what was told for 532 files (``python -m tests.benchmarks.reads``).
 """
@@ -62,7 +62,7 @@ SIMILAR_TEXT_CHARACTERS, SIMILAR_TEXT_WORDS = 4_000, 10
 # The evidence beside the keyword score (`keyword_query`)
 
 CONTEXT_CHARACTERS = 400
-"""Characters of what a session wrote before a memory whose words count as the memory's context: some 60 words."""
+"""Characters of the session's text before a memory that count as the memory's context: some 60 words."""
 
 HEADING_CHARACTERS = 120
 """Characters of the first line of a text that are its heading, where it has no title."""
@@ -102,7 +102,7 @@ The rest is that of its text alone. Chosen with the weights of the score.
 """
 
 SESSION_VECTOR_CHARACTERS, SESSION_VECTOR_TOKENS = 1_000, 250
-"""Characters of what a session wrote before a memory, and tokens of both together, that this vector is made of.
+"""Characters of the session's text before a memory, and tokens of both together, that this vector is made of.
 
 With 80 tokens before it NDCG@10 is .005 to .015 less on LoCoMo and LongMemEval's user turns.
 """
@@ -116,7 +116,7 @@ LEAST_SHARE_TO_REPLACE = 0.7
 """The share of a result's score that one of another kind must have to take its place."""
 
 LARGEST_SHARE_OF_A_WRITER = 0.5
-"""The share of what an agent is told that one session may have written (`memento_tui.search.fair_share`)."""
+"""The largest share of a context block that one session may have written (`memento_tui.search.fair_share`)."""
 
 FEWEST_RESULTS_TO_DIVERSIFY = 5
 """Results below which the kinds are left as they are."""
@@ -159,7 +159,7 @@ TIER_HALF_LIVES = {"working": 30.0, "short_term": HALF_LIFE_DAYS, "long_term": 1
 """Days in which a memory of each tier loses half its freshness in the balanced weight: how long it is meant to live."""
 
 SURPRISE_PART = 0.5
-"""How much longer, as a share of it, the half-life of the balanced weight is for what was like nothing known."""
+"""The share by which the half-life of the balanced weight is longer for a memory like no other."""
 
 BANK_DAYS, BANK_USES = 90, 2
 """Days untouched after which agent-memory demotes a memory used fewer times than this; published."""

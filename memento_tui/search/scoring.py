@@ -75,7 +75,7 @@ class WordEvidence(NamedTuple):
 
     score: float
     coverage: float = 0.0
-    """The share of the words that are in the memory, or in what its session wrote just before."""
+    """The share of the words that are in the memory, or in its session's text just before."""
     heading: float = 0.0
     """The share of the words that are in the title, the heading or the tags."""
     nearby: float = 0.0
@@ -83,7 +83,7 @@ class WordEvidence(NamedTuple):
 
 
 class Match(NamedTuple):
-    """How well one memory fits a query: what it is ranked by, and its score and rank in each view, if it is in it."""
+    """How well one memory fits a query: the score that it is ordered by, and its score and rank in each view."""
 
     score: float
     """The number that results are ordered by, 0 to 1, before the life factor; made to order well, not to be shown."""

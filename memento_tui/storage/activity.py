@@ -1,4 +1,4 @@
-"""Read the journal as a list: entries, what each changed, and whether it still holds."""
+"""Read the journal as a list: entries, the changes of each, and whether they are still in effect."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ActivityRow(msgspec.Struct, frozen=True, kw_only=True):
     """The first line of that record's text, or of its text before it was removed; empty where that was purged."""
     removed: bool
     purged: bool
-    """Whether a purge took so much of what this entry, and those of its batch, wrote that nothing can return."""
+    """Whether a purge removed so much of this entry and its batch that it cannot be undone."""
     undone_by: int | None
     """The entry that took this one back, if that still holds."""
     proposes: bool = False
@@ -322,14 +322,14 @@ class JournalFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentTotals(msgspec.Struct, frozen=True, kw_only=True):
-    """The numbers of what agents did after a journal entry."""
+    """The counts of the agents' entries after a journal entry."""
 
     after: int
     entries: int
     by_agent: dict[str, int]
     by_action: dict[str, int]
     proposed: dict[str, int]
-    """How many of the entries with each action only proposed what it is called."""
+    """By action, how many of its entries only proposed the change."""
     by_record: dict[str, int]
     """How many times records of each kind were written."""
     is_capped: bool
@@ -405,7 +405,7 @@ class ActivityQueries:
         return int(row[0]), int(row[1] or 0)
 
     def tally(self, after: int, limit: int) -> AgentTotals:
-        """Return the totals of what agents did after an entry, counted over the newest ``limit`` of their entries."""
+        """Return the totals of the agents' entries after an entry, counted over the newest ``limit`` of them."""
         query = (
             f"SELECT seq, agent, action FROM {_ENTRY_LIST} WHERE seq > ? AND actor = 'agent' ORDER BY seq DESC LIMIT ?"
         )

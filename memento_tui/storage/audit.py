@@ -34,7 +34,7 @@ _EXPECTED_TAGS = (
 
 
 class _RowFault(msgspec.Struct, frozen=True):
-    """A record whose current row is not what the journal says."""
+    """A record whose current row differs from the journal."""
 
     record: str
     record_id: str
@@ -108,7 +108,7 @@ def _tags_differ(connection: Connection) -> bool:
 
 
 def _put_rows_back(connection: Connection) -> list[_RowFault]:
-    """Make the rows what the journal says, and the table of tags anew; return what was put back.
+    """Rebuild the rows that differ from the journal, and the table of tags; return the rebuilt records.
 
     For a running transaction, and a journal that was verified in it: what the journal holds was judged when it was
     written. A row that the journal knows nothing of stays as it is.
@@ -275,7 +275,7 @@ class AuditQueries:
             return _tags_differ(connection)
 
     def put_rows_back(self) -> list[_RowFault]:
-        """Make the rows what the journal says, in one write; return what was put back. The journal is verified first.
+        """Rebuild the rows that differ from the journal, once it is verified, in one write; return the rebuilt records.
 
         Raises:
             DataDirectoryError: the journal is not in order; nothing was changed.

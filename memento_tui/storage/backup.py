@@ -131,7 +131,7 @@ def _beside(file: Path) -> Iterator[Path]:
 
 
 def _has_log(file: Path) -> bool:
-    """Tell whether a part of what was written to a file lies in a log beside it."""
+    """Tell whether a database file has a log beside it that holds a part of its content."""
     return bytes_of(*(log for log in _beside(file) if not log.name.endswith("-shm"))) > 0
 
 
@@ -154,7 +154,7 @@ def whole_file(file: Path, scratch: Path) -> Iterator[Path]:
 
 
 def copy_file(file: Path, target: Path) -> None:
-    """Copy a database that nobody has open to one file that only its owner may read, with what lies in a log beside it.
+    """Copy a database that nobody has open, with its log, to one file that only its owner may read.
 
     Raises:
         DataDirectoryError: it cannot be read, or is being written, or the copy cannot be written.

@@ -1,4 +1,4 @@
-"""The folder of backups: their names and reasons, which of them stay, and what a check of each found."""
+"""The folder of backups: their names, their reasons, how many are kept, and the result of each one's check."""
 
 from __future__ import annotations
 
@@ -72,16 +72,16 @@ KEPT: dict[Reason, Kept] = {
 """The backups that stay when another of the same reason is made."""
 
 _NOT_IN_ORDER: tuple[Reason, ...] = ("before repair", "damaged")
-"""What is kept of a database that was not in order: no state to go back to."""
+"""The reasons of backups of a damaged database, which are no state to go back to."""
 
 _CLOCKS_APART = timedelta(days=1)
 """How far ahead of the clock a date still counts: the clock may have been put back a little."""
 
 _SPARE_BYTES = 50_000_000
-"""Bytes. What a backup leaves free on its disk: a full one keeps everything else from being written."""
+"""Bytes that a backup leaves free on its disk, because nothing can be written to a full one."""
 
 WAIT_SECONDS = 60.0
-"""How long waits what cannot go on without the backups while another program makes or restores one."""
+"""Seconds for which an operation on the backups waits while another program makes or restores one."""
 
 _REASONS = "|".join(reason.replace(" ", "-") for reason in KEPT if reason)
 _NAME = re.compile(rf"memento-(\d{{8}}T\d{{6}})Z(?:-({_REASONS}))?(?:-(\d+))?\.db")
@@ -126,11 +126,11 @@ class PurgedBackups(NamedTuple):
 
     purged: list[str]
     left: list[str]
-    """Those in which it could not be carried out: they hold what was purged, or may."""
+    """Those in which it could not be carried out: they still hold the purged text, or may."""
 
 
 class _Listed(NamedTuple):
-    """A backup with what its place in the list is decided by."""
+    """A backup with the values that it is sorted by."""
 
     is_dated: bool
     """Whether a date is known that has come."""
@@ -378,14 +378,14 @@ class BackupFolder:
         return sentence or None
 
     def _checks(self) -> dict[str, _Check]:
-        """Return what was found of each file when it was read last, as far as it is still the same file."""
+        """Return the result of each file's last check, by the file's name."""
         try:
             return msgspec.json.decode(self._paths.backup_checks.read_bytes(), type=dict[str, _Check])
         except (OSError, msgspec.DecodeError):
             return {}  # then none was verified, as far as anybody knows
 
     def _note_check(self, file: Path, state: tuple[int, int], problem: str) -> None:
-        """Note what reading a file in that state found; where that cannot be written, it counts as not read."""
+        """Store the result of a file's check; where it cannot be written, the file counts as unchecked."""
         with suppress(OSError):
             known = {name: check for name, check in self._checks().items() if self.path(name).exists()}
             known[file.name] = _Check(clock.now(), *state, problem)

@@ -46,7 +46,7 @@ _SELECT_TREES = (
     " FROM dbstat WHERE aggregate = 1"
 )
 _INDEX_ROOM, _TABLE_ROOM = 1.1, 1.25
-"""How many times what they hold the pages of an index and of a table take, written anew, at most.
+"""The most that the pages of a rewritten index and table take, as a factor of their content.
 
 Rows of a table are long and may go on in pages of their own, so more is left unused. Measured on databases of 300 and
 600 memories of 300 and 2,500 characters that were edited twice to four times.
@@ -70,7 +70,7 @@ class Compaction(msgspec.Struct, frozen=True):
 def compact_database(
     database: Database, *, dry_run: bool, progress: Progress, stop: threading.Event | None
 ) -> Compaction:
-    """Pack what is stored whole beside a version that it hardly differs from, and write the file anew.
+    """Pack the images that are stored whole but differ little from another version, and rewrite the file.
 
     Others go on reading, and writing but while the file is written anew. Nothing that anybody reads changes: every
     image and every digest of the journal is what it was. What is killed has lost nothing, and can be begun again.
@@ -135,7 +135,7 @@ def _busy_timeout(connection: Connection, seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _temporary_files_beside(database: Database) -> Iterator[None]:
-    """Let SQLite put what is temporary into files of the data directory, and not into memory or a folder of all.
+    """Let SQLite keep its temporary files in the data directory, not in memory or in a folder of all users.
 
     It does not encrypt those: of an encrypted database they stay in memory.
     """

@@ -156,7 +156,7 @@ class Database:
         before_migration: Callable[[], object] = lambda: None,
         progress: Progress = no_progress,
     ) -> None:
-        """Set what a database without any connection has."""
+        """Set the state of a database that has no connection yet."""
         self.path = path
         self.is_read_only = read_only
         """Whether nothing is written, to the database or beside it."""
@@ -173,7 +173,7 @@ class Database:
         self._is_closed = False
 
     def _check_loss(self, known: LastKnown | None, connection: Connection | None) -> None:
-        """Raise `LostData` where the database is not what the directory held; one that cannot be written is not asked.
+        """Raise `LostData` where the database is not the directory's last known one; not for one on a read-only medium.
 
         SQLite does not read the log of a database on a read-only medium.
         """
@@ -186,7 +186,7 @@ class Database:
             raise LostData(said, hint)
 
     def note_last_known(self) -> None:
-        """Note beside the database what its newest entry is; see `storage.last_known`."""
+        """Write the number and hash of the newest entry to a file beside the database; see `storage.last_known`."""
         if not self._is_copy and not self.is_read_only:
             with self.translated():
                 self._note_entry(self.connection)
@@ -423,7 +423,7 @@ class Database:
 
     @contextmanager
     def joined_writes(self) -> Iterator[None]:
-        """Commit what this thread writes in the block together, with one wait for the disk; others wait meanwhile.
+        """Commit this thread's writes in the block together, with one wait for the disk; other writers wait meanwhile.
 
         Each write is whole by itself: one that raises is undone alone, and those before it hold. Raises `ReadOnlyMode`.
         """
@@ -492,7 +492,7 @@ def _without_wait(connection: Connection) -> Iterator[None]:
 
 @contextmanager
 def _savepoint(connection: Connection) -> Iterator[None]:
-    """Undo what the block wrote where it raises, and nothing that the running transaction wrote before."""
+    """Roll back the block's writes where it raises, but not the earlier ones of the running transaction."""
     connection.execute("SAVEPOINT one_write")
     try:
         yield

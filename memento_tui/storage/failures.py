@@ -17,7 +17,7 @@ LOG_ENDS = ("-wal", "-journal", "-shm")
 """The ends of the names of the files that SQLite keeps beside a database which is in use, or was when it was left."""
 
 _FEWEST_BYTES = 64 * 1024
-"""Bytes. With less free a disk counts as full: what programs share of a log takes half of it."""
+"""Free bytes below which a disk counts as full: the shared index of the log alone takes half of them."""
 
 
 def explain_failure(error: apsw.Error, path: Path) -> DataDirectoryError:

@@ -82,7 +82,7 @@ _STORE_WHOLE = (
     " WHERE record = :record AND record_id = :id AND packed IS NOT NULL"
     " AND base IN (SELECT value FROM json_each(:versions)) AND version NOT IN (SELECT value FROM json_each(:versions))"
 )
-"""Stores whole what stays and is packed against what goes."""
+"""Stores whole the images that stay but are packed against versions that go."""
 
 _EMPTY = (
     "UPDATE stored_change SET image = NULL, nonce = NULL, base = NULL, packed = NULL"
@@ -104,7 +104,7 @@ def let_go_versions(
     progress: Progress,
     stop: threading.Event | None,
 ) -> LetGo:
-    """Let go of the texts of versions beyond a limit; with ``dry_run`` say what that would come to.
+    """Remove the texts of versions beyond a limit; with ``dry_run`` only count them.
 
     Raises:
         NotAllowed: an agent asks for more than ``dry_run``.

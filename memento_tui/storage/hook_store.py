@@ -70,7 +70,7 @@ _MEMORY_COLUMNS = (
 
 
 class LostDatabase(Exception):
-    """The database is gone, or is not the one that the directory held; the text says what to do."""
+    """The database is gone, or is not the one that the directory held; the text names the remedy."""
 
 
 class FormatMismatch(Exception):
@@ -100,7 +100,7 @@ class MemorySource(NamedTuple):
 
 
 class MemoryRow(NamedTuple):
-    """A memory, as far as a hook needs it; the fields mean what they mean in `memento_tui.model.Memory`."""
+    """The fields of a memory that a hook needs, named as in `memento_tui.model.Memory`."""
 
     id: str
     version: int
@@ -294,7 +294,7 @@ class HookStore:
         return [_memory_of_row(row) for row in self._connection.execute(query, values)]
 
     def lessons_of(self, session: str, limit: int) -> list[LessonRow]:
-        """Return what a session's own transcript taught and waits for a person, in the order that it was learned.
+        """Return the waiting lessons from a session's own transcript, in the order in which they were learned.
 
         Only what waits for no other reason: nothing that reads like orders, held a secret or is from outside; and
         nothing at all of a session that is quarantined.
@@ -410,7 +410,7 @@ class HookStore:
         self._connection.execute(query, (session, host, namespace, _now(), transcript, fresh))
 
     def begun(self, session: str) -> BegunSession | None:
-        """Return what the hooks know of a session; ``None`` where they were not told that it began."""
+        """Return the record of a session's start; ``None`` where the hooks did not see it begin."""
         query = "SELECT host, fresh_at, transcript FROM hook_session WHERE session = ? AND host <> ''"
         row = self._connection.execute(query, (session,)).fetchone()
         return None if row is None else BegunSession(str(row[0]), str(row[1]), str(row[2]))
@@ -451,7 +451,7 @@ class HookStore:
         return {str(row[0]): datetime.fromisoformat(row[1]) for row in rows}
 
     def record_shown(self, session: str, shown: Sequence[ShownMemory], fired: Sequence[FiredSkip] = ()) -> None:
-        """Add what a session is shown to the ledger and to the counters; count and record a hit for each skip."""
+        """Record a session's exposures in the ledger and the counters, and a hit for each skip that fired."""
         if not shown and not fired:
             return
         moment = _now()

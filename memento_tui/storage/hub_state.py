@@ -1,4 +1,4 @@
-"""Keep what this database knows of the hub: its part in it, the state of each shared record, and what came and went."""
+"""Keep the database's knowledge of its hub: the membership, each shared record's state, and the entries exchanged."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class HubMembership(msgspec.Struct, frozen=True):
     namespaces: tuple[str, ...] = ()
     """The namespaces that are shared, each with all below it."""
     held: tuple[str, ...] = ()
-    """The namespaces in which what other members write waits for this machine's person, each with all below it."""
+    """The namespaces in which other members' writes wait for this machine's person, each with all below it."""
     pushed: int = 0
     """The number of the newest entry of this journal that needs no sending any more."""
     since: int = 0
@@ -65,7 +65,7 @@ class HubMembership(msgspec.Struct, frozen=True):
         return any(is_under(namespace, one) for one in self.namespaces)
 
     def holds(self, namespace: str) -> bool:
-        """Tell whether what other members write in a namespace waits for this machine's person."""
+        """Tell whether other members' writes in a namespace wait for this machine's person."""
         return any(is_under(namespace, one) for one in self.held)
 
 
@@ -80,7 +80,7 @@ def membership_of(settings: Settings) -> HubMembership | None:
 
 
 CARD_KEY = "hub"
-"""The evidence of a proposal that holds what the hub has: it is about this machine, and is not shared."""
+"""The key of the evidence that holds the hub's version of a record; a proposal with it is not shared."""
 
 
 class HubRecord(msgspec.Struct, frozen=True):
@@ -121,7 +121,7 @@ class HubState:
         return HubRecord(kind, record_id, row[0], None if image is None else TABLES[kind].image.decode(image))
 
     def put(self, tx: Transaction, rows: Iterable[HubRecord]) -> None:
-        """Note in a running transaction what the hub has now."""
+        """Store the hub's state of some records, in a running transaction."""
         tx.connection.executemany(
             "INSERT OR REPLACE INTO hub_record VALUES (?, ?, ?, ?, ?)", [_row(tx.connection, row) for row in rows]
         )
@@ -177,7 +177,7 @@ class HubState:
             connection.execute("DELETE FROM hub_entry")
 
     def forget_reached(self) -> None:
-        """Let the next round take in the hub's journal from its beginning; records keep what is known of them."""
+        """Have the next round take in the hub's journal from its beginning; the known states of records stay."""
         with self._database.writing() as connection:
             connection.execute("UPDATE hub_entry SET seq = NULL, hash = NULL")
 
@@ -188,7 +188,7 @@ class HubState:
             return [(int(row[0]), bytes(row[1])) for row in connection.execute(query)]
 
     def rewind(self, seq: int, records: Iterable[HubRecord]) -> None:
-        """Note that the hub has lost what came after its entry ``seq``, and that these are its records by then."""
+        """Forget the hub's entries after ``seq``, which it has lost, and set its records to the given ones."""
         with self._database.writing() as connection:
             connection.execute("UPDATE hub_entry SET seq = NULL, hash = NULL WHERE seq > ?", (seq,))
             connection.execute("DELETE FROM hub_record")

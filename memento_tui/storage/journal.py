@@ -44,7 +44,7 @@ HUB_CHANNEL = "hub"
 """The channel of entries that came from the hub."""
 
 FILE_CHANNELS = ("import", "mirror")
-"""The channels of what came from files: a person reads them in, and has not written them."""
+"""The channels of records from files, which a person imported but did not write."""
 
 _GENESIS_HASH = b"\x00" * 32
 _encode_json = msgspec.json.Encoder().encode
@@ -138,7 +138,7 @@ _WORTH_PACKING = 0.5
 """Share of an image's length: one that is packed to more has become so different that it is kept whole."""
 
 REWRITTEN_ENTRY = "entry"
-"""The record of a purge's changes that say what an entry is after it: a note or a name was taken out of it."""
+"""The kind of change by which a purge records the new hash of an entry whose note or name it removed."""
 
 
 LIMITED_HISTORY = "history"
@@ -226,7 +226,7 @@ def append_entry(
 
 
 def _stored_image(connection: Connection, change: Change) -> tuple[str | None, int | None, bytes | None]:
-    """Return what is stored of an image: itself, or the version that it is packed against, and what differs."""
+    """Return the stored form of an image: the image, or the version that it is packed against and the difference."""
     if change.image is None or change.version == 1:
         return change.image, None, None
     base = whole_image_before(connection, change.record, change.record_id, change.version)

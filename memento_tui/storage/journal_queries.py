@@ -20,7 +20,7 @@ __all__ = ["JournalQueries", "Revision"]
 
 
 def missing_text(*, purged: bool, let_go: bool) -> str:
-    """Return in words what became of a text that is gone; empty where it is there."""
+    """Return in words why a text is gone; empty where it is there."""
     if let_go:
         return "its text is no longer kept ([history] in config.toml)"
     return "its text was purged" if purged else ""

@@ -54,7 +54,7 @@ def last_known_file(database: Path) -> Path:
 
 
 def read_last_known(database: Path) -> LastKnown | None:
-    """Return what was noted of a database last; ``None`` where nothing was, or it cannot be read."""
+    """Return the last known entry of a database; ``None`` where none was written, or it cannot be read."""
     try:
         noted = json.loads(read_regular(last_known_file(database)))
         return LastKnown(str(noted["workspace"]), int(noted["entry"]), str(noted["hash"]))
@@ -89,7 +89,7 @@ def note_key(database: Path, key_id: str) -> None:
 
 
 def _write(database: Path, known: LastKnown, key_id: str) -> None:
-    """Write what is known of a database. Raises `OSError`."""
+    """Write the last known entry of a database. Raises `OSError`."""
     noted = known._asdict() | ({"key": key_id} if key_id else {})
     descriptor = open_regular(last_known_location(os.fspath(database)), os.O_WRONLY | os.O_CREAT)
     try:
@@ -106,7 +106,7 @@ def forget_last_known(database: Path) -> None:
 
 
 def find_loss(database: Path, known: LastKnown | None, connection: Connection | None) -> tuple[str, str]:
-    """Return in words what a database lost and what to do about it; two empty texts where nothing is missing.
+    """Return a sentence on a database's lost data and one on the remedy; both empty where nothing is missing.
 
     ``known`` is what was noted before the database was opened; ``connection`` is ``None`` where there is no database.
     """
@@ -128,7 +128,7 @@ _BACK = "`memento backup list` names the backups, and `memento backup restore la
 
 
 def _find_other(database: Path, known: LastKnown, connection: Connection) -> tuple[str, str]:
-    """Return as `find_loss` what a database is instead of the known one: another workspace's, or an older copy."""
+    """Return as `find_loss` whether a database is another workspace's, or an older copy of the known one."""
     go_on = f"{_BACK} To go on with this one, remove {last_known_file(database)}."
     found = connection.execute("SELECT hash FROM entry WHERE seq = ?", (known.entry,)).fetchone()
     name = connection.execute(SELECT_SETTING, ("origin",)).fetchone()

@@ -342,7 +342,7 @@ class SkipHit(msgspec.Struct, frozen=True):
 
 
 class SkipHitLedger:
-    """The ledger of one database. It bypasses the journal: what is only asked is not history."""
+    """The ledger of one database's skip hits. It bypasses the journal, because a question is no change."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -80,7 +80,7 @@ class Page(msgspec.Struct, Generic[RowT], frozen=True):
 
 
 class WeighedMemory(NamedTuple):
-    """What the rank of a memory depends on, beside its match: see `memento_tui.search.decay.DecayingMemory`."""
+    """The fields that a memory's rank depends on beside its match; see `memento_tui.search.decay.DecayingMemory`."""
 
     id: str
     kind: str
@@ -248,7 +248,7 @@ def _sorted_tail(order: MemoryOrder) -> str:
 
 
 def _joined_context(rows: Sequence[Sequence[str]], characters: int) -> SessionContext:
-    """Join memories, latest first, to the end of what was written, oldest first."""
+    """Join the texts of memories, given latest first, into one text, oldest first, and keep its end."""
     parts: list[str] = []
     ids: list[str] = []
     left = characters
@@ -427,7 +427,7 @@ class MemoryQueries:
             yield
 
     def weighed(self, ids: Sequence[str], tree: Filter) -> dict[str, WeighedMemory]:
-        """Return what the ranks of the memories of these ids depend on that exist and that the filter selects, by id.
+        """Return by id the fields that ranks depend on, of those memories that exist and that the filter selects.
 
         No texts are read and no records made, which is most of the time of `get_many`.
         """
@@ -522,7 +522,7 @@ class MemoryQueries:
         return found
 
     def session_context(self, memories: Iterable[Memory], characters: int) -> dict[str, SessionContext]:
-        """Return, by id, what a session wrote just before each of the memories; those without any are left out.
+        """Return, by id, the text that a session wrote just before each memory; memories without any are left out.
 
         It is of the same namespace, is recalled itself, and is not more sensitive than the memory: a search for the
         one never depends on what must not be found with it.

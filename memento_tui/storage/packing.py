@@ -1,4 +1,4 @@
-"""Pack the image of a record against an earlier one, and unpack it: what both have in common takes a few bytes."""
+"""Pack the image of a record as its difference from an earlier image, and unpack it."""
 
 from __future__ import annotations
 

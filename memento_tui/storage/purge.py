@@ -44,7 +44,7 @@ class PurgedRecord(NamedTuple):
 def purge_record(
     database: Database, author: Author, record: str, record_id: str, reason: str
 ) -> tuple[PurgedRecord, ...]:
-    """Remove a record, the proposals about it, and every text of them that the journal holds; return what was removed.
+    """Remove a record, the proposals about it, and all their texts from the journal; return the removed records.
 
     The notes of entries that are about nothing else go too: the reason of a rejection may quote what it rejects.
 
@@ -164,7 +164,7 @@ class _Purge:
         return True
 
     def pending_target(self, proposal_id: str, *, but: str = "") -> None:
-        """Remove what a proposal would create and nobody has decided about: it holds the same text."""
+        """Remove the undecided record that a proposal would create, which holds the same text."""
         proposal = self._tx.get(Proposal, proposal_id)
         if proposal is None or proposal.action != "create" or proposal.target_id == but:
             return
@@ -238,7 +238,7 @@ def _rewrite_facts(tx: Transaction, seqs: Iterable[int], column: str, value: str
 
 
 def _record_rewritten(tx: Transaction, seqs: Iterable[int], *, notes: Collection[int]) -> None:
-    """Enter in the journal that entries were rewritten, what they are from now on, and whether their note was."""
+    """Add changes to the transaction that name each rewritten entry's new hash, and whether its note was removed."""
     query = "SELECT coalesce(max(version), 0) + 1 FROM change WHERE record = ? AND record_id = ?"
     for seq in seqs:
         version = tx.connection.execute(query, (REWRITTEN_ENTRY, str(seq))).fetchone()[0]
@@ -326,7 +326,7 @@ def _rewrite_images(tx: Transaction, replacement: _Replacement) -> set[int]:
 
 
 def _rewrite_hub_records(connection: Connection, replacement: _Replacement) -> int:
-    """Replace a text in what the hub is known to have, where that is kept whole; return in how many records."""
+    """Replace a text in the stored states of the hub's records; return in how many."""
     query = "SELECT record, record_id, image FROM hub_record WHERE image IS NOT NULL AND instr(image, ?)"
     rows = connection.execute(query, (replacement.written,)).fetchall()
     read = [(msgspec.json.decode(image), record, record_id) for record, record_id, image in rows]

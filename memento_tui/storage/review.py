@@ -224,7 +224,7 @@ class InboxRow(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     """The beginning of the text that it is about; several lines where nothing has a title."""
     said: str
-    """The beginning of what would be remembered, as it is proposed; of a contradiction what each side says."""
+    """The beginning of the proposed text; of a contradiction that of each side's text, on a line each."""
     who: str
     session: str
     """The session that a proposal was made in; empty where none is known."""
@@ -282,10 +282,10 @@ _INBOX_NAMED = (
     f"{_OPEN_PROPOSALS} AND proposal.id IN (SELECT value FROM json_each(:proposals))"
     f" UNION ALL {_OPEN_CONTRADICTIONS} AND contradiction.id IN (SELECT value FROM json_each(:contradictions)))"
 )
-"""The inbox without what is not named: read by id, however many wait."""
+"""The named items of the inbox, read by id, which is fast however many wait."""
 _IS_OF_KIND = "(:kind = '' OR kind = :kind)"
 _INBOX_ORDER = "risk, doubt, since, side, number"
-"""The riskiest kind first, of contradictions the surest, then what waits longest."""
+"""The riskiest kind first, the surest contradictions first, then the longest waiting."""
 
 INBOX_ORDERS = {
     "risk": _INBOX_ORDER,
@@ -447,7 +447,7 @@ class InboxQueries:
 
 
 def _queue_position(connection: Connection, record: str, record_id: str) -> dict[str, object] | None:
-    """Return what one is ordered by in the inbox, decided or not, by column; ``None`` where there is none."""
+    """Return the values by which the inbox orders an item, by column; ``None`` where there is no such item."""
     of_record = _PROPOSALS if record == "proposal" else _CONTRADICTIONS
     query = f"SELECT {_INBOX_ORDER} FROM (SELECT *, {_RISK} AS risk FROM ({of_record} WHERE id = ?))"
     row = connection.execute(query, (record_id,)).fetchone()
@@ -475,7 +475,7 @@ def _headline(record: str, row: Row) -> str:
 
 
 def _texts(record: str, row: Row) -> str:
-    """Return the beginning of what a proposal says; of a contradiction that of both sides, each on its line."""
+    """Return the beginning of a proposal's text; of a contradiction that of both sides' texts, each on its line."""
     if record == "contradiction":
         return "\n".join(" ".join((text or "")[:_HEADLINE_CHARACTERS].split()) for text in (row[9], row[11]))
     return str(row[10])

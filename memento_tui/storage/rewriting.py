@@ -79,7 +79,7 @@ def rewrite_database(
 
 
 def remove_unfinished(file: Path) -> None:
-    """Remove what a program left that was ended while it wrote a database anew. Raises `OSError`."""
+    """Remove the unfinished files of a program that was ended while it rewrote a database. Raises `OSError`."""
     for left in file.parent.glob(f"{file.name}{UNFINISHED}*"):
         left.unlink(missing_ok=True)
 

@@ -195,7 +195,7 @@ class Store:
         return revert_entry(self.database, author, found.seq)
 
     def purge(self, author: Author, record: str, record_id: str, reason: str) -> tuple[PurgedRecord, ...]:
-        """Remove a record and every text of it that the journal holds; return what was removed with it.
+        """Remove a record and all its texts from the journal; return the records removed with it.
 
         Nothing brings it back.
 

@@ -34,7 +34,7 @@ IS_PURGED = (
     " AND NOT EXISTS (SELECT 1 FROM change AS old WHERE old.record = change.record"
     " AND old.record_id = change.record_id AND old.version = change.version - 1 AND old.nonce IS NULL)))"
 )
-"""Whether a purge took so much of what an entry wrote that nothing of it can be taken back."""
+"""SQL: whether a purge removed so much of an entry that nothing of it can be undone."""
 
 
 def undo_candidate(connection: Connection) -> Entry | None:
@@ -158,7 +158,7 @@ def _is_purged_before(connection: Connection, name: str, record_id: str, version
 
 
 def _revert_change(tx: Transaction, entry: Entry, name: str, record_id: str, version: int, image: str | None) -> None:
-    """Take one change back; ``image`` is what the entry wrote, ``None`` where it removed the record."""
+    """Undo one change; ``image`` is the record as the entry wrote it, ``None`` where it removed the record."""
     before = _record_before(tx.connection, name, record_id, version)
     after = None if image is None else TABLES[name].image.decode(image)
     current = tx.get_named(name, record_id)
@@ -214,7 +214,7 @@ def _former_values(
     current: Any,  # noqa: ANN401 - any record
     columns: Sequence[str],
 ) -> dict[str, Any]:
-    """Return the values of fields before what the program itself changed after an entry.
+    """Return the values of fields before the program's own changes that came after an entry.
 
     A field that the program itself changed again is no obstacle: what the person undoes counts for more, and what the
     program did to the record by that change is taken back with it. Fields that somebody else changed are left out.
@@ -327,7 +327,7 @@ class _Change(NamedTuple):
     record: Any
     """The record after it; ``None`` where the change removed it, or its text is gone."""
     columns: Sequence[str]
-    """What it changed: everything where the record before, or the text that it wrote, is not known."""
+    """The changed columns; all of them where the record before or after is not known."""
     origin: Origin
     is_revert: bool
     """Whether it took back another change."""

@@ -1,4 +1,4 @@
-"""Sum up the exposure ledger: what agents were told, by week and project, and which memories they used."""
+"""Sum up the exposure ledger: exposures by week and project, and the memories that agents used."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class PeriodUse(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def share(self) -> float | None:
-        """The share of what was told that was used, where that would have been seen; ``None`` where nothing was."""
+        """The used share of those exposures whose use could be seen, 0 to 1; ``None`` where there were none."""
         return self.used / self.seen if self.seen else None
 
 

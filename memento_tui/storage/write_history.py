@@ -1,4 +1,4 @@
-"""Read from the journal what agents' sessions wrote: how much, what last, and every record of one session."""
+"""Read the writes of agents' sessions from the journal: their number, the last ones, and a session's records."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class WriteHistoryQueries:
             return int(connection.execute(query, parameters).fetchone()[0])
 
     def recent(self, author: Author, since: datetime, limit: int) -> list[AnyRecord]:
-        """Return what the author's session, or the agent of its name, wrote last, newest first, each record once."""
+        """Return the last records that the author's session, or its agent, wrote, newest first, each once."""
         query = (
             "SELECT change.record, change.record_id, change.image"
             " FROM entry INDEXED BY entry_day CROSS JOIN change ON change.seq = entry.seq"

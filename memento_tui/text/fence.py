@@ -69,5 +69,5 @@ def without_invisible(text: str) -> str:
 
 
 def visible_line(text: str, limit: int) -> str:
-    """Return what a person sees of a text as `one_line`."""
+    """Return the visible characters of a text as `one_line`."""
     return one_line(without_invisible(text), limit)

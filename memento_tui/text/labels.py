@@ -89,7 +89,7 @@ if TYPE_CHECKING:
 
         @property
         def status(self) -> str:
-            """Whether it is active, and if not, what it is."""
+            """The status, such as ``active``, ``pending`` or ``deleted``."""
 
         @property
         def sensitivity(self) -> str:
@@ -132,7 +132,7 @@ class OtherSide(NamedTuple):
 
 
 def caution_labels(memory: LabelledMemory, now: datetime, *, with_age: bool = False) -> list[str]:
-    """Return what is to be known of a memory, in memento's own words, the gravest first.
+    """Return the labels of caution of a memory, in memento's own words, the gravest first.
 
     None of them holds a text that somebody else wrote, but for plain names: they may stand outside of a fence. The age
     of a young memory is told ``with_age`` alone.

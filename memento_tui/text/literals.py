@@ -342,7 +342,7 @@ def _heads_of_sequence(items: Iterable[tuple[Any, Any]]) -> _Heads:
 
 
 def _shortened(strings: frozenset[str]) -> frozenset[str]:
-    """Return what the strings begin with, in as many characters as leave few enough of them."""
+    """Return the beginnings of the strings, cut to as many characters as leave few enough of them."""
     length = max(map(len, strings))
     while len(strings) > _MAX_STARTS and length:
         length -= 1
@@ -397,7 +397,7 @@ def find_matches(
 
 
 class StartedPattern:
-    """A pattern that is tried only where its matches can begin; what they begin with is read at the first use."""
+    """A pattern that is tried only where its matches can begin; those starts are read at its first use."""
 
     def __init__(self, pattern: re.Pattern[str]) -> None:
         self.pattern = pattern

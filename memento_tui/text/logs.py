@@ -1,4 +1,4 @@
-"""Tell a log, which only reports what was done or read, from a text that says what holds or what to do.
+"""Tell a log, which only reports work that was done or read, from a text that states a fact or an instruction.
 
 Imports next to nothing: memento-hook asks it before it tells a memory.
 """

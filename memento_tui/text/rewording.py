@@ -40,7 +40,7 @@ def plain_letters(text: str) -> str:
 
 
 def is_reworded(text: str, known: str) -> bool:
-    """Tell whether a text still says what a known one says, in nearly its words and with all its numbers.
+    """Tell whether a text says the same as a known one, in nearly its words and with all its numbers.
 
     Other numbers make it another claim, and so do so many other words that a quarter of the known text is gone.
     """

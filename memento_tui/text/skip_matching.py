@@ -74,7 +74,7 @@ class _ItemWord(NamedTuple):
 
 
 def mentions_of(text: str) -> Mentions:
-    """Return what a text mentions."""
+    """Return the words and names that a text mentions."""
     stems: set[str] = set()
     unpluralized: set[str] = set()
     names: set[str] = set()

@@ -193,7 +193,7 @@ def _tokens(text: str, start: int, end: int) -> Iterator[Token]:
 
 
 def _marked(token: Token, gap: str) -> Token:
-    """Return a token with what the characters behind it say."""
+    """Return a token with the marks that the characters behind it give it."""
     if gap == " " or not _CLAUSE_MARK.search(gap):
         return token
     return msgspec.structs.replace(token, ends=True, heads=":" in gap or "|" in gap)

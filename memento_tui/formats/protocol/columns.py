@@ -238,7 +238,7 @@ def _read_priority(value: object) -> Fields:
 
 
 FILE_FORM = "file"
-"""The name under which the kept data holds what only the files have."""
+"""The name under which the kept data holds the values that only the files have."""
 
 MEMORY_COLUMNS: tuple[Column, ...] = (
     *memory_columns("created", "expires", format_iso_moment, list),

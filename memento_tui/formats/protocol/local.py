@@ -330,7 +330,7 @@ def _with_kept(record: ImportRecord | Refused, values: dict[str, Any]) -> Import
 
 _CONSOLIDATED_FROM = "consolidated_from"
 _MAX_NAME_LENGTH = 200
-"""Bytes of a file's name, with room for what an operating system or a sync adds."""
+"""Bytes of a file's name, with room for suffixes that an operating system or a synchronization adds."""
 
 _RenderedFile = tuple[PurePosixPath, str]
 """A file's path from the workspace's folder on, and its text."""

@@ -207,7 +207,7 @@ def _build_crystal(
 def keep_raw_rows(
     context: RowContext, table: str, rows: Iterable[Mapping[str, Any]], file: str
 ) -> Iterator[ImportRecord]:
-    """Yield working items that keep rows as they are, as many as are needed. ``table`` is what the rows are of."""
+    """Yield as many working items as are needed to keep rows of ``table`` as they are."""
     waiting: list[Mapping[str, Any]] = []
     size = part = 0
     for row in rows:

@@ -1,4 +1,4 @@
-"""Find what memories cite of a code base, and compare it with the repository: still so, changed, moved, or gone.
+"""Find the citations of code in memories, and compare them with the repository: the same, changed, moved, or gone.
 
 Paths, symbols and commits are cited; what a text is found to cite are candidates, and only the repository knows whether
 they ever stood there. A citation counts only if it stood in the repository when the memory was written or last
@@ -193,7 +193,7 @@ class CitationFinding(msgspec.Struct, frozen=True):
 
 
 class CodeFinding(msgspec.Struct, frozen=True):
-    """What no longer is as one memory says: ``gone`` where nothing is left of all that it cites, else ``changed``."""
+    """The outdated citations of one memory: ``gone`` where nothing is left of all that it cites, else ``changed``."""
 
     id: str
     state: Literal["changed", "gone"]
@@ -215,7 +215,7 @@ class _Resolved(msgspec.Struct):
 
 
 def check_code(history: GitHistory, memories: Iterable[WrittenMemory]) -> tuple[list[CodeFinding], int]:
-    """Return what is no longer so in the given memories, and how many of them cite what stood in the repository."""
+    """Return the outdated citations in some memories, and how many of these cite code that the repository had."""
     return _Check(history, list(memories)).run()
 
 
@@ -308,7 +308,7 @@ class _Check:
         return any(file.startswith(start) for file in self._history.files)
 
     def _vanished(self, one: _Resolved) -> CitationFinding:
-        """Return what became of a file or folder that is there no more."""
+        """Return the state of a missing file or folder: moved, merged into another, or gone."""
         events = self._history.disappearances(one.order)
         path, last = one.path, None
         for event in events:
@@ -388,7 +388,7 @@ class _Check:
                 yield memory_id, CitationFinding("symbol", symbol, "holds")
 
     def _lost_member(self, order: int, symbol: str) -> str:
-        """Return in a sentence that a class or module is there without what is cited of it; empty where it is not."""
+        """Return a sentence where a class or module is there but its cited member is not; else an empty text."""
         owner, _, member = symbol.rpartition(".")
         owner = owner.rpartition(".")[2]
         path = self._members.lost(self._history.commit(order), owner, member) if owner else ""
@@ -420,7 +420,7 @@ class _Check:
 
 
 def _finding(memory_id: str, found: Sequence[CitationFinding]) -> CodeFinding | None:
-    """Return what is to be said of one memory; ``None`` where all that it cites is as it was."""
+    """Return the finding about one memory; ``None`` where all its citations are as they were."""
     other = sorted((one for one in found if one.state != "holds"), key=lambda one: _GRAVITY.index(one.state))
     if not other:
         return None

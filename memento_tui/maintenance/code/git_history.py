@@ -1,4 +1,4 @@
-"""Read what a Git repository holds now and held at earlier moments. Nothing is written, and no network is used."""
+"""Read the present and earlier files of a Git repository. Nothing is written, and no network is used."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class GitHistory:
 
 
 def run_git(root: Path, *arguments: str, given: bytes = b"") -> bytes:
-    """Return what git prints in a folder. Raises `InvalidInput`."""
+    """Run git in a folder and return its output. Raises `InvalidInput`."""
     options = [word for setting in _SAFE_OPTIONS for word in ("-c", setting)]
     # Variables of a hook of git's own would point it at another repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}

@@ -1,4 +1,4 @@
-"""Find in code what it names and defines, and what belongs to a class or a module. No language is parsed."""
+"""Find the names that code uses and defines, and the members of a class or module, without parsing a language."""
 
 from __future__ import annotations
 
@@ -322,7 +322,7 @@ def _is_module(path: str, folder: str, name: str) -> bool:
 
 
 def _is_file_of(path: str, name: str) -> bool:
-    """Tell whether a file is the module of a name, or what the package of that name shows of itself."""
+    """Tell whether a file is the module of a name, or the file with the exports of the package of that name."""
     file = PurePosixPath(path)
     if file.stem == name:
         return True

@@ -1,4 +1,4 @@
-"""Propose as one pattern for everywhere what two or more projects taught; their own memories stay as they are."""
+"""Propose a lesson that two or more projects share as one global pattern; their own memories stay as they are."""
 
 from __future__ import annotations
 

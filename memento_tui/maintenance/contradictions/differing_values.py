@@ -335,7 +335,7 @@ VALUE_FEATURES = (
 _ADJACENT_WEIGHT, _DISTANT_WEIGHT = 1.0, 0.5
 _WINDOW = 10
 _MOST_WORDS_BEFORE_AN_OUTCOME = 2
-"""Words between a number and what came of a run: *29 JWT tests passed*."""
+"""Words between a number and the result of a run: *29 JWT tests passed*."""
 _RUN_ITEMS = frozenset({"test", "check", "spec", "case", "assertion"})
 """The stems of what a run counts: *3 failed tests* tells of one, *3 failed logins* of a limit."""
 _OBLIGATIONS = frozenset({"must", "should", "shall"})
@@ -363,7 +363,7 @@ def differing_values(pair: SentencePair) -> Iterator[Difference]:
 
 
 def _lasting_values(side: SentenceInContext) -> tuple[_Value, ...]:
-    """Return the values of a sentence, but for what came of one run: the next run counts anew."""
+    """Return the values of a sentence without the results of a single run, which the next run counts anew."""
     return tuple(value for value in values(side.sentence) if not _counts_a_run(side, value))
 
 
@@ -387,7 +387,7 @@ def _counts_a_run(side: SentenceInContext, value: _Value) -> bool:
 
 
 def _adds(side: SentenceInContext, value: _Value) -> bool:
-    """Tell whether a number counts what comes to the rest and not all there is: *10 new posts*."""
+    """Tell whether a number counts additions, not the total: *10 new posts*."""
     behind = side.sentence.tokens[value.last + 1 : value.last + 2]
     return any(token.low in _ADDING_WORDS for token in behind) and not side.sentence.tokens[value.last].ends
 

@@ -1,4 +1,4 @@
-"""Propose what a transcript teaches, in the words of a language model where one is configured."""
+"""Propose the lessons of a transcript, in the words of a language model where one is configured."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from memento_tui.text.novelty import Novelty
 __all__ = ["MODEL_RULE", "Conversation", "DistillationProposer", "DistillationResult", "extract_with_model"]
 
 MODEL_RULE = "language_model"
-"""The name of the rule in the evidence of what a language model found."""
+"""The name of the rule in the evidence of a language model's findings."""
 
 _MOST_CHARACTERS, _LONGEST_TURN = 12_000, 2_000
 """Characters of a conversation's end that the model reads, and of each turn."""
