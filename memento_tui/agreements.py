@@ -75,7 +75,7 @@ class Destination(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """The whole address and what is sent to it, in a sentence; the end of an address says whose it is.
+        """The data that is sent and its whole address, in words; the end of an address says whose it is.
 
         A key that was written in the place of its variable's name is not repeated.
         """

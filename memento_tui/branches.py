@@ -1,4 +1,4 @@
-"""Name the namespaces of what was learned on a branch of Git. Standard library only: hooks ask here.
+"""Name the namespaces of memories learned on a Git branch. Standard library only, because hooks use it.
 
 What was learned for ``projects/site`` on ``feature/login`` lies in ``branches/site/feature:login``: no branch has a
 colon in its name. Like another project's, such a memory is told nowhere else.

@@ -135,7 +135,7 @@ class LanguageModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
 
 
 class HooksConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limits on what hooks show an agent.
+    """The limits of the context that hooks give an agent, and the checks that they start.
 
     `memento_tui.hooks.settings` reads the same without this module.
     """

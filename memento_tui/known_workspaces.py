@@ -184,7 +184,7 @@ def _file() -> Path:
 
 
 def _read(file: Path) -> _Listed:
-    """Return the list, without what is no entry in it; an empty one where there is no file.
+    """Return the valid entries of the list; an empty list where there is no file.
 
     Raises:
         DataDirectoryError: it cannot be read, or is something else. To take that for an empty list would lose the

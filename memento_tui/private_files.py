@@ -60,7 +60,7 @@ def make_private_file(path: Path) -> None:
 
 
 def replace_file(path: Path, content: bytes, *, mode: int = PRIVATE_FILE_MODE, synced: bool = False) -> None:
-    """Put a file with a content in the place of what a path names, all at once; where ``synced``, on the disk.
+    """Replace a file by one with the given content, atomically; where ``synced``, wait for the disk.
 
     The name that it has until then cannot be guessed: a link that lay there would lead to another file. Raises
     `OSError`.

@@ -58,7 +58,7 @@ def entries_of(folder: str | os.PathLike[str]) -> list[os.DirEntry[str]]:
 
 
 def bytes_of(*paths: str | os.PathLike[str]) -> int:
-    """Return the bytes that files take, and folders with all that lies in them; what is gone meanwhile takes none.
+    """Return the bytes of some files, and of folders with their content; missing ones count as none.
 
     A link takes what its own name takes, but for one that is asked for by itself.
     """

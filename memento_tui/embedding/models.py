@@ -169,7 +169,7 @@ _loading = RLock()
 
 
 def loaded(load: Callable[[], T]) -> T:
-    """Return what a function loads: a model, without the packages that embedding never uses.
+    """Call a function that loads a model, without the packages that embedding never uses, and return the model.
 
     Models are built of shapes first. One that needs more of these than torch itself knows is loaded again with all.
     """
@@ -247,7 +247,7 @@ class Embedder:
         return self._unit(self._model.encode_document(shortened, batch_size=len(shortened), show_progress_bar=False))
 
     def documents_in_context(self, texts: Sequence[tuple[str, str]]) -> Vectors | None:
-        """Return the vectors of texts as they follow what stands before each, one row of length 1 each.
+        """Return the vectors of texts, each embedded after its context, one row of length 1 each.
 
         The model reads both, and the vector is the mean of the tokens of the text alone. ``None`` for a model that
         makes its vectors in another way than by a mean of all tokens.

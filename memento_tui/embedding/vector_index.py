@@ -58,7 +58,7 @@ An index of another layout, or with other columns, is rebuilt.
 """
 
 FACTS_VERSION = 1
-"""Raised with every change of what `indexed_facts` makes of a memory, in the same columns.
+"""The version of the values that `indexed_facts` makes of a memory; raised with every change of them.
 
 An index of another version keeps its vectors, and every row is compared with its memory again.
 """

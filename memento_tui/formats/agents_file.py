@@ -259,7 +259,7 @@ def parse_sections(text: str) -> list[Section]:
 
 
 def _without_space(text: str) -> tuple[str, str, str]:
-    """Return what stands before the words of a text, the words, and what stands after them.
+    """Split a text into the white space before its words, the words, and the white space after them.
 
     The mark of the byte order with which a file may begin is none of its words.
     """

@@ -194,7 +194,7 @@ def rule_fields(yaml: str, kind: RuleKind = CURSOR) -> dict[str, Any]:
 
 
 def changed_head(head: str, memory: Memory, title: str = "", kind: RuleKind = CURSOR) -> str:
-    """Return what stands before the text of a rule, with those properties changed that its memory contradicts.
+    """Return the head of a rule file, with the properties changed that differ from its memory.
 
     ``title`` is the one that the rule was read with where it has no description: another one becomes its description.
     """

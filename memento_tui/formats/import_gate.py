@@ -110,7 +110,7 @@ def match_positional_records(
     ledger: Mapping[str, ImportedRecord],
     text_of: Callable[[ImportedRecord], str],
 ) -> Iterator[ImportRecord | Refused]:
-    """Yield what a reader yields, the records of each list under the keys that they had at the import before.
+    """Yield a reader's records, those of each list under the keys that they had at the previous import.
 
     ``text_of`` returns the text that a line of the ledger stands for, or nothing where that was purged.
     """

@@ -229,7 +229,7 @@ class ImportPlanner:
         return self._plan_new(incoming, in_source)
 
     def _last_let_in(self, known: ImportedRecord) -> AnyRecord | None:
-        """Return a record as its source had it, without what a person was asked about and has not let in."""
+        """Return a record as its source had it, without changes that a person was asked about and did not accept."""
         said: AnyRecord | None = self._session.ledger.in_source(known)
         if known.in_source is None or not isinstance(said, Memory):
             return said

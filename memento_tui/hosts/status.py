@@ -60,7 +60,7 @@ def _servers_by_project(settings: Path) -> Iterator[tuple[str, object]]:
 
 
 def _read(path: Path) -> Mapping[str, object]:
-    """Return a file's text; empty where it cannot be read, by the host either."""
+    """Return the settings in a file; none where it cannot be read, by the host either."""
     try:
         return json_entries.parse_jsonc(read_host_file(path).text)
     except InvalidInput:

@@ -278,7 +278,7 @@ def _parse(text: str) -> dict[str, Any]:
 
 
 def _checked(text: str, expected: Mapping[str, object]) -> str:
-    """Return a text that says what is expected. Raises `InvalidInput` where it was written in another way."""
+    """Return an edited text that has the expected values. Raises `InvalidInput` for a form that cannot be edited."""
     try:
         value = _parse(text)
     except InvalidInput:

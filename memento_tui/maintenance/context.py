@@ -1,4 +1,4 @@
-"""The context of a maintenance run: its stores, its settings, and the record of what it did.
+"""The context of a maintenance run: its stores, its settings, and the record of its actions.
 
 The memories that share their rarer words with one, for where no engine compares meanings.
 """

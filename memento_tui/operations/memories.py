@@ -37,7 +37,7 @@ __all__ = [
 
 
 def code_labels(workspace: Workspace, memories: Iterable[Memory]) -> dict[str, list[str]]:
-    """Return by id what no longer is in the code as memories say; nothing for those of which nothing is known.
+    """Return, by id, the outdated citations of code in some memories; none for those that were not checked.
 
     A server that an agent's host starts runs in the agent's directory; one that answers over HTTP runs anywhere, and
     says nothing. An agent that asks for a memory reads it even where its code is gone.

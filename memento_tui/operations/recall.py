@@ -288,7 +288,7 @@ def plain_query(message: str) -> str:
 
 
 def timed_query(query: str) -> str:
-    """Return a query as `plain_query` does, but with its conditions ``at:DATE``, which ask what held at a time.
+    """Return a query as `plain_query` does, but with its conditions ``at:DATE``, which ask about a past state.
 
     An ``at:`` that no date or span follows is a word like any other.
     """

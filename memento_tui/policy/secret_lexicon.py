@@ -36,7 +36,7 @@ _NUMBERED = re.compile(
     | 最[大多小少長长高低] | [約约] | 上限 | 최[대소] )
     [ ]? (?: [はがをの是为為은는이를을:\uff1a=] [ ]? )? $"""
 )
-"""Words directly before a number that make it an ordinal or a limit, and no code."""
+"""Words directly before a number that make it a port, a version, an ordinal or a limit, and no secret."""
 
 _PASSWORD = re.compile(
     r"""(?xi) (?: 密[码碼钥鑰] | 口令 | [验驗][证證][码碼] | パスワード | パスコード | パス | 暗[証證]番号

@@ -42,7 +42,7 @@ def pack(image: str, base: str) -> bytes:
 
 
 def unpack(packed: bytes, base: str | None) -> str | None:
-    """Return the image that `pack` was given; ``None`` where the other one is not there, or is not what it was.
+    """Return the image that was packed; ``None`` where the base image is missing or does not fit.
 
     Whoever compares the digest finds out.
     """

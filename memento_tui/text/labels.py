@@ -157,7 +157,7 @@ def caution_labels(memory: LabelledMemory, now: datetime, *, with_age: bool = Fa
 
 
 def condition_labels(memory: LabelledMemory, against: Iterable[OtherSide] = ()) -> list[str]:
-    """Return when a memory applies, and what contradicts it: texts that others wrote, for the inside of a fence."""
+    """Return labels on when a memory applies and which memories contradict it; they hold others' text: fence them."""
     context = visible_line(memory.validity_context, _CONDITION_CHARS)
     labels = [f"applies: {context}"] if context else []
     return labels + [_contradicts(side) for side in against]

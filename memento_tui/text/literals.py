@@ -382,7 +382,7 @@ def _heads_of_repeat(least: int, most: int, items: Iterable[tuple[Any, Any]]) ->
 def find_matches(
     pattern: re.Pattern[str], starts: Sequence[str], text: str, places: Mapping[str, Sequence[int]]
 ) -> Iterator[re.Match[str]]:
-    """Yield what ``finditer`` of a pattern yields for a text, trying it only where one of its starts stands.
+    """Yield the matches of a pattern in a text as ``finditer`` does, trying it only where one of its starts stands.
 
     ``places`` says where each of them stands that the text holds. A pattern without starts is tried everywhere.
     """
@@ -422,7 +422,7 @@ class StartedPattern:
         return sought
 
     def finditer(self, text: str, read: str | None = None) -> Iterator[re.Match[str]]:
-        """Yield what ``finditer`` of the pattern yields for a text.
+        """Yield the matches of the pattern in a text as ``finditer`` does.
 
         A pattern that is blind to case needs ``read``, the text in lower case, as long as the text.
         """

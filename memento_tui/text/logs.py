@@ -51,7 +51,7 @@ _CONSEQUENCES = frozenset(
 
 
 def is_log(content: str, title: str = "") -> bool:
-    """Tell whether a text is a log: it reports what was done, read or measured once, and says nothing of what follows.
+    """Tell whether a text is a log: a report of work or measurements without a conclusion or an instruction.
 
     English; a text of another language is none. Most texts are decided by a look at their words.
     """

@@ -266,7 +266,7 @@ def _import_record(
 
 
 def tell_ids_apart(records: Iterable[ImportRecord | Refused]) -> Iterator[ImportRecord | Refused]:
-    """Yield what a reader yields; of the records of several workspaces with one id the first keeps it.
+    """Yield a reader's records; where records of several workspaces share an id, only the first keeps it.
 
     A record with the key of an earlier one, or with the id of one of its own workspace, is refused.
     """

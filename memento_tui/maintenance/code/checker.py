@@ -75,7 +75,7 @@ class _CodeCitation(NamedTuple):
 
 
 def code_citations(text: str) -> list[_CodeCitation]:
-    """Return what a text cites as being so today, in order, each once.
+    """Return the code that a text cites as present, in order, each once.
 
     Left out is what stands in a sentence that speaks of the past or of plans, such as "`load()` was removed".
     """
@@ -449,7 +449,7 @@ def _names_in(text: str) -> frozenset[str]:
 
 
 def _difference(memory: str, path: str, before: str, after: str) -> str:
-    """Return in a sentence why a file no longer says what a memory may have taken from it; empty where it may.
+    """Return a sentence on why a memory taken from a file may be outdated; empty where it need not be.
 
     Where the memory names what the file defined, those names decide, and the lines that hold a number of the memory;
     else the file must be another one of the same name.

@@ -1,4 +1,4 @@
-"""The file that says of each memory of a repository what no longer is as it says. Standard library only.
+"""The file with the outdated citations of each memory about a repository. Standard library only.
 
 A hook reads it before it tells a memory. It is derived: whoever checks the repository next writes it anew.
 """

@@ -356,7 +356,7 @@ def is_session_note(memory: Memory) -> bool:
 
 
 def is_event(memory: Memory) -> bool:
-    """Tell whether a memory records what was done or happened: a session, a release, a run, a list of tasks.
+    """Tell whether a memory records an event: a session, a release, a run, a list of tasks.
 
     *Fixed the login* is an event. *Switched to Redis* is none: it says how things stand from then on.
     """

@@ -368,7 +368,7 @@ def _lasting_values(side: SentenceInContext) -> tuple[_Value, ...]:
 
 
 def _counts_a_run(side: SentenceInContext, value: _Value) -> bool:
-    """Tell whether a number is followed by what came of a run: *244 passed*, *29 JWT tests passed*.
+    """Tell whether a number counts the results of a run: *244 passed*, *29 JWT tests passed*.
 
     A limit is none: *after 3 failed logins*, *when 5 checks fail*, *4 of the checks must pass*.
     """

@@ -57,7 +57,7 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 
 
 class Conversation:
-    """The end of a conversation as it passes by: what people and the agent said, and not what tools returned."""
+    """Collects the end of a conversation while it is read: turns of the person and the agent, no tool outputs."""
 
     def __init__(self) -> None:
         self._turns: deque[Turn] = deque()
@@ -79,7 +79,7 @@ class Conversation:
 
 
 def extract_with_model(turns: Sequence[Turn], drafter: Drafter) -> list[Candidate]:
-    """Return what the model found in a conversation, as far as a turn of it says the same.
+    """Return the model's findings in a conversation that a turn of it confirms.
 
     Nothing leaves this machine: a model elsewhere is not asked, since nobody looked over the conversation.
     """
