@@ -18,7 +18,7 @@ TOKEN_VARIABLE = "MEMENTO_TOKEN"  # noqa: S105 - the name of a variable
 """The environment variable in which a script of the person's gives its token."""
 
 _SCRIPT = "script"
-"""The name, as an author, of what runs where nobody sits and no host says that its agent does."""
+"""The author's name for a command without a terminal and without a known agent's host."""
 
 _ADVICE = (
     "Do it in a terminal of your own, or in the app. A script of yours needs a token: memento token make NAME, in a"
@@ -51,7 +51,7 @@ class CommandAuthor(NamedTuple):
             self.require_person(command)
 
     def explain(self, error: NotAllowed) -> None:
-        """Add to a refusal of what only a person does why this command is not taken for a person's."""
+        """Add to a refusal the reason why this command does not count as a person's."""
         if not self.is_person and _ADVICE not in error.hint:
             error.hint = f"{error.hint} This runs as an agent's command, because {self.reason}. {_ADVICE}".strip()
 
@@ -86,7 +86,7 @@ def is_own_terminal(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def require_own_terminal(what: str, environ: Mapping[str, str] = os.environ) -> None:
-    """Refuse what needs the person's own terminal, and no token stands in for. Raises `NotAllowed`."""
+    """Raise `NotAllowed` unless the command runs in the person's own terminal, for which no token stands in."""
     host = running_host(environ)
     if host is not None:
         raise NotAllowed(

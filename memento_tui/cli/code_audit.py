@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def list_code_findings() -> None:
-    """List the memories of this directory's project that cite what its repository no longer holds as it was.
+    """List the memories of this directory's project whose citations of its code are outdated.
 
     Raises:
         InvalidInput: it is in no project, or in no Git repository with a commit.

@@ -222,7 +222,7 @@ _MOST_NAMED = 12
 """Commands of a group that an error names; of more its help is the place."""
 
 Decides = bool | Callable[[Mapping[str, Any]], bool]
-"""Whether a command decides what only a person may, or a function that tells it from the command's parameters."""
+"""Whether a command makes a decision of a person's, or a function that tells it from the command's parameters."""
 
 Writes = bool | Callable[[Mapping[str, Any]], bool]
 """Whether a command writes files of the data directory beside the database, or a function that tells it likewise."""

@@ -126,7 +126,7 @@ def decrypt(*, yes: bool) -> None:
 
 
 def _keep_key(paths: DataPaths) -> dict[str, object]:
-    """Keep the key in the keyring; return what is told of that. Where the keyring refuses, the rest is done already."""
+    """Keep the key in the keyring; return the report. Where the keyring refuses, the rest is done already."""
     from memento_tui.api.keyring_keys import keep_key  # noqa: PLC0415 - as above
 
     try:
@@ -223,7 +223,7 @@ def lock(*, keyring: bool) -> None:
 
 
 def _take_key_of(paths: DataPaths) -> dict[str, object]:
-    """Take the key of a locked workspace out of the keyring; return what is told of that. Raises `MementoError`."""
+    """Take the key of a locked workspace out of the keyring; return the report. Raises `MementoError`."""
     from memento_tui.api.keyring_keys import take_key_out  # noqa: PLC0415 - as above
 
     try:
@@ -235,7 +235,7 @@ def _take_key_of(paths: DataPaths) -> dict[str, object]:
 
 
 def _ask_for_key_of(paths: DataPaths) -> dict[str, object]:
-    """Return what is told of the key of a locked workspace in the keyring, which is asked for a person alone."""
+    """Return the report on a locked workspace's key in the keyring, which is asked for a person alone."""
     from memento_tui.api.keyring_keys import has_key  # noqa: PLC0415 - as above
 
     if not current_session().author.is_person:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["review_inline", "wrap_words"]
 
 _MOST_ITEMS = 5
-"""Items that are shown at once: what one decides between two commands."""
+"""Items that are shown at once: as many as one decides between two commands."""
 
 _KEYS: Mapping[str, str] = {"a": "approve", "x": "reject"}
 _CONTRADICTION_KEYS: Mapping[str, str] = {"n": "newer_supersedes", "o": "older_stands", "x": "not_a_contradiction"}
@@ -133,7 +133,7 @@ def _is_sure() -> bool:
 
 
 def _show(text: str) -> None:
-    """Print a text that is safe to show, beside what the command prints for programs."""
+    """Print a text that is safe to show to standard error, apart from the output for programs."""
     click.echo(wrap_words(text), err=True)
 
 
@@ -197,7 +197,7 @@ def _rows(line: Text, width: int, console: Console) -> list[Text]:
 
 
 def _divided(line: Text) -> tuple[Text, Text]:
-    """Return what the rows below the first are put in under, which may be nothing, and the rest of the line."""
+    """Split a line into the indent of its further rows, which may be empty, and the rest."""
     head = _HEAD.match(line.plain)
     if head is None or cell_len(head.group()) > _MOST_HANGING:
         return Text(), line

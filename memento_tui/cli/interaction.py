@@ -93,7 +93,7 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def step_line(label: str) -> Iterator[Callable[[str], None]]:
-    """Yield a function that takes what is being done, and shows it on one line if standard error is a terminal."""
+    """Yield a function that shows the current step on one line if standard error is a terminal."""
     if _nobody_watches():
         yield lambda _step: None
         return

@@ -93,7 +93,7 @@ def plain_query(words: tuple[str, ...]) -> str:
 def memory_rows(
     memories: list[Memory], against: Mapping[str, Sequence[str]] | None = None, *, members: Mapping[str, str]
 ) -> str:
-    """Return memories as a table; ``against`` has the ids of what contradicts each.
+    """Return memories as a table; ``against`` has the ids of the memories that contradict each.
 
     ``members`` has the member of the hub whose person wrote each, where it was not this machine's.
     """
@@ -116,7 +116,7 @@ def memory_rows(
 
 
 def _status_word(memory: Memory, now: datetime) -> str:
-    """Return how a memory stands in one word: what holds no longer, or not yet, says so before that it is pinned."""
+    """Return the state of a memory in one word: past or future validity first, then pinned, then its status."""
     if memory.status == "active" and memory.valid_to is not None and memory.valid_to <= now:
         return "past"
     if memory.status == "active" and memory.valid_from is not None and memory.valid_from > now:
@@ -125,7 +125,7 @@ def _status_word(memory: Memory, now: datetime) -> str:
 
 
 def with_verifier_names(workspace: Workspace, memories: Sequence[Memory]) -> Sequence[Memory]:
-    """Return memories as a person or a program is told of them: who verified each is named."""
+    """Return memories with the name of the person who verified each, for output."""
     if all(memory.verified_at is None for memory in memories):
         return memories
     from memento_tui.api.queries import with_verifiers  # noqa: PLC0415 - seldom needed, and slow to import
@@ -536,7 +536,7 @@ def purge(id: str, reason: str, *, kind: str, yes: bool) -> None:  # noqa: A002 
 
 
 def _purge_target(workspace: Workspace, kind: str, given: str) -> tuple[str, str]:
-    """Return the whole id of what is to be purged, and a line that shows it."""
+    """Return the whole id of the record or note to purge, and a line that shows it."""
     if kind in ("note", "agent", "session"):
         name = read_text(given, kind).strip()
         return name, f"{kind} {name}"

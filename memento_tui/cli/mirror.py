@@ -128,7 +128,7 @@ def _synchronize(running: Mirror, stopping: threading.Event, *, patience: float)
 
 
 def _watch(running: Mirror, stopping: threading.Event) -> None:
-    """Synchronize again and again, and print what happens, until ``stopping`` is set."""
+    """Synchronize again and again, and print the events, until ``stopping`` is set."""
     pause = _MIN_POLL_SECONDS
     while not stopping.wait(pause):
         began = time.monotonic()

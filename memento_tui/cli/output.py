@@ -140,7 +140,7 @@ def bold(text: str) -> str:
 
 
 def colour_diff(text: str) -> str:
-    """Return a unified difference that is safe to show; colour only repeats what its signs say."""
+    """Return a unified diff that is safe to show; its colours only repeat its signs."""
     shown = safe(text, multiline=True)
     if not _uses_colour():
         return shown
@@ -256,7 +256,7 @@ def report_error(error: BaseException, *, json_wanted: bool) -> int:
 
 
 def _is_of_output(error: BaseException) -> bool:
-    """Return whether the output itself is what failed, so that nothing more can be told there."""
+    """Return whether writing the output failed, so that nothing more can be printed there."""
     return isinstance(error, OSError) and error.filename is None and error.errno in _MEDIUM_ERRNOS
 
 

@@ -17,7 +17,7 @@ _ATTEMPTS = 3
 
 
 def read_passphrase(question: str, file: str | None, *, repeat: bool = False) -> str:
-    """Return the first line of a file (``-`` is standard input), or what the person types unseen.
+    """Return the first line of a file (``-`` is standard input), or a passphrase typed unseen.
 
     With ``repeat`` it is typed twice.
 
@@ -46,7 +46,7 @@ def _ask(question: str, *, repeat: bool = False) -> str:
 
 
 def ask_keyring(paths: DataPaths) -> bool:
-    """Unlock a workspace with the system's keyring, for a person; tell whether it could. What it refuses is told."""
+    """Unlock a workspace with the system's keyring, for a person; return whether it could, and print a refusal."""
     from memento_tui.api.keyring_keys import unlock_from_keyring  # noqa: PLC0415 - few workspaces are encrypted
 
     try:

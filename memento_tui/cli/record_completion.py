@@ -27,10 +27,10 @@ _MOST_OFFERED = 50
 """Ids that a shell is given: more are not read by anybody."""
 
 _MOST_HELP_CHARACTERS = 70
-"""Characters of a title that stand beside an id: shells cut off what their line cannot hold."""
+"""Characters of a title beside an id: shells cut off longer lines."""
 
 _PLAIN_NAME = re.compile(r"[\w@%+=./][\w@%+=./-]*")
-"""Characters that mean nothing to bash, zsh and fish, nor to what they are told."""
+"""Characters without a special meaning in bash, zsh, fish and the protocol of completions."""
 
 
 def is_plain_name(name: str) -> bool:
@@ -61,7 +61,7 @@ def complete_ids(kind: str, *, kind_option: str = "") -> _Completer:
 def _read(
     session: CliSession, source: Callable[[Workspace, str], _Named], typed: str, taken: Sequence[str]
 ) -> list[CompletionItem]:
-    """Return what a source offers of those that begin as typed, from a workspace in which nothing is written."""
+    """Return a source's records whose ids begin as typed, from a workspace opened read-only."""
     from memento_tui.api import Workspace  # noqa: PLC0415 - a command's help is shown without it
 
     logging.getLogger("memento_tui").addHandler(logging.NullHandler())
@@ -97,7 +97,7 @@ def _memories_of(workspace: Workspace, typed: str, statuses: tuple[str, ...]) ->
 
 
 def _cards(workspace: Workspace, typed: str, *records: str) -> _Named:
-    """Return what waits in review, the riskiest first; of all kinds of records unless some are named."""
+    """Return the items that wait in Review, the riskiest first; of all kinds of records unless some are named."""
     found = [one for one in _waiting(workspace, typed) if not records or one.row.record in records]
     return [(one.row.record_id, f"{one.kind}: {one.headline}") for one in found]
 

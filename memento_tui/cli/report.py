@@ -105,7 +105,7 @@ def _report_parts(found: UseReport) -> Iterator[str]:
 
 
 def share_sentence(total: PeriodUse) -> str:
-    """Return in a sentence what share of what was told was used."""
+    """Return a sentence on the share of exposures that were used."""
     if total.share is None:
         return "No transcript of these sessions was read, so it is not known what they used."
     if total.seen == total.told:

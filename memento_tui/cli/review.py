@@ -191,7 +191,7 @@ def list_inbox(
 
 
 def _fenced_queue(found: Sequence[InboxItem], counts: Mapping[str, int]) -> str:
-    """Return the queue for a model: its texts are an agent's, or what an agent read."""
+    """Return the queue for a model, fenced, because its texts are an agent's or from outside."""
     from memento_tui.api.inbox import counts_in_words  # noqa: PLC0415 - a command's help is shown without it
     from memento_tui.text.fence import fenced, visible_line  # noqa: PLC0415 - as above
 
@@ -499,7 +499,7 @@ _EVIDENCE_SHOWN = 3
 
 
 def _accept_risk(pending: PendingProposal, error: RiskNotAccepted, despite: Sequence[str]) -> None:
-    """Ask the person whether they approve what could do harm; raise the error unless they do."""
+    """Ask the person whether they approve a risky item; raise the error unless they do."""
     if error.risk in despite:
         return
     if not _can_ask():

@@ -73,7 +73,7 @@ def mcp(session: str, profile: str) -> None:
 
 @contextmanager
 def _collection_put_off() -> Iterator[None]:
-    """Collect no garbage while modules are imported: what they make stays, and looking at it costs a tenth more."""
+    """Disable garbage collection during imports, whose objects stay; it would cost a tenth more time."""
     gc.disable()
     try:
         yield

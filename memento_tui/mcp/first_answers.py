@@ -115,7 +115,7 @@ def _stored_answers(profile: str) -> StoredAnswers:
 
 
 def answer_while(load: Callable[[], object], profile: str, *, requests: int = 0, answers: int = 1) -> Beginning:
-    """Call ``load`` on a thread, and answer meanwhile what comes on the descriptor ``requests``.
+    """Call ``load`` on a thread, and answer the requests on the descriptor ``requests`` meanwhile.
 
     Return once ``load`` has ended, or has to because something came that only the server can answer. Raises what
     ``load`` raises, and `BrokenPipeError` where nobody reads the answers.
@@ -147,7 +147,7 @@ def answer_while(load: Callable[[], object], profile: str, *, requests: int = 0,
 
 
 def _greet(greeter: _Greeter, requests: int, ended: int) -> bytes:
-    """Answer lines until one needs the server, none follow, or ``ended`` can be read; return what came after them."""
+    """Answer lines until one needs the server, none follow, or ``ended`` can be read; return the bytes after them."""
     rest = b""
     while ended not in (readable := select.select([requests, ended], [], [])[0]) and requests in readable:
         read = os.read(requests, _READ_BYTES)

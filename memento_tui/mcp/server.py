@@ -290,7 +290,7 @@ class _Unsent:
 
 
 class _Requests:
-    """The stream of what a client sends, without what is no message: that is answered, as the protocol says."""
+    """The stream of a client's messages; lines that are no message are answered with an error and left out."""
 
     def __init__(self, stream: Any, answers: _MessageStream) -> None:  # noqa: ANN401 - the SDK's own stream
         self._stream = stream

@@ -58,7 +58,7 @@ _ANSWERED_FIELDS = (*_ADOPTED_FIELDS, "verified_at", "verified_by")
 
 
 def claims_of(memory: Memory) -> Mapping[str, Any]:
-    """Return what a memory claims of itself, by field; a moment as text. What is no value of its field is left out."""
+    """Return a memory's claims about itself, by field, moments as text, without values that are invalid."""
     claims = memory.extra.get(CLAIMS_KEY)
     if not isinstance(claims, dict):
         return {}
@@ -151,7 +151,7 @@ def adopt_claims(memory: Memory) -> Memory:
 
 
 def as_claimed(memory: Memory) -> Memory:
-    """Return a memory as the file or the agent stated it, so that a format gets back what it said.
+    """Return a memory as its file or agent stated it, claims included, so that an export equals its source.
 
     A field that a person has set otherwise since keeps the person's value.
     """

@@ -75,7 +75,7 @@ _PROPOSING = ("distill", "suggest")
 """The actions whose own words say that something is proposed."""
 
 _NAMED_IN_NOTE = re.compile(r"(?P<before>(?:undo|redo) of \d+ \()(?P<action>[^()]*)\)")
-"""The note of an undo or a redo, which names what was taken back or done again."""
+"""The note of an undo or a redo, which names the undone or redone entry."""
 
 
 def action_words(action: str) -> ActionWords:
@@ -89,14 +89,14 @@ def action_words(action: str) -> ActionWords:
 
 
 def done_words(action: str, *, proposes: bool) -> str:
-    """Return what an entry did in words; one that only ``proposes`` a change has not done what its action is called."""
+    """Return an entry's action in words; ``proposes`` means that it only proposed the action."""
     if not proposes or action in _PROPOSING:
         return action_words(action).done
     return "proposed (hub)" if action.startswith(_FROM_HUB) else "proposed"
 
 
 def counts_in_words(by_action: Mapping[str, int], proposed: Mapping[str, int]) -> Mapping[str, int]:
-    """Return how many entries did what, in words, the most frequent first; ``proposed`` of them only proposed it."""
+    """Return the counts of entries by action, in words, the most frequent first; ``proposed`` only proposed it."""
     counts: Counter[str] = Counter()
     for action, number in by_action.items():
         waiting = proposed.get(action, 0)

@@ -211,7 +211,7 @@ def content_digest(content: str) -> bytes:
 
 
 def text_compared(content: str) -> str:
-    """Return what two contents share that differ at most in wrapping, white space at the ends, and Unicode form.
+    """Return a form that is equal for texts which differ only in wrapping, outer white space and Unicode form.
 
     Anything else tells apart: ``-v`` is not ``-V``, a square metre not ``m2``, and indentation means something.
     """

@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
 
 def _palette_commands() -> type[Provider]:
-    """Return what the palette gets its commands from; the first frame does without it."""
+    """Return the palette's provider of commands, which the first frame does not import."""
     from memento_tui.tui.palette_commands import OrderedCommands  # noqa: PLC0415 - when it is first needed
 
     return OrderedCommands
@@ -98,7 +98,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self.next_section = "home"
         """The section in which it opens there."""
         self.greeting = ""
-        """What the status line says at the start."""
+        """The text of the status line at the start."""
         self.own = own_entries(workspace.config, workspace.paths.config, self.keys)
         """The person's own sections and commands."""
         self._start = start
@@ -114,7 +114,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self._sections: dict[str, Section] = {}
         """The sections that were shown, by their names."""
         self._background = BackgroundWork(self)
-        """What goes on behind the app."""
+        """The app's work in the background."""
         self._status_line = StatusLine()
         self._key_bar = KeyBar()
 
@@ -229,7 +229,7 @@ class MementoApp(ErrorBoundary, App[None]):
             self.show_status(str(reportable), problem=True)
 
     def _fatal_error(self) -> None:
-        """Keep what is being typed, and say where the report of the fault lies.
+        """Save the text that is being typed, and show where the report of the fault is.
 
         Textual's own report would print the values of all variables into the terminal, texts of memories among them.
         """
@@ -341,7 +341,7 @@ class MementoApp(ErrorBoundary, App[None]):
         self.show_live_state()
 
     def _leave_locked(self, sentence: str) -> None:
-        """Take what memories say off the screen, as the workspace was locked elsewhere. What was typed is kept."""
+        """Remove memories from the screen after the workspace was locked elsewhere; typed text is kept."""
         self.keep_typed()
         self.exit(return_code=LockedWorkspace.exit_code, message=f"memento has ended: {sentence}")
 
@@ -359,7 +359,7 @@ class MementoApp(ErrorBoundary, App[None]):
             section.reload()
 
     def show_live_state(self) -> None:
-        """Show whether the journal is followed, and what goes on behind the app."""
+        """Show whether the journal is followed, and the work in the background."""
         mode = "read-only, " if self.workspace.is_read_only else ""
         live = f"{mode}{self._live.status_text()}"
         self._status_line.show_live_state("  ".join(filter(None, [self._background.installing, live])))
@@ -427,7 +427,7 @@ class MementoApp(ErrorBoundary, App[None]):
 
     @work(exclusive=True, group="own counts")
     async def _count_own(self) -> None:
-        """Count what the own sections hold, and show it in their tabs."""
+        """Count the rows of the person's own sections, and show the numbers in their tabs."""
         if self.own.sections:
             from memento_tui.tui.screens.saved_searches import count_results  # noqa: PLC0415 - few have own sections
 
@@ -518,14 +518,14 @@ class MementoApp(ErrorBoundary, App[None]):
         self.action_workspaces()
 
     def leave_for(self, data_dir: Path, section: str = "home") -> None:
-        """Leave for another workspace; what is being typed is kept, and offered when the person comes back."""
+        """Leave for another workspace; typed text is kept, and offered when the person comes back."""
         self.next_section = section
         self.keep_typed()
         self.next_workspace = data_dir
         self.exit()
 
     def keep_typed(self) -> None:
-        """Write to disk what the person is typing, wherever that is."""
+        """Write the text that the person is typing to disk, wherever it is typed."""
         for part in list(self._registry):
             if isinstance(part, ErrorBoundary):
                 part.keep_typed()
@@ -574,7 +574,7 @@ class MementoApp(ErrorBoundary, App[None]):
         return PaletteCommands(self)
 
     def action_command_palette(self) -> None:
-        """Show the palette; what is chosen in it is for the rows that are chosen now."""
+        """Show the palette; its commands act on the rows that are chosen now."""
         from memento_tui.tui.palette_commands import Palette  # noqa: PLC0415 - when it is first needed
 
         self._palette.opened()
@@ -589,7 +589,7 @@ class MementoApp(ErrorBoundary, App[None]):
 
 
 def _show_opening(what: str, done: int, total: int) -> None:
-    """Show on one line what is done to a database of an older format, before there is a screen."""
+    """Show the progress of a database's migration on one line, before there is a screen."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[2K{what}: {done:,} of {total:,}")
         sys.stderr.flush()

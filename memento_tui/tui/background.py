@@ -1,4 +1,4 @@
-"""What goes on behind the app: indexes, engine and other processes are started, an installation is followed."""
+"""Background work of the app: open the indexes, start the engine and other processes, follow an installation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _HUB_CHECK_SECONDS = 15.0
 
 
 _QUIET_SECONDS = 1.0
-"""Seconds without a key after which more is imported: a thread that imports holds up what a key leads to."""
+"""Seconds without a key after which more is imported, because an importing thread delays the response to keys."""
 
 _WANTED_LATER = (
     "memento_tui.policy.secret_search",
@@ -49,7 +49,7 @@ def _import_for_later() -> None:
 
 
 class BackgroundWork:
-    """Starts what the first frame does without, once that is on the screen."""
+    """Starts the work that the first frame does not need, once that is on the screen."""
 
     def __init__(self, app: MementoApp) -> None:
         self._app = app
@@ -59,7 +59,7 @@ class BackgroundWork:
         """The timer that looks at it."""
 
     def start(self) -> None:
-        """Open the indexes, import modules and start the processes on threads; look now and then what is due."""
+        """Open the indexes, import modules and start processes on threads; check regularly for due maintenance."""
         self._app.run_worker(self._warm_up, thread=True, group="warm up")
         self._app.run_worker(import_sections, thread=True, group="warm up")
         self._app.set_timer(_QUIET_SECONDS, self._import_when_quiet)
@@ -67,7 +67,7 @@ class BackgroundWork:
         self._app.set_interval(_HUB_CHECK_SECONDS, self._start_hub_worker)
 
     def _import_when_quiet(self) -> None:
-        """Import what is wanted later on a thread, once no key was carried out for a while."""
+        """Import modules that are needed later on a thread, once no key was carried out for a while."""
         if monotonic() - self._app.typed.carried_out_at < _QUIET_SECONDS:
             self._app.set_timer(_QUIET_SECONDS, self._import_when_quiet)
         else:

@@ -48,7 +48,7 @@ _SIGNS_BELOW, _ONE_SIGN = 46, Width(1, 1)
 
 
 def muted(_row: object, _now: datetime) -> str:
-    """Return the style of what stands beside the main column."""
+    """Return the style of the columns beside the main one."""
     return "muted"
 
 
@@ -58,7 +58,7 @@ class ListColumn(Generic[RowT]):
 
     label: str
     about: str
-    """What it shows, in the dialog that chooses the columns."""
+    """The description in the dialog that chooses the columns."""
     width: Width
     text: Callable[[RowT, datetime], str]
     style: Callable[[RowT, datetime], str] = muted
@@ -72,7 +72,7 @@ class ListColumn(Generic[RowT]):
     """One cell that stands for its text in a row of less than `_SIGNS_BELOW` cells."""
 
     def in_cells(self, row: RowT, now: datetime, width: int) -> str:
-        """Return what it shows of a record in so many cells."""
+        """Return the column's text for a record, in ``width`` cells."""
         return self.sign(row) if self.sign is not None and width == 1 else _in_cells(self, self.text(row, now), width)
 
     def header(self, width: int) -> str:
@@ -123,7 +123,7 @@ class Columns(Generic[RowT]):
         return pieces
 
     def header(self, names: Sequence[str], width: int) -> Iterator[tuple[str, str]]:
-        """Yield the name of each column that a row has room for, empty for what stands between, with its cells."""
+        """Yield each column's name that a row has room for, with its cells; the name of a gap is empty."""
         if self.marks:
             yield "", " " * (self.marks - 1)
         for place, (name, cells_of) in enumerate(self._laid_out(names, width)):

@@ -1,4 +1,4 @@
-"""The commands of the ``:`` line: their names, what they take, and how both are completed while they are typed."""
+"""The commands of the ``:`` line: their names, their arguments, and the completion of both while typing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ APP_COMMANDS = {
     "at": ("MOMENT", "See the memory as it was: 3 days ago, a date"),
     "theme": ("NAME", "Choose another theme"),
 }
-"""The commands that take an argument and change no field: what each takes, and what it does."""
+"""The commands that take an argument and change no field, each with its argument and its effect."""
 
 _MOVING_SCOPES = frozenset({"rows", "search", "editor", "command"})
 """Scopes whose keys move or type; a name for them would only be longer."""
@@ -136,7 +136,7 @@ class CommandWords:
         raise InvalidInput(f"There is no command :{name:.40} here.", hint)
 
     def complete(self, line: str, cursor: int) -> Suggestions:
-        """Return what may stand at the cursor: names of commands, then what the command takes."""
+        """Return completions at the cursor: names of commands, then the command's arguments."""
         before = line[:cursor]
         start = len(before) - len(before.lstrip(":% "))
         name, space, argument = before[start:].partition(" ")

@@ -27,7 +27,7 @@ def disable_collection() -> None:
 
 
 def enable_collection() -> bool:
-    """Begin to collect, and leave alone for good what is there now; false where collecting was never put off."""
+    """Enable garbage collection, exempting all present objects; false where it was never disabled."""
     if gc.isenabled():
         return False
     gc.freeze()

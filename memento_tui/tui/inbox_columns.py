@@ -68,7 +68,7 @@ _TEXT_STYLES = {"error": "$text-error", "warning": "$text-warning", "good": "$te
 
 
 def style_of_sign(style: str) -> str:
-    """Return the style in a text of what has this style in a row."""
+    """Return the style in a text that corresponds to a style in a row."""
     return _TEXT_STYLES.get(style, "bold")
 
 
@@ -125,7 +125,7 @@ WAITING_COLUMNS = Columns[InboxItem](
 
 
 def _texts(row: InboxItem) -> list[str]:
-    """Return what an item says beyond its headline: both sides of a contradiction, else its text."""
+    """Return the texts of an item below its headline: both sides of a contradiction, else its text."""
     if row.kind == "contradiction":
         return row.row.said.split("\n", 1)
     return [row.row.said]
@@ -147,7 +147,7 @@ _CHOSEN = "bold $text-accent underline"
 
 
 def progress(decided: int, left: int) -> Content:
-    """Return a bar of what was decided here, and how many of all."""
+    """Return a bar of the decided share of the queue, with the numbers."""
     filled = round(_PROGRESS_CELLS * decided / (decided + left))
     bar = "\N{DARK SHADE}" * filled + "\N{LIGHT SHADE}" * (_PROGRESS_CELLS - filled)
     return Content.styled(f"{bar} {decided:,} of {decided + left:,}  ", "bold $text-success")

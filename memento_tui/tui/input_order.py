@@ -56,7 +56,7 @@ class TypedInput:
         self._is_for_rows = True
 
     def may_be_held(self, event: events.Key | events.MouseDown) -> bool:
-        """Return whether a key that is not noted yet may be the one before, held: what follows it tells."""
+        """Return whether a new key may be a repetition of the held last one; the next keys show whether it is."""
         if not (isinstance(event, events.Key) and event.key == self._key and self._is_for_rows):
             return False
         return _REPEAT_SECONDS <= event.time - self._typed_at < _FIRST_REPEAT_SECONDS
@@ -70,7 +70,7 @@ class TypedInput:
         self.carried_out_at, self._typed_at, self._key = monotonic(), event.time, key
 
     def note_done(self) -> None:
-        """Note that the last one is carried out: what comes up from now on is what it led to, however long it took."""
+        """Note that the last key is carried out: windows that open from now on are its effect, however long it took."""
         self._done_at = monotonic()
 
     def key_was_pressed_since(self, moment: float) -> bool:
@@ -79,7 +79,7 @@ class TypedInput:
         return self.carried_out_at > moment and monotonic() - last < _JUST_NOW_SECONDS
 
     def was_typed_since(self, moment: float) -> bool:
-        """Return whether what is being carried out was typed after ``moment`` of the monotonic clock."""
+        """Return whether the key that is being carried out was typed after ``moment`` of the monotonic clock."""
         return self._typed_at > moment
 
 
@@ -110,7 +110,7 @@ _LOOK_SECONDS = 0.01
 """How often is looked for the key that follows one that may be held."""
 
 _MAX_UNDRAWN_SECONDS = 0.1
-"""How long the screen is not drawn at most, for the sake of what a key leads to."""
+"""Seconds for which drawing may be put off in favour of carrying out keys."""
 
 InputEvent = events.InputEvent | events.Paste
 
@@ -162,11 +162,11 @@ class InputOrder:
         return bool(keys) and isinstance(event, events.Key) and keys[0].key == event.key and keys[0].time < ends
 
     def drop(self) -> None:
-        """Drop what was typed until now: it was meant for what has just been answered."""
+        """Drop the keys typed until now, which were meant for the dialog that was just answered."""
         self._dropped_until = monotonic()
 
     def close(self) -> None:
-        """Drop what waits, and whatever comes from now on: the app is leaving."""
+        """Drop waiting and further keys, because the app is leaving."""
         self._is_closed = True
         self._waiting.clear()
 

@@ -1,4 +1,4 @@
-"""Follow the journal of a workspace: what others wrote, and how old the view is."""
+"""Follow the journal of a workspace: others' writes, and the age of the view."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ _LANGUAGES = {
     "ts": "typescript",
     "yml": "yaml",
 }
-"""The languages that are highlighted, by what is written behind a fence."""
+"""The highlighted languages, by the name behind a fence."""
 
 _MAX_HIGHLIGHTED_CHARACTERS = 4_000
 """Characters of one block of code that are highlighted, which takes some milliseconds; a longer one is plain."""
@@ -172,7 +172,7 @@ def _alignment(mark: str) -> str:
 
 
 def _shared_out(wanted: Sequence[int], room: int) -> list[int]:
-    """Return the widths of columns: narrow ones have what they want, and wide ones share the rest alike."""
+    """Return the widths of columns: narrow ones get the cells that they need, and wide ones share the rest equally."""
     widths = [0] * len(wanted)
     for left, column in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
         widths[column] = min(max(wanted[column], 1), room // (len(wanted) - left))

@@ -89,7 +89,7 @@ def memory_facts(memory: Memory, *, with_origin: bool = True) -> Content:
 
 
 def _measures(memory: Memory) -> list[str]:
-    """Return the id, the day of creation, and what it lives by: tier, confidence and surprise."""
+    """Return a memory's id, day of creation, tier, confidence and surprise."""
     measures = [memory.id, f"created {memory.created_at:%Y-%m-%d}", memory.tier.replace("_", " ")]
     measures.append(f"confidence {memory.confidence:.2f}")
     return measures + ([] if memory.surprise is None else [f"surprise {memory.surprise:.2f}"])

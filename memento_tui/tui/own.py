@@ -45,7 +45,7 @@ class OwnCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A program to be run on the row under the cursor."""
 
     run: str
-    """A command for ``/bin/sh``. What the row says reaches it in the environment alone."""
+    """A command for ``/bin/sh``. The row's texts reach it through the environment alone."""
     key: str = ""
     help: str = ""
     terminal: bool = False
@@ -67,7 +67,7 @@ class OwnEntries(msgspec.Struct, frozen=True):
         ]
 
     def help(self) -> Mapping[str, str]:
-        """Return what each entry does, by its name."""
+        """Return the description of each entry, by its name."""
         sections = {name: f"Go to {own.title or name}: {own.query}" for name, own in self.sections.items()}
         return {**sections, **{name: own.help or own.run for name, own in self.commands.items()}}
 

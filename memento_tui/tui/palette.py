@@ -83,7 +83,7 @@ def legible(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 _WAITING_BESIDE_RED = "ansi_magenta"
-"""The terminal's own colour of what waits in a theme that has none but red for it: yellow is no text on white."""
+"""The terminal colour of waiting items where a theme has only red for them; yellow cannot be read on white."""
 
 
 def _is_shade_of(one: str, other: str) -> bool:
@@ -104,7 +104,7 @@ _WHITE, _BLACK = Color(255, 255, 255), Color(0, 0, 0)
 
 
 def _legible_pairs(variables: Mapping[str, str], below: Color) -> dict[str, str]:
-    """Return the texts with a ground of their own made legible; ``below`` is what a transparent ground lies on."""
+    """Return legible colours for texts on a ground of their own; ``below`` is the colour under a transparent one."""
     made = {}
     for text, ground in _PAIRS:
         under = _color(variables.get(ground, ""))
@@ -119,7 +119,7 @@ def _legible_pairs(variables: Mapping[str, str], below: Color) -> dict[str, str]
 
 
 _SCROLLBARS = {"scrollbar": 0.25, "scrollbar-hover": 0.4, "scrollbar-active": 0.6}
-"""The variables of what a scrollbar shows of a text, each with the share of the text's colour in it."""
+"""The variables of a scrollbar's bar, each with the share of the text's colour in it."""
 
 _TROUGHS = (
     "scrollbar-background",
@@ -127,7 +127,7 @@ _TROUGHS = (
     "scrollbar-background-active",
     "scrollbar-corner-color",
 )
-"""The variables of what lies below a scrollbar."""
+"""The variables of a scrollbar's trough."""
 
 
 def _quiet_scrollbars(variables: Mapping[str, str], below: Color) -> dict[str, str]:
@@ -197,7 +197,7 @@ class LegibleDim(LineFilter):
     """Blend dim text into its ground, no further than it stands out; Textual's own filters go as far always."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments with a colour in the place of what is dim."""
+        """Return the segments with a colour instead of the dim style."""
         return [
             Segment(text, _undimmed(style, background), control) if style is not None and style.dim else segment
             for segment in segments

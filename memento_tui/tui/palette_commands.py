@@ -33,14 +33,14 @@ class PaletteCommands:
     def __init__(self, app: MementoApp) -> None:
         self._app = app
         self._meant: ChosenRows | None = None
-        """What was chosen when the palette was opened."""
+        """The rows that were chosen when the palette was opened."""
 
     def opened(self) -> None:
-        """Take note of the rows that are chosen now: what is chosen in the palette is for them."""
+        """Note the rows that are chosen now, on which the palette's commands act."""
         self._meant = self._app.section.chosen()
 
     def commands(self, scopes: Sequence[KeyScope]) -> Iterator[SystemCommand]:
-        """Yield the commands of the place, the sections, those of the app, then what the person made for themselves."""
+        """Yield the commands of the place, the sections, the commands of the app, then the person's own."""
         app = self._app
         yield from (one for scope in scopes if scope != "everywhere" for one in self._of_scope(scope))
         for tab in SECTIONS:

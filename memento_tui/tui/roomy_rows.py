@@ -40,7 +40,7 @@ def lines_for(total: int, height: int) -> int:
 
 @dataclass(frozen=True)
 class TextBelow(Generic[RowT]):
-    """What stands below the columns of a row that has several lines."""
+    """The text below the columns of a row that has several lines."""
 
     parts: Callable[[RowT, datetime], Sequence[tuple[str, str]]]
     """Returns the texts of a row, each with its style and from a line of its own; empty ones are passed over."""
@@ -64,7 +64,7 @@ class TextBelow(Generic[RowT]):
 
 
 def rest_of(text: str, begun: str) -> str:
-    """Return what a text says beyond its beginning, from the start of a word; all of it where it begins otherwise."""
+    """Return the rest of a text after ``begun``, from the start of a word; all of it where it begins otherwise."""
     if not text.startswith(begun):
         return text
     after = text[len(begun) :]
@@ -79,7 +79,7 @@ def _one_line(text: str) -> str:
 
 
 def _unseen(text: str, above: str, across: int) -> str:
-    """Return what a text says beyond the main column, which shows ``above`` in so many cells."""
+    """Return the part of a text that the main column, with ``above`` in ``across`` cells, does not show."""
     if not text.startswith(above):
         return text
     if len(above) <= across and cells(above, across).rstrip() == above:

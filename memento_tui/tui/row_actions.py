@@ -27,7 +27,7 @@ MAX_ROWS_NAMED = 5
 """Rows that a question about them names."""
 
 UNCHANGED = object()
-"""What an action returns for a row that was so already: nothing was written, and there is nothing to undo."""
+"""The result of an action on a row that already had the value: nothing was written, nothing can be undone."""
 
 
 class _Outcome(NamedTuple):

@@ -76,7 +76,7 @@ class ErrorBoundary(MessagePump):
     """
 
     def keep_typed(self) -> None:
-        """Write to disk what the person is typing here, if this is a place for that."""
+        """Write the text that the person is typing here to disk, where text can be typed."""
 
     def focus_part(self, part: Widget) -> None:
         """Give the focus to a widget of this part; to none where it is not on the screen yet, or no longer."""

@@ -158,7 +158,7 @@ class PaneRoom:
     def __init__(self, section: Widget, rows: Widget, side: Widget) -> None:
         self._section, self._rows, self._side = section, rows, side
         self.panes = Frame(classes="panes")
-        """What holds the list, the divider and the pane."""
+        """The container of the list, the divider and the pane."""
         self.divider = Divider(self._divider_dragged)
         self.usual: tuple[tuple[float, float], tuple[float, float]] | None = None
         self._list_share: float | None = None

@@ -20,7 +20,7 @@ from textual.filter import LineFilter
 __all__ = ["LeavingEvent", "TerminalDriver", "TerminalFilter"]
 
 _KEEPING_SECONDS = 5
-"""Seconds that the app has to write what is being typed once its terminal is gone."""
+"""Seconds that the app has to save typed text once its terminal is gone."""
 
 
 class LeavingEvent(Event):
@@ -102,7 +102,7 @@ class TerminalDriver(LinuxDriver):
         self.resume_application_mode()
 
     def _end_with_terminal(self, number: int, _frame: FrameType | None) -> None:
-        """Keep what is being typed and end: nothing can be drawn or asked any more."""
+        """Save typed text and end, as nothing can be drawn or asked any more."""
         # The app may wait for ever for what it draws to be written; then it ends without keeping the last half second.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(_KEEPING_SECONDS)
@@ -114,7 +114,7 @@ class TerminalDriver(LinuxDriver):
         os.kill(os.getpid(), number)
 
     def _end_in_order(self, number: int, _frame: FrameType | None) -> None:
-        """Keep what is being typed, and leave the app so that the terminal is as it was."""
+        """Save typed text, and leave the app with the terminal restored."""
         self._loop.call_soon_threadsafe(self._leave, number)
 
     def _leave(self, number: int) -> None:

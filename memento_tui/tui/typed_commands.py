@@ -99,7 +99,7 @@ class CommandLineScreen(Dialog[str | None]):
         """The line that is being typed."""
 
     def compose(self) -> ComposeResult:
-        """Show the line at the bottom, and above it what is wrong with it."""
+        """Show the line at the bottom, and its problem above it."""
         yield self.line.suggestions
         with Vertical(classes="command-line"):
             yield self._problem
@@ -108,7 +108,7 @@ class CommandLineScreen(Dialog[str | None]):
                 yield self.line
 
     def on_mount(self) -> None:
-        """Say what the line is for."""
+        """Show the purpose of the line."""
         self._show_prompt("")
 
     @on(Input.Changed)
@@ -234,7 +234,7 @@ class TypedCommands:
             await self._run_key(self._words.keyed[name])
 
     async def _go(self, name: str, argument: str) -> None:
-        """Go to a section, to what a search finds, or to another workspace."""
+        """Go to a section, to the results of a search, or to another workspace."""
         app = self._app
         if name in SECTION_NAMES:
             await self._open(name, argument)

@@ -1,4 +1,4 @@
-"""Undoing and redoing the person's changes, one after the other, and the way to what was undone."""
+"""Undo and redo the person's changes one by one, and go to the undone record."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _PROGRESS_AFTER_SECONDS = 0.3
 """Seconds after which an undo that is under way is reported."""
 
 _MAX_TITLE_CELLS = 40
-"""Cells of the title of what was undone, in the status line."""
+"""Cells of the undone record's title in the status line."""
 
 _MAX_NAMED_CELLS = 51
-"""Cells of what was undone and its title together: with what follows they fit on a terminal of 80."""
+"""Cells of the undone action and its title together, so that the whole line fits on a terminal of 80."""
 
 
 class UndoRunner:
@@ -63,7 +63,7 @@ class UndoRunner:
         app.refresh_after_write()
 
     def _name(self, entries: Sequence[Entry]) -> str:
-        """Return in words what was undone or redone, and remember where it is shown."""
+        """Return the undone or redone action in words, and remember where its record is shown."""
         app, first = self._app, entries[0]
         # The note of an undo ends with the action that was undone, in brackets.
         action = first.note.rpartition("(")[2].rstrip(")") if first.action == "undo" else first.action

@@ -136,7 +136,7 @@ class BoundedConnection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what a client sent, and set the deadline for what it is to send next."""
+        """Take a client's bytes, and set the deadline for its next ones."""
         super().data_received(data)
         if self.transport.is_closing():
             self._begin("answer")
@@ -144,7 +144,7 @@ class BoundedConnection(H11Protocol):
             self._begin(self._next_phase())
 
     def on_response_complete(self) -> None:
-        """Set the deadline for what remains of the request, or for the answer to be taken."""
+        """Set the deadline for the rest of the request, or for the client to take the answer."""
         super().on_response_complete()
         self.silent_since = self.loop.time()
         if self.transport.is_closing():
@@ -275,7 +275,7 @@ def serve(
 def open_server(
     data_dir: Path | None, *, host: str, port: int, profile: str, key: str, ready: Callable[[ServerAddress], None]
 ) -> Iterator[Server]:
-    """Open what `serve` serves, and listen; the caller runs the server.
+    """Open the workspaces that `serve` serves, and listen; the caller runs the server.
 
     Raises:
         InvalidInput, DataDirectoryError: as in `serve`.

@@ -385,7 +385,7 @@ _PLAIN_PROPERTIES = ("project", "branch", "date")
 
 @dataclass(frozen=True)
 class NoteDraft:
-    """A note as a client gives it."""
+    """The fields of a note as a client sends them."""
 
     path: str
     title: str
@@ -407,7 +407,7 @@ class NoteDraft:
 
 @dataclass(frozen=True)
 class StoredNote:
-    """The memory that holds a note, whether it is a new one, and what the agent is told beyond that."""
+    """The memory that holds a note, whether it is a new one, and further sentences for the agent."""
 
     memory: Memory
     is_new: bool

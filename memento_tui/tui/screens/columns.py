@@ -45,7 +45,7 @@ class ColumnsScreen(ListDialog[_ColumnRow, tuple[str, ...] | None]):
         self._list()
 
     def row_lines(self, row: _ColumnRow, width: int) -> list[Line]:
-        """Return whether a column is shown, its name, and what it shows."""
+        """Return the line of a column: whether it is shown, its name and its description."""
         sign = "[x] " if row.is_shown else "[ ] "
         return [
             [

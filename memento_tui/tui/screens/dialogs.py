@@ -75,7 +75,7 @@ class Dialog(ErrorBoundary, AnsweredOnce[ScreenResultType]):
 
 
 class DialogButton(Static):
-    """What a key of a dialog does, as a line that can be clicked; it never has the focus, so Enter presses none."""
+    """The line of a dialog's key, which can be clicked. It never has the focus, so Enter presses none."""
 
     DEFAULT_CSS = """
     DialogButton { width: auto; height: 1; padding: 0 1; margin-right: 1; background: $boost; }
@@ -88,7 +88,7 @@ class DialogButton(Static):
         self._click = click
 
     def on_click(self) -> None:
-        """Do what the key does."""
+        """Run the key's action."""
         self._click()
 
 
@@ -176,7 +176,7 @@ class AskLine(Dialog[str | None]):
         self._hint = hint
 
     def compose(self) -> ComposeResult:
-        """Show the question, the line, and what the keys do."""
+        """Show the question, the line and the keys."""
         yield self.line.suggestions
         with Vertical(classes="dialog"):
             yield Static(Content(self._question), classes="dialog-title")
@@ -198,7 +198,7 @@ class AskLine(Dialog[str | None]):
         self._problem.display = False
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Say what is wrong with the line."""
+        """Show the problem of the typed line."""
         event.stop()
         self._is_fit()
 

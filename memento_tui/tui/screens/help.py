@@ -99,7 +99,7 @@ def _section(title: str, rows: Sequence[tuple[str, str]], filter_text: str, widt
 
 
 def _row(keys: str, words: str, width: int) -> list[Content]:
-    """Return the keys with what they do beside them, each line of it below the one before."""
+    """Return the lines of some keys with their description beside them."""
     column = min(_KEYS_WIDTH, width // 3)
     head = literal(f"  {keys:<{column}}"[: width - 1] + " " * (column < _KEYS_WIDTH), "bold")
     room = width - head.cell_length

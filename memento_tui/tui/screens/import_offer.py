@@ -103,7 +103,7 @@ def _ask_for_path(app: MementoApp) -> None:
 
 
 def offer_import_of(app: MementoApp, path: Path) -> None:
-    """Find out what a file or folder holds, and show it as the one source to import. Return at once."""
+    """Detect the format of a file or folder on a thread, and offer it as the one source to import."""
 
     def read() -> None:
         source = _source_at(path)
@@ -114,7 +114,7 @@ def offer_import_of(app: MementoApp, path: Path) -> None:
 
 
 def _source_at(path: Path) -> ImportSource:
-    """Return what lies at a path, with the number of records that it holds or that were counted in time.
+    """Return the source at a path, with the number of its records, as far as they were counted in time.
 
     Raises `MementoError`.
     """

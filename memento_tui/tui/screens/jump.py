@@ -22,7 +22,7 @@ _FIRST_ROW = "first row"
 
 
 async def jump(app: MementoApp) -> None:
-    """Ask for a letter, and go to what it stands for."""
+    """Ask for a letter, and go to its target."""
     name = await app.push_screen_wait(ChoiceScreen(Content("Jump to"), list(_choices())))
     if name == _FIRST_ROW and app.focused is not None:
         await app.run_action("first", app.focused)

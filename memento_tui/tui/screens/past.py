@@ -139,7 +139,7 @@ class PastScreen(Dialog[None]):
 
     @work(exclusive=True, group="past")
     async def _go(self, moment: str, at: datetime | None = None) -> None:
-        """Read another moment, and show it in place of the present one; what cannot be read leaves that.
+        """Read another moment and show it; where it cannot be read, the present one stays.
 
         ``at`` is the moment where it is one of the clock.
         """
@@ -165,7 +165,7 @@ class PastScreen(Dialog[None]):
         return self.workspace.at(moment), self.workspace.activity.head()
 
     async def _show(self, past: Past) -> None:
-        """Show what the search box selects of the past."""
+        """Show the memories of the past that the search box selects."""
         try:
             shown = await in_thread(self, _select, past, self.filter_box.value)
         except MementoError as error:

@@ -1,4 +1,4 @@
-"""The screen of the settings: each with its value, where that comes from and what it means, to be changed in place."""
+"""The screen of the settings: each with its value, its source and its meaning, to be changed in place."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class SettingsScreen(Dialog[bool]):
         self._header = ColumnHeader(self.rows, _header_pieces, lambda _: False, lambda _: None)
 
     def compose(self) -> ComposeResult:
-        """Show the list, what the one under the cursor means, and the keys."""
+        """Show the list, the meaning of the setting under the cursor, and the keys."""
         with Vertical(classes="dialog wide-dialog"):
             yield Static(Content("Settings  ") + literal(str(self._file.path), "$quiet"), classes="dialog-title")
             yield self._header
@@ -165,7 +165,7 @@ class SettingsScreen(Dialog[bool]):
         self._say("Undone." if undone else "Nothing was changed here yet.", problem=not undone)
 
     def action_edit(self) -> None:
-        """Open the file in the person's editor; what is wrong with it then is said here."""
+        """Open the file in the person's editor; show its problems afterwards."""
         if app_of(self).workspace.is_read_only:
             self._say(str(ReadOnlyMode()), problem=True)
             return

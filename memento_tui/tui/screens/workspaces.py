@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memento_tui.tui.app import MementoApp
 
 _STATE_WIDTH = 22
-"""Cells of what is said of a workspace beside its path."""
+"""Cells of a workspace's state beside its path."""
 
 
 class _WorkspaceRow(msgspec.Struct, frozen=True):
@@ -66,7 +66,7 @@ class WorkspacesScreen(ListDialog[_WorkspaceRow, KnownWorkspace | None]):
         self.list_rows([_row(one, is_here=one.path == self._here) for one in self._known.list()], select=select)
 
     def row_lines(self, row: _WorkspaceRow, width: int) -> list[Line]:
-        """Return the name of a workspace, its path, and when it was opened and what waits there."""
+        """Return the line of a workspace: its name, its path, when it was opened and how much waits there."""
         name = min(max(width // 4, 12), 30)
         path = max(width - name - 2 - _STATE_WIDTH, 0)
         return [

@@ -104,7 +104,7 @@ class ActivitySection(ListSection[ActivityListRow]):
         """The row that is shown beside the list."""
         self._actions = ExposureActions(self)
         self.told = StoryScroll(self.side_text, ActivityStory())
-        """The row in full, and below it what else is known of its memories and its session."""
+        """The row in full, and below it facts about its memories and its session."""
         self.side_scroll = self.told
 
     def compose_side(self) -> ComposeResult:
@@ -254,7 +254,7 @@ class ActivitySection(ListSection[ActivityListRow]):
             super().focus_content()
 
     def reload(self) -> None:
-        """Read again what is shown, and the report if it is."""
+        """Read the list again, or the report where it is shown."""
         super().reload()
         if self._report_view is not None:
             self._report_view.reload()
@@ -434,7 +434,7 @@ class ActivitySection(ListSection[ActivityListRow]):
 
     @work(exclusive=True, group="action")
     async def action_quarantine(self) -> None:
-        """Take what the session of the entry under the cursor wrote out of recall, or give it back."""
+        """Quarantine the session of the entry under the cursor, or release it."""
         row = self.rows.current
         if not self.is_list_of(exposures=False) or not isinstance(row, ActivityRow):
             return

@@ -1,4 +1,4 @@
-"""The actions of the Activity section: on the memories that agents were shown, and on what one session wrote."""
+"""The actions of the Activity section: on memories that agents were shown, and on the writes of one session."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class ExposureActions:
 
 
 class _Question(NamedTuple):
-    """A question in words, and what it costs to answer yes."""
+    """A question in words, and the consequences of a yes."""
 
     title: str
     consequences: str
@@ -123,7 +123,7 @@ def _question_about(session: WrittenSession) -> _Question:
 
 
 async def ask_and_quarantine(section: Section, session: str) -> None:
-    """Ask the person, then take what a session wrote out of recall; where it is already, give it back.
+    """Ask the person, then quarantine a session; where it is in quarantine, release it.
 
     Must run in a worker. Says in the status line what came of it.
     """
@@ -146,7 +146,7 @@ async def ask_and_quarantine(section: Section, session: str) -> None:
 
 
 def _carry_out(workspace: Workspace, session: WrittenSession) -> str:
-    """Quarantine or release a session, and return what came of it in words."""
+    """Quarantine or release a session, and return the outcome in words."""
     if session.quarantined:
         outcome = workspace.sessions.release(session.session)
         kept = f" {count_of(len(outcome.kept), 'record stays', 'records stay')} as you decided." if outcome.kept else ""

@@ -1,4 +1,4 @@
-"""Tell what hangs on an entry of the journal, or on an exposure: its memories as they are now, and its session."""
+"""Show the present memories and the session of a journal entry or an exposure."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _MOST_MEMORIES = 4
 """Memories of an entry that are told of."""
 
 _MOST_BESIDE = 8
-"""Lines about what else was written, or shown, with a row."""
+"""Lines about other records written, or shown, together with a row."""
 
 _REACH = 40
 """Entries before and after one among which those of its bulk write are looked for."""
 
 
 class ActivityStory(RecordStory[ActivityListRow]):
-    """What is known of the memories of a row, and what else belongs to its bulk write and its session."""
+    """The memories of a row, and the other rows of its bulk write and its session."""
 
     def read(self, workspace: Workspace, record: ActivityListRow) -> Sequence[StoryPart]:
         """Return the memories of a row as they are now, and the rows beside it, the newest first."""
@@ -80,7 +80,7 @@ def _written_beside(workspace: Workspace, row: ActivityRow) -> Iterator[StoryPar
 
 
 def _shown_beside(workspace: Workspace, row: ExposureRow) -> StoryPart:
-    """Return what else the session was shown."""
+    """Return the other exposures of the session."""
     session = row.exposure.session
     if not session:
         return StoryPart("", [])

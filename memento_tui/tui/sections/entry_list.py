@@ -58,11 +58,11 @@ class EntryListSection(ListSection[EntryT], Generic[EntryT]):
         """The record that is shown beside the list."""
 
         self.told: StoryScroll[EntryT] = StoryScroll(self.side_text, self.make_story())
-        """The text of a record, and below it what else is known."""
+        """The text of a record, and facts about it below."""
         self.side_scroll = self.told
 
     def make_story(self) -> RecordStory[EntryT]:
-        """Return what is told of a record below its text where there is room."""
+        """Return the widget with the facts about a record below its text, where there is room."""
         raise NotImplementedError
 
     def compose_side(self) -> ComposeResult:

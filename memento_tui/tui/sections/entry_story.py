@@ -1,4 +1,4 @@
-"""Tell what hangs on a skip or a working item: what agents may be told of it, and the memories it rests on."""
+"""Show the line that agents may be given about a skip or a working item, and the memories it rests on."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _IF_ROOM = "where it is among those that there is room for."
 
 
 class SkipStory(RecordStory[Skip]):
-    """What agents may be told of a skip, and the memories about what it holds back."""
+    """The line that agents may be given about a skip, and the memories about its subject."""
 
     def read(self, workspace: Workspace, record: Skip) -> Sequence[StoryPart]:
         """Return the line that agents may be told, and the memories that say more."""
@@ -50,7 +50,7 @@ class SkipStory(RecordStory[Skip]):
 
 
 class ItemStory(RecordStory[WorkingItem]):
-    """What agents may be told of a working item, the memories that belong to it, and others about the same."""
+    """The line that agents may be given about a working item, its memories, and others about the same subject."""
 
     def read(self, workspace: Workspace, record: WorkingItem) -> Sequence[StoryPart]:
         """Return the line that agents may be told, the linked memories, and those that say more."""
@@ -88,14 +88,14 @@ def _tagged(workspace: Workspace, item: WorkingItem) -> Sequence[Memory]:
 
 
 def _waiting(workspace: Workspace, record_id: str, kind: str) -> StoryPart:
-    """Return what agents propose to do with a record, which waits in Review."""
+    """Return the agents' proposals about a record that wait in Review."""
     open_ones = [one for one in workspace.review.about(record_id, kind) if one.state in OPEN_PROPOSAL_STATES]
     lines = [StoryLine(one.created_at, one.proposed_by, one.action, ", ".join(one.payload)) for one in open_ones]
     return StoryPart("Waits for you in Review (3)", lines)
 
 
 def _about(workspace: Workspace, texts: Sequence[str], known: Collection[str] = ()) -> tuple[StoryPart, StoryPart]:
-    """Return the memories that hold what some texts say, best first, and weaker matches where those are few.
+    """Return the memories about the subject of some texts, best first, with weaker matches where those are few.
 
     They are found by words alone: nothing waits for the engine. ``known`` are ids of memories that are shown anyway.
     """

@@ -84,7 +84,7 @@ class HealthSection(ListSection[HealthRow]):
         self._shown_id: str | None = None
         self._tasks = LongTaskRunner(self, self._show_known)
         self._told = StoryScroll(self.side_text, HealthStory())
-        """The explanation of a row, and below it what the workspace holds."""
+        """The explanation of a row, and below it the totals of the workspace."""
         self.side_scroll = self._told
 
     def compose_side(self) -> ComposeResult:
@@ -324,7 +324,7 @@ class HealthSection(ListSection[HealthRow]):
         self.step_filter(CARE, self.filter)
 
     def action_maintain(self, asked: str) -> None:
-        """Run the maintenance that is due, and what is ``asked`` beside it, if anything."""
+        """Run the due maintenance, with the steps ``asked`` for besides, if any."""
 
         def maintain(progress: Progress, stop: threading.Event) -> str:
             from memento_tui.api.maintenance import maintain_workspace  # noqa: PLC0415 - as seldom as it is asked for
@@ -439,7 +439,7 @@ class HealthSection(ListSection[HealthRow]):
 
 
 def _maintenance_sentence(report: MaintenanceReport) -> str:
-    """Return what a run of maintenance did, how much waits for the person, and the first thing that went wrong."""
+    """Return a sentence on a maintenance run: its counts, how much waits for the person, and the first failure."""
     waiting = sum(action.waits for action in report.actions)
     done = len(report.actions) - waiting
     found = [

@@ -1,4 +1,4 @@
-"""Format the health: rows of problems, checks and backups, the explanation of each, and what the workspace holds."""
+"""Format the health: rows of problems, checks and backups, the explanation of each, and the totals."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def _joined(parts: Iterator[tuple[str, str, PanelLink]], between: str, width: in
 
 
 def welcome_rows(width: int) -> list[PanelRow]:
-    """Return the rows of an empty workspace: what to do first."""
+    """Return the rows of an empty workspace: the first steps."""
     ways = (
         ("ctrl+o", "import what Claude, a vault or memento-core remembers here"),
         ("memento import vault ~/notes", "bring in what you have; memento import --help lists the formats"),

@@ -99,7 +99,7 @@ class IdentitySection(ListSection[Crystal]):
         return crystal_line(row, width, self.columns.names, is_base=self._base is not None and row.id == self._base.id)
 
     def filter_fields(self) -> Mapping[str, Iterable[tuple[str, str]]]:
-        """Return what the timeline can be narrowed to."""
+        """Return the fields that the timeline can be filtered by."""
         return {"is": [("proposed", ""), ("rejected", "")]}
 
     def head_text(self) -> Content:

@@ -224,10 +224,10 @@ _MAX_COMPARISONS = 50_000
 
 
 class IdentityStory(RecordStory[Crystal]):
-    """Every version of the identity with what it changed, and what of it agents may be told."""
+    """Every version of the identity with its changes, and the part that agents may be given."""
 
     def read(self, workspace: Workspace, record: Crystal) -> Sequence[StoryPart]:
-        """Return what agents may be told of a crystal, and all versions, the newest first."""
+        """Return the cost of a crystal in a session's context, and all versions, the newest first."""
         history = workspace.crystals.timeline()
         versions = [_version(crystal, history) for crystal in islice(history, _MOST_VERSIONS)]
         return [StoryPart("What agents may be told", [_told(record)]), StoryPart("How it came to be", versions)]

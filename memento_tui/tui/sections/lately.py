@@ -1,4 +1,4 @@
-"""Below a short list on a tall screen: what was done lately, by whom."""
+"""The recent activity below a short list on a tall screen, with its authors."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Lately(ErrorBoundary, Static):
         """How often it was to be read: an answer that is overtaken is not shown."""
 
     def on_mount(self) -> None:
-        """Say in the border what this is."""
+        """Set the title in the border."""
         set_border_title(self, " Lately ")
 
     def fit(self, lines: int) -> None:

@@ -43,7 +43,7 @@ _WHOLE_FILTER = re.compile(r'(?:^|\s)-?\w+:(?:[^\s"]*"[^"]*"|\S*[^\s:,"])$')
 """A filter with its value at the end of a query: what is typed behind it is no more of the value."""
 
 _COPIED_BY = (("text", "y"), ("title", "t"), ("link", "l"), ("id", "i"))
-"""What can be copied of a row, and the letter that chooses it."""
+"""The parts of a row that can be copied, each with the letter that chooses it."""
 
 _MAX_COPIED_SHOWN = 200
 """Characters of a copied text from which the status line is made."""
@@ -64,13 +64,13 @@ class ListSection(Section, Generic[RowT]):
     ORDERS: ClassVar[Mapping[str, str]] = {}
     """The orders of the list by name, in words that say what comes first; the first is in force until one is chosen."""
     SIDE_TITLE: ClassVar[str] = "Text"
-    """What the pane beside the list shows, on its frame."""
+    """The title of the pane beside the list, on its frame."""
     COLUMNS: ClassVar[Columns[Any] | None] = None
     """The columns of a row; ``None`` where there are none to choose."""
     BELOW: ClassVar[TextBelow[Any] | None] = None
     """The text below the columns of a row where a short list has room for it; ``None`` where rows have one line."""
     SHOWS_RECENT_ACTIVITY: ClassVar[bool] = True
-    """Whether the lines that a short list leaves free on a tall screen tell what was done lately."""
+    """Whether the lines that a short list leaves free on a tall screen show recent activity."""
     RECENT_ACTIVITY_OF: ClassVar[tuple[str, ...]] = ()
     """The kinds of records of which they tell; all where none is named."""
     NO_COLUMNS: ClassVar[str] = "This list has no columns to choose."
@@ -97,7 +97,7 @@ class ListSection(Section, Generic[RowT]):
         self.nothing = Static(classes="nothing")
         """The text of an empty list."""
         self.lately = Lately(*self.RECENT_ACTIVITY_OF)
-        """What was done lately, in the lines that a short list leaves free."""
+        """The recent activity, in the lines that a short list leaves free."""
         self.columns = ListColumns(self)
         """The columns of the list."""
         self.rows_pane = VerticalFrame(classes="rows")
@@ -107,7 +107,7 @@ class ListSection(Section, Generic[RowT]):
         self.selection: Selection[Any] = self.make_selection()
         self.guard = StaleGuard(self._key_was_pressed_since)
         self.actions = RowActions(self)
-        """What is done to the chosen rows."""
+        """The actions on the chosen rows."""
         self.side_pane = SidePane(self.compose_side, self._editing_changed)
         self.room = PaneRoom(self, self.rows_pane, self.side_pane)
         """How the list and the side pane share the section."""
@@ -138,7 +138,7 @@ class ListSection(Section, Generic[RowT]):
     # For subclasses
 
     def list_title(self) -> str:
-        """Return what the list holds, for its frame."""
+        """Return the title of the list, for its frame."""
         return next(tab.title for tab in SECTIONS if tab.name == self.SCOPE)
 
     def column_set(self) -> Columns[Any] | None:
@@ -196,11 +196,11 @@ class ListSection(Section, Generic[RowT]):
         return row.id
 
     def texts_to_copy(self, row: RowT) -> Mapping[str, str]:
-        """Return what can be copied of a row: its text, title, link and id, as far as it has them."""
+        """Return the parts of a row that can be copied: its text, title, link and id, as far as it has them."""
         return {"id": self.id_to_copy(row)}
 
     def texts_for_commands(self, row: RowT) -> Mapping[str, str]:
-        """Return what a command of the person's own is told of a row."""
+        """Return the texts of a row that are passed to the person's own commands."""
         return self.texts_to_copy(row)
 
     def ids_for_commands(self) -> Sequence[str]:
@@ -208,7 +208,7 @@ class ListSection(Section, Generic[RowT]):
         return self.selection.ids()
 
     def chosen(self) -> ChosenRows | None:
-        """Return the row under the cursor, as it is, and the marked ones: what a command is meant for."""
+        """Return the rows that a command acts on: the one under the cursor, as it is, and the marked ones."""
         row = self.rows.current
         return ChosenRows("" if row is None else row.id, getattr(row, "version", 0), frozenset(self.rows.marks))
 
@@ -236,7 +236,7 @@ class ListSection(Section, Generic[RowT]):
             yield self.side_text
 
     def complete_filter(self, line: str, cursor: int) -> Suggestions:
-        """Return what may stand at the cursor of the filter. Called on threads."""
+        """Return completions at the cursor of the filter. Called on threads."""
         return complete_filter(line, cursor, self.filter_fields())
 
     def filter_fields(self) -> Mapping[str, Iterable[tuple[str, str]]]:
@@ -294,18 +294,18 @@ class ListSection(Section, Generic[RowT]):
         return self.BELOW.instead_of if self.BELOW is not None and self.has_text_below else ()
 
     def _fit(self) -> None:
-        """Give the rows the lines that the pane has room for, then what was done lately those that they leave."""
+        """Fit the rows to the lines of the pane, then the recent activity to the lines that they leave."""
         self.list.fit_rows()
         self._fit_lately()
 
     def _fit_lately(self) -> None:
-        """Give what was done lately the lines that the list leaves free."""
+        """Fit the recent activity to the lines that the list leaves free."""
         if self.SHOWS_RECENT_ACTIVITY:
             listed = self.list.total * self.list.row_height or self.empty_text().count("\n") + _EMPTY_MARGIN
             self.lately.fit(self._lines_of_pane() - listed if self.has_room_below() else 0)
 
     def has_room_below(self) -> bool:
-        """Return whether something may stand below the list; below what a filter found it would look found too."""
+        """Return whether other rows may stand below the list; below a filter's results they would look like results."""
         return not self.filter
 
     def _lines_of_pane(self) -> int:
@@ -525,7 +525,7 @@ class ListSection(Section, Generic[RowT]):
 
     @work(exclusive=True, group="copy")
     async def action_copy(self) -> None:
-        """Ask what to copy of the row, and copy it."""
+        """Ask which part of the row to copy, and copy it."""
         row = self.rows.current
         if row is None:
             return

@@ -95,7 +95,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         """The memory that the person went to in the view that is open."""
         self._actions = MemoryActions(self)
         self._new_fields: FieldsOfSearch | None = None
-        """What the memory that is being written takes from the search; ``None`` where it is a text of before."""
+        """The fields that a new memory takes from the search; ``None`` where an earlier text is edited."""
 
     def make_selection(self) -> Selection[Versioned]:
         """Return the selection; a memory that the preview shows is seen at the version that stands there."""
@@ -118,7 +118,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         return [row.headline for row in self.memento.workspace.summaries(ids)]
 
     def complete_filter(self, line: str, cursor: int) -> Suggestions:
-        """Return what may stand at the cursor of a query."""
+        """Return completions at the cursor of a query."""
         return self.search.complete(line, cursor)
 
     @property
@@ -148,7 +148,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         return lines if evidence is None else [*lines, evidence]
 
     def lines_of_row(self) -> int:
-        """Return two lines for results, the second with the evidence; for others what a short list has room for."""
+        """Return the lines of a row: two for a result, the second with the evidence; else as many as have room."""
         return RESULT_LINES if self.search.query.words else super().lines_of_row()
 
     # Searching
@@ -178,7 +178,7 @@ class MemoriesSection(ListSection[MemorySummary]):
         return not self.search.query.words
 
     def filter_changed(self) -> None:
-        """Search for what the box holds now."""
+        """Search with the query that the box holds now."""
         self.new_above = 0
         self.search.change(self.filter, typing=self._is_searching)
 

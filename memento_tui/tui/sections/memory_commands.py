@@ -39,14 +39,14 @@ CHANGES: Mapping[str, tuple[str, str]] = {
     "tag": ("+TAG -TAG", "Tags to add and to remove; without a sign, to add."),
     "valid": ("from WHEN until WHEN", "From when until when it holds; `always` clears both."),
 }
-"""Every command that changes fields: what it takes, and what that is."""
+"""Every command that changes fields, with the name and the meaning of its argument."""
 
 
 ROW_COMMANDS: Mapping[str, tuple[str, str]] = {
     "relate": ("ID TYPE", "Relate it to another memory: related, supersedes, contradicts, ..."),
     "purge": ("REASON", "Remove this memory with all its versions, for ever"),
 }
-"""Every other command that is for memories: what it takes, and what it does."""
+"""Every other command for memories, with its argument and its effect."""
 
 
 class Targets(NamedTuple):

@@ -60,7 +60,7 @@ def _value(name: str, text: str) -> Any:  # noqa: ANN401 - of any field
 
 
 class FieldsOfSearch(msgspec.Struct, frozen=True):
-    """What a search says that its memories have in common, so that a new one stays in sight."""
+    """The fields that a search requires, which a new memory takes so that it stays in sight."""
 
     kind: str = ""
     namespace: str = ""

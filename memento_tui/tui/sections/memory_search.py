@@ -144,7 +144,7 @@ _SEMANTIC_STATE_TEXT = {"ready": "by meaning too", "warming": "meaning: warming 
 
 
 class MemorySearch:
-    """Reads the query in the section's box, and shows what it finds in the section's list."""
+    """Reads the query in the section's box, and shows its results in the section's list."""
 
     def __init__(self, section: MemoriesSection) -> None:
         self._section = section
@@ -158,7 +158,7 @@ class MemorySearch:
         self._semantic = ""
         self._reported_problem = ""
         self._noticed = ""
-        """What was said of how complete the answers to the present query are."""
+        """The last shown note on how complete the answers to the present query are."""
         self._is_at_best = False
         """Whether the cursor has stood on the best result since the query was typed."""
 
@@ -171,7 +171,7 @@ class MemorySearch:
         return FoundMemories()
 
     def complete(self, line: str, cursor: int) -> Suggestions:
-        """Return what may stand at the cursor of a query. Called on threads."""
+        """Return completions at the cursor of a query. Called on threads."""
         return self._helper.complete(line, cursor)
 
     # Searching
@@ -198,7 +198,7 @@ class MemorySearch:
         self._report_problem([self._forgiven.note, *problems])
 
     def leave_box(self, source: str, *, typing: bool) -> None:
-        """Report the first problem of the query; count what was still being typed, unless it still is."""
+        """Report the first problem of the query; search with its last word too, unless that is still being typed."""
         whole = self._helper.forgive(source)
         if typing or (whole == self._forgiven and parse(whole.source).error == self.error):
             self._report_problem([self._forgiven.note, *self.query.problems])
@@ -283,14 +283,14 @@ class MemorySearch:
     # Showing
 
     def evidence(self, memory_id: str, width: int) -> Line | None:
-        """Return the line below the row of a result, which shows why it was found; ``None`` for what is none."""
+        """Return the line below a result's row, which shows why it was found; ``None`` for a row that is no result."""
         hit = self.hits.get(memory_id)
         if hit is None:
             return None
         return evidence_line(hit, self._found.passage(hit), width)
 
     def rank(self, memory_id: str) -> SearchRank | None:
-        """Return the place of a result and how its score was made; ``None`` for what is none."""
+        """Return the place of a result and the parts of its score; ``None`` for a row that is no result."""
         hit = self.hits.get(memory_id)
         if hit is None:
             return None

@@ -52,7 +52,7 @@ class SkipsSection(EntryListSection[Skip]):
         self._holding_count = 0
 
     def make_story(self) -> SkipStory:
-        """Return what is told of a record below its text."""
+        """Return the widget with the facts about a skip below its text."""
         return SkipStory()
 
     def select(self, entries: Sequence[Skip]) -> Sequence[Skip]:

@@ -1,4 +1,4 @@
-"""The line in which tags are typed: what it means for the tags of memories, and how it is completed."""
+"""The line in which tags are typed: its effect on the tags of memories, and its completion."""
 
 from __future__ import annotations
 

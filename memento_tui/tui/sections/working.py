@@ -92,7 +92,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
         return self.board.column if self.on_board else super().rows
 
     def make_story(self) -> ItemStory:
-        """Return what is told of a record below its text."""
+        """Return the widget with the facts about an item below its text."""
         return ItemStory()
 
     def select(self, entries: Sequence[WorkingItem]) -> Sequence[WorkingItem]:

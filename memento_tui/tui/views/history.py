@@ -1,4 +1,4 @@
-"""The view of the versions of one memory: what each changed, and restoring one."""
+"""The view of the versions of one memory, with the changes of each, any of which can be restored."""
 
 from __future__ import annotations
 

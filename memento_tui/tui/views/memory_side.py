@@ -18,7 +18,7 @@ from memento_tui.tui.widgets.frames import Frame, ScrollFrame
 __all__ = ["MemorySide", "Preview", "SideSubject"]
 
 _MAX_TEXT_CELLS = 99
-"""Cells of the widest line of a text: what the style of its widget leaves."""
+"""Cells of the widest line of a text, as its widget's style sets them."""
 
 
 class Preview(ScrollFrame, can_focus=False):

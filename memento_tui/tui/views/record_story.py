@@ -1,4 +1,4 @@
-"""Show what else is known of a record below its text, where a tall screen has room for it; of a memory, its history."""
+"""Show facts about a record below its text, where a tall screen has room; of a memory, its history."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class StoryLine(NamedTuple):
     text: str
     below: str = ""
     label: str = ""
-    """How far the text is to be trusted, in front of what stands below."""
+    """How far the text is to be trusted, in front of the text below."""
     share: float = 0.0
     """How much of the room a bar in the place of the text takes (0 to 1); 0 where it has none."""
 
@@ -128,7 +128,7 @@ class StoryPart(NamedTuple):
 
 
 class RecordStory(ErrorBoundary, Static, Generic[RecordT]):
-    """What `read` returns of a record: read behind the list, shown where there is room."""
+    """The facts about a record that `read` returns: read on a thread, shown where there is room."""
 
     MOST_LINES = 40
     """Rows that are filled at most."""
@@ -139,10 +139,10 @@ class RecordStory(ErrorBoundary, Static, Generic[RecordT]):
         super().__init__()
         self._shown: tuple[RecordT, int, int] | None = None
         self._asked = 0
-        """How often it was to be told: what was asked before is not shown any more."""
+        """The number of the last request to show a record; results of earlier ones are dropped."""
 
     def read(self, workspace: Workspace, record: RecordT) -> Sequence[StoryPart]:
-        """Return what is told of a record. Called on threads."""
+        """Return the facts about a record, in parts. Called on threads."""
         raise NotImplementedError
 
     def show(self, record: RecordT | None, *, width: int, height: int) -> None:
@@ -185,7 +185,7 @@ class RecordStory(ErrorBoundary, Static, Generic[RecordT]):
 
 
 class StoryScroll(ScrollFrame, Generic[RecordT]):
-    """The text of a record, which scrolls, and below it what else is known, where there is room."""
+    """The text of a record, which scrolls, and below it further facts, where there is room."""
 
     def __init__(self, text: Static, story: RecordStory[RecordT]) -> None:
         super().__init__(classes="side-scroll", can_focus=False)
@@ -193,7 +193,7 @@ class StoryScroll(ScrollFrame, Generic[RecordT]):
         self._record: RecordT | None = None
 
     def compose(self) -> Iterator[Static]:
-        """Lay out the text, and what stands below it."""
+        """Lay out the text, and the facts below it."""
         yield self._text
         yield self._story
 
@@ -226,17 +226,17 @@ _MOST_OF_EACH = 6
 """Lines of one kind that are shown of a memory."""
 
 _MOST_BESIDE = 8
-"""Lines about what else was written with a record."""
+"""Lines about other records that were written with a record."""
 
 _TEXT_CHARACTERS = 400
 """Characters of a memory's text from which the lines below its title are made."""
 
 
 class MemoryStory(RecordStory[Memory]):
-    """The changes of a memory, its links, to whom it was told, what says something alike, and what came with it."""
+    """A memory's changes, links and exposures, similar memories, and others written in the same session."""
 
     def read(self, workspace: Workspace, record: Memory) -> Sequence[StoryPart]:
-        """Return what is known of a memory, in each part the newest or the most alike first."""
+        """Return the facts about a memory in parts, in each the newest or the most similar first."""
         from memento_tui.api.review_context import memories_like  # noqa: PLC0415 - only where there is room for it
 
         like = memories_like(workspace, f"{record.title}\n{record.content}", {record.id}, _MOST_OF_EACH)
@@ -255,7 +255,7 @@ class MemoryStory(RecordStory[Memory]):
 def session_part(
     workspace: Workspace, session: str, *, without: Collection[str] = (), without_entries: Collection[int] = ()
 ) -> StoryPart:
-    """Return what else a session wrote, newest first, but for some entries and those about records with some ids."""
+    """Return a session's other entries, newest first, without some entries and those about some records."""
     if not session:
         return StoryPart("", [])
     found = workspace.activity.page(ActivityQuery(session=(session,)), limit=2 * _MOST_BESIDE)
@@ -268,7 +268,7 @@ def session_part(
 
 
 def _around(workspace: Workspace, memory: Memory) -> StoryPart:
-    """Return what was remembered just before and after a memory, the latest first."""
+    """Return the memories written just before and after a memory, the latest first."""
     try:
         entries = workspace.timeline(memory.id, later=_MOST_BESIDE // 2, earlier=_MOST_BESIDE // 2)
     except NotFound:  # it was purged a moment ago
@@ -311,7 +311,7 @@ def writer_name(entry: Entry) -> str:
 
 
 def entry_line(row: ActivityRow) -> StoryLine:
-    """Return an entry of the journal with its age, what was done, and what it was done to."""
+    """Return a line on a journal entry: its age, its action, and its record."""
     entry = row.entry
     words = row.headline or note_in_words(entry.note) or f"{row.record} {row.record_id}".strip()
     undone = "" if row.undone_by is None else "(taken back)  "

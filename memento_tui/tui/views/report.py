@@ -1,4 +1,4 @@
-"""The report on whether memories help: what sessions were told, what they used of it, and what to drop."""
+"""The report on whether memories help: exposures to sessions, their use, and candidates to drop."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def _rows_of(report: UseReport) -> Iterator[_ReportRow]:
 
 
 def _report_line(row: _ReportRow, width: int) -> list[Line]:
-    """Return the line of a row: the group's name once, what it is about, how often told and used, and the tokens."""
+    """Return the line of a row: the group's name once, its subject, the exposures and uses, and the tokens."""
     group_width = _GROUP_WIDTH if width >= _WITH_GROUPS else 0
     if row.period is not None:
         name, told, used, tokens = row.period.namespace or "(no project known)", *_numbers(row.period)

@@ -107,7 +107,7 @@ class View(ErrorBoundary, VerticalFrame):
 
     @property
     def memento(self) -> AppServices:
-        """The app, by what views use of it."""
+        """The app, typed with the members that views use."""
         return app_of(self)
 
     @property

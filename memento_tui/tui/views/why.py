@@ -1,4 +1,4 @@
-"""Explain the score of a memory: what its weight is made of, how it decays, and every number of its rank."""
+"""Explain the score of a memory: the parts of its weight, its decay, and every number of its rank."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class AppSession:
                 self._errors.append(chunk)
 
     async def _draw(self, process: Process) -> None:
-        """Send what the app draws, and close the window's channel when the app ends."""
+        """Send the app's drawing, and close the window's channel when the app ends."""
         output = process.stdout
         try:
             while output is not None and (line := await output.readline()) and line != _READY_LINE:

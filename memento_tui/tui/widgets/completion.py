@@ -112,7 +112,7 @@ class CompletingInput(ErrorBoundary, Input):
     ) -> None:
         super().__init__(value, placeholder=hint, id=id, classes=classes, select_on_focus=select_on_focus)
         self.suggestions = SuggestionList()
-        """The suggestions for what is being typed."""
+        """The suggestions for the typed text."""
         self._complete = complete
         self._history_place = history_place
         self._history: LineHistory | None = None
@@ -129,7 +129,7 @@ class CompletingInput(ErrorBoundary, Input):
         self.suggestions.close()
 
     async def watch_value(self, value: str) -> None:
-        """Look for suggestions for what was just typed."""
+        """Look for suggestions for the text just typed."""
         if self.has_focus and self._complete is not None:
             self._suggest(self._complete, value)
         else:

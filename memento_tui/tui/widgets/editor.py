@@ -68,7 +68,7 @@ class Editor(ErrorBoundary, Vertical):
         return [field for field in (self._title, self._tags, self._text) if field is not None]
 
     def on_mount(self) -> None:
-        """Focus the text, and keep what is not stored yet from the start."""
+        """Focus the text, and save unstored text from the start."""
         self.focus_text()
         self.keep_typed()
 

@@ -72,7 +72,7 @@ class SwitcherFrame(Unpainted, ContentSwitcher):
 
 
 class LivePointer(_ScreenBase):
-    """The part of a screen that keeps a click on what was removed, and is drawn until the next frame, for nobody."""
+    """The part of a screen that ignores clicks on widgets that are removed but still drawn until the next frame."""
 
     def get_widget_and_offset_at(self, x: int, y: int) -> tuple[Widget | None, Offset | None]:
         """Return the widget at a place, with the place in its text; nothing where the widget is gone."""

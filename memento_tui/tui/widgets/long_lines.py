@@ -91,7 +91,7 @@ class _ExactText(Document):
         return "".join(map(operator.add, self._lines, self._ends))
 
     def get_text_range(self, start: Location, end: Location) -> str:
-        """Return the text between two locations, with its line ends: what is undone is put back by it."""
+        """Return the text between two locations, with its line ends, from which an undo restores it."""
         top, bottom = sorted((start, end))
         if self._ends is None or top[0] == bottom[0]:
             return super().get_text_range(start, end)
@@ -100,7 +100,7 @@ class _ExactText(Document):
         return "".join([*within, last])[top[1] :]
 
     def replace_range(self, start: Location, end: Location, text: str) -> EditResult:
-        """Put a text in the place of what is between two locations; return where it ends, and what was there."""
+        """Replace the text between two locations; return where the new text ends, and the old text."""
         top, bottom = sorted((start, end))
         replaced = self.get_text_range(top, bottom)
         before = self._lines[top[0]][: top[1]] if top[0] < len(self._lines) else ""
@@ -152,7 +152,7 @@ class _RowsOfLines(WrappedDocument):
 
 
 class LongLineTextArea(TextArea):
-    """A text area, without line numbers and languages, in which a key costs what is on the screen."""
+    """A text area, without line numbers and languages, in which the time of a key depends on the visible text alone."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+home", "text_start", show=False),
@@ -162,11 +162,11 @@ class LongLineTextArea(TextArea):
     ]
 
     def action_text_start(self, select: bool = False) -> None:  # noqa: FBT001, FBT002 - from a key's action
-        """Go to the start of the text; ``select`` what is on the way."""
+        """Go to the start of the text; with ``select`` select the text on the way."""
         self.move_cursor(self.document.start, select=select)
 
     def action_text_end(self, select: bool = False) -> None:  # noqa: FBT001, FBT002 - from a key's action
-        """Go to the end of the text; ``select`` what is on the way."""
+        """Go to the end of the text; with ``select`` select the text on the way."""
         self.move_cursor(self.document.end, select=select)
 
     def _set_document(self, text: str, language: str | None) -> None:

@@ -307,7 +307,7 @@ _LINE, _SIDE = "\N{BOX DRAWINGS LIGHT HORIZONTAL}", "\N{BOX DRAWINGS LIGHT VERTI
 _TOP_LEFT, _TOP_RIGHT = "\N{BOX DRAWINGS LIGHT ARC DOWN AND RIGHT}", "\N{BOX DRAWINGS LIGHT ARC DOWN AND LEFT}"
 _BOTTOM_LEFT, _BOTTOM_RIGHT = "\N{BOX DRAWINGS LIGHT ARC UP AND RIGHT}", "\N{BOX DRAWINGS LIGHT ARC UP AND LEFT}"
 _LIKE_FRAMES = "$foreground 25%"
-"""The style of what frames a panel: that of the frames of lists."""
+"""The style of a panel's frame: that of the frames of lists."""
 
 
 def _framed(row: PanelRow, width: int) -> PanelRow:

@@ -1,4 +1,4 @@
-"""Decide about many items of the queue at once: a group, what a filter finds, or a text in the person's editor."""
+"""Decide about many items of the queue at once: a group, the results of a filter, or a text in an editor."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BulkDecisions:
         self._section = section
 
     def check_unmarked(self, otherwise: str) -> bool:
-        """Return whether nothing is marked; else say what the keys for marks are, and what this key is for."""
+        """Return whether nothing is marked; else show the keys for marks, and the purpose of this key."""
         marks = len(self._section.rows.marks)
         if marks:
             self._section.memento.show_status(
@@ -68,7 +68,7 @@ class BulkDecisions:
         await section.decisions.decide_group(chosen, verb, lambda: self._waiting_in(group))
 
     def _waiting_in(self, group: InboxGroup | None) -> set[str]:
-        """Return the ids of what waits now in a group, or of what the filter finds now."""
+        """Return the ids of the items that wait now in a group, or that the filter finds now."""
         listing = self._section.memento.workspace.inbox.listing(self._section.kind, self._section.words)
         if group is None:
             return set(listing.ids(0, listing.total()))

@@ -52,7 +52,7 @@ _NOTHING_TOGETHER = "There is nothing here to approve together."
 
 
 def _with_risk(left: str, risks: Iterable[str]) -> str:
-    """Return the note of a question about several approvals: what could do harm among them, then what is left out."""
+    """Return the note of a question about several approvals: the risky ones among them, then those left out."""
     counts = Counter(filter(None, risks))
     told = [f"! {count:,} {KIND_NAMES[risk][count != 1]}: agents would be told it." for risk, count in counts.items()]
     return " ".join(filter(None, [*told, left]))

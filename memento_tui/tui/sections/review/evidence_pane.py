@@ -1,4 +1,4 @@
-"""The pane with the evidence for the item in focus: its heading, its texts, its context, and what hangs on it."""
+"""The pane with the evidence for the item in focus: its heading, its texts, its context and related facts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class EvidencePane(ErrorBoundary, ScrollFrame, can_focus=False):
         self._stop_context = threading.Event()
 
     def compose(self) -> ComposeResult:
-        """Make the texts: the heading, the evidence, the context, and what else is known where there is room."""
+        """Make the texts: the heading, the evidence, the context, and further facts where there is room."""
         yield self._heading
         yield self._body
         yield self._around
@@ -166,7 +166,7 @@ class EvidencePane(ErrorBoundary, ScrollFrame, can_focus=False):
             self.call_after_refresh(self._tell_more)
 
     def _tell_more(self) -> None:
-        """Tell what else is known of the item where there is room: below the context, and so after it."""
+        """Show further facts about the item below the context, where there is room."""
         parts = (self._heading, self._body, self._around)
         taken = sum(part.virtual_region_with_margin.height for part in parts) + 1
         self._story.show(self.focused, width=self.text_width, height=self.size.height - taken)
@@ -226,7 +226,7 @@ class QueueItemStory(RecordStory[FocusedItem]):
     """The history, the earlier decisions and the session that a person checks before they decide."""
 
     def read(self, workspace: Workspace, record: FocusedItem) -> Sequence[StoryPart]:
-        """Return the history of its sides, what was decided about its writer, and what else its session wrote."""
+        """Return the history of an item's sides, the decisions about its writer, and its session's other writes."""
         if isinstance(record.item, ContradictionWithSides):
             return list(_sides(workspace, record.item))
         proposal = record.item.proposal
@@ -248,7 +248,7 @@ def _sides(workspace: Workspace, found: ContradictionWithSides) -> Iterator[Stor
 
 
 def _decided(workspace: Workspace, writer: str) -> StoryPart:
-    """Return what the person decided last about proposals of a writer."""
+    """Return the person's last decisions about proposals of a writer."""
     found = workspace.review.made_by(writer, ("approved", "rejected"), limit=_MOST_DECIDED)[0] if writer else []
     return StoryPart(f"You decided about {writer}", [_decision(pending) for pending in found])
 

@@ -1,4 +1,4 @@
-"""The queue as it is listed: all of it, what a filter finds, in an order, or in groups that can be folded."""
+"""The rows of the queue: all or filtered, in an order, and in groups that can be folded."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ _MOST_HEADLINES = 200
 
 
 def group_texts(group: InboxGroup) -> tuple[Content, Content]:
-    """Return the heading of a group's text, and the list of what it holds."""
+    """Return the heading of a group's text, and the list of its items."""
     heading = [
         literal(f"{len(group.items):,} that {'waits' if len(group.items) == 1 else 'wait'}: {group.key}", "bold"),
         Content.styled("A approves all of it, X rejects it, Space marks it, Enter opens or folds it.", "dim"),

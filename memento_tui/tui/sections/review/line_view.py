@@ -50,7 +50,7 @@ class _LineRow(msgspec.Struct, frozen=True):
 
 
 def texts_of_change(focused: FocusedItem) -> tuple[str, str] | None:
-    """Return the text that a proposal would change, and what it would become; ``None`` where it changes no text."""
+    """Return a text before and after a proposal's change; ``None`` where it changes no text."""
     item = focused.item
     if isinstance(item, ContradictionWithSides):
         return None
@@ -64,7 +64,7 @@ def texts_of_change(focused: FocusedItem) -> tuple[str, str] | None:
 
 
 class LineView(View):
-    """Lists the lines of one change; ``approve`` is given the item and the text of what was taken, and closes it."""
+    """Lists the lines of one change; ``approve`` gets the item and the text with the taken lines, and closes it."""
 
     SCOPE: ClassVar[KeyScope] = "lines"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("lines")]
@@ -86,7 +86,7 @@ class LineView(View):
         self.rows: ViewList[_LineRow] = ViewList(self._row_lines)
         self._scroll = VerticalScroll(classes="view-result", can_focus=False)
         self.result = Static()
-        """The text that approving would leave, with what is new in it marked."""
+        """The text that approving would leave, with its new parts marked."""
         self.display = False
 
     def compose(self) -> ComposeResult:
@@ -113,12 +113,12 @@ class LineView(View):
         self._draw()
 
     def close(self) -> None:
-        """Hide the view, and forget what was chosen."""
+        """Hide the view, and forget the choice of lines."""
         self.focused = None
         self.display = False
 
     def reload(self) -> None:
-        """Keep what is being chosen; a change that was written meanwhile is a conflict when it is approved."""
+        """Keep the choice of lines; a change that was written meanwhile is a conflict when it is approved."""
 
     def _changed(self) -> set[int]:
         return {index for index, line in enumerate(self._lines) if line.part >= 0}

@@ -316,7 +316,7 @@ class ReviewSection(ListSection[QueueRow]):
             return None
 
     def show(self, row: QueueRow | None) -> None:
-        """Show one item of the queue with its evidence, or what a group holds."""
+        """Show one item of the queue with its evidence, or the items of a group."""
         # While the keys go to the lines they stay: one of them is never to decide the item that has come up behind.
         if self.lines.focused is not None and not self.lines.has_focus_within and not self._is_current_in_lines(row):
             self._lines_closed()
