@@ -60,7 +60,7 @@ def _ended_quietly_by_interrupts() -> Iterator[None]:
 
 
 def _parse_app_options(given: list[str]) -> dict[str, str] | None:
-    """Return the options of the app where nothing else is asked; ``None`` for what the commands have to look at."""
+    """Return the app's options where only those are given; ``None`` for a command line that ``click`` has to read."""
     names, values = given[::2], given[1::2]
     options = dict(zip(names, values, strict=False))
     is_plain = len(names) == len(values) == len(options) and set(names) <= {"--data-dir", "--open"}

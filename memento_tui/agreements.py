@@ -1,4 +1,4 @@
-"""Let nothing leave this machine for an address in a data directory before the person agreed to that very address.
+"""Require the person's agreement to each address in a data directory before data is sent to it.
 
 Somebody else may have written a data directory's ``config.toml``, and the part in a hub that its database holds, so the
 agreements lie beside the list of workspaces, never inside a directory. One holds for every workspace of this machine,
@@ -104,7 +104,7 @@ def is_agreed(destination: Destination) -> bool:
 
 
 def require_agreement(destination: Destination) -> None:
-    """Let what would be sent pass only where the person agreed to it; whatever sends goes through here.
+    """Raise an error unless the person agreed to the destination; every sender calls this first.
 
     Raises:
         NotAllowed: they did not, or what they agreed to cannot be read.
@@ -173,7 +173,7 @@ def _file() -> Path:
 
 
 def _read(file: Path) -> list[Destination]:
-    """Return what was agreed to; nothing where there is no file. Raises `DataDirectoryError` for any other."""
+    """Return the agreements; none where there is no file. Raises `DataDirectoryError` where it cannot be read."""
     try:
         return [_destination(one) for one in json.loads(file.read_bytes())["agreed"]]
     except FileNotFoundError:

@@ -330,14 +330,14 @@ def with_value(text: str, section: str, key: str, value: str) -> str:
 
 
 def without_value(text: str, section: str, key: str) -> str:
-    """Return the text without the line that sets a value; its section stays, with what stands there in comments."""
+    """Return the text without the line that sets a value; its section and the comments there stay."""
     lines = _lines(text)
     place = _place(lines, section, key)
     return text if place is None else "".join([*lines[:place], *lines[place + 1 :]])
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines with their ends; what TOML does not end a line by, such as U+2028, ends none."""
+    """Return the lines with their ends, split only where TOML ends a line, so not at U+2028."""
     return [f"{line}\n" for line in text.split("\n")[:-1]] + [line for line in text.split("\n")[-1:] if line]
 
 

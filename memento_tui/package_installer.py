@@ -66,7 +66,7 @@ class InstallSteps:
         return ""
 
     def _fetch(self, named: str) -> str:
-        """Return which package is fetched, from the name of its file and what stands behind that, such as its size."""
+        """Return the step that fetches a package, with its name and the words after that, such as its size."""
         file = re.match(r"(?:cached )?(\S+(?:\.whl|\.tar\.gz))(?=\s|$)( \([\d.]+ \w+\))?", named)
         if file is None:  # uv names the package alone
             return f"fetching {named}" if re.match(r"[\w.-]+ \(", named) else ""

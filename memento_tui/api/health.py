@@ -250,7 +250,7 @@ def _sent(workspace: Workspace) -> Iterator[HealthFinding]:
 
 
 def _model_problem(config: Config) -> tuple[str, str]:
-    """Return the fault in the folders of models and what to do about it; two empty texts if there is none."""
+    """Return the fault in the folders of models and its remedy; two empty texts if there is none."""
     listed = {"engine.model": config.engine.model, "engine.entailment_model": config.engine.entailment_model}
     for setting, folder in listed.items():
         path = typed_path(folder)
@@ -265,7 +265,7 @@ def _model_problem(config: Config) -> tuple[str, str]:
 
 
 def _language_model_problem(config: Config) -> tuple[str, str]:
-    """Return the fault in the settings of the endpoint for drafts, which is not contacted, and what to do about it."""
+    """Return the fault in the settings of the endpoint for drafts, which is not contacted, and its remedy."""
     chosen = config.language_model
     if not chosen.url:
         unused = chosen.model or chosen.key_variable

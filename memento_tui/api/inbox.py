@@ -76,7 +76,7 @@ class DecisionOutcome(msgspec.Struct, frozen=True):
     state: str
     """The state that it has now, or ``failed``."""
     error: str = ""
-    """The error, with what to do next."""
+    """The error with its remedy, in words."""
 
 
 def inbox_name(record: str, record_id: str) -> str:

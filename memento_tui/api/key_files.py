@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 FEWEST_CHARACTERS = 8
-"""The shortest passphrase that is taken. Length is what keeps it from being guessed; nobody else can tell."""
+"""The fewest characters of a passphrase. Length is the only property of a passphrase that can be checked."""
 
 _SALT_BYTES = 16
 _WORK, _BLOCK, _LANES = 1 << 17, 8, 1
@@ -35,7 +35,7 @@ _WORK, _BLOCK, _LANES = 1 << 17, 8, 1
 _MOST_BYTES = 64 * 1024
 """Bytes of a key file that are read; one has some hundreds."""
 _MOST_WORK = 8 * _WORK * _BLOCK * _LANES
-"""The product of the three in a key file of anybody's: eight times what this version takes, a gigabyte."""
+"""The largest cost that a key file may ask for: eight times that of this version, a gigabyte of memory."""
 
 
 class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

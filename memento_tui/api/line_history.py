@@ -64,7 +64,7 @@ class LineHistory:
 
 
 def forget_lines(settings: Settings) -> bool:
-    """Remove the lines of every place, as one may hold what is being purged; return whether there were any."""
+    """Remove all lines of all places, one of which may hold a purged text; return whether there were any."""
     kept = [name for name in (_SETTING + place for place in get_args(HistoryPlace)) if settings.get(name)]
     for name in kept:
         settings.set(name, "")

@@ -147,7 +147,7 @@ class MemoryCreator:
     def _with_surprise(
         self, batch: Sequence[tuple[_JudgedMemory, bool]], novelty: Novelty
     ) -> list[tuple[_JudgedMemory, bool]]:
-        """Measure how new each memory of a batch is: a few beside all memories, many beside what ``novelty`` knows."""
+        """Set each memory's surprise: compared with all memories in a small batch, else by ``novelty`` alone."""
         measured = []
         for arrival, has_id in batch:
             surprise = novelty.measure(f"{arrival.memory.title}\n{arrival.memory.content}")

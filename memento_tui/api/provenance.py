@@ -1,4 +1,4 @@
-"""Compare what a session remembered with what its tools returned: what came from outside waits, with the passage."""
+"""Compare a session's memories with its tools' outputs; those copied from outside wait, with the passage."""
 
 from __future__ import annotations
 

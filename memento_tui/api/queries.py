@@ -286,7 +286,7 @@ def _make_link(
 
 
 RESTORED_FIELDS = tuple(field.name for field in FIELDS if field.restorable)
-"""The fields that restoring an earlier version sets: the memory's texts, and what a person sets in an edit.
+"""The fields that restoring an earlier version sets: the memory's texts, and those that a person edits.
 
 Status, tier, pin and verification tell what became of the memory since, and stay as they are.
 """

@@ -68,7 +68,7 @@ class Suggestions(NamedTuple):
 def suggest(
     start: int, typed: str, known: Iterable[tuple[str, str]], *, write: Callable[[str], str] = written_value
 ) -> Suggestions:
-    """Return the known values, each with a note, that begin with what was typed, then those that hold it.
+    """Return the known values, each with a note, that begin with the typed text, then those that hold it.
 
     ``write`` returns a value as it stands in the line: by default as a query has it.
     """

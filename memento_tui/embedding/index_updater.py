@@ -240,7 +240,7 @@ class IndexUpdater:
         return self._completed([(one.memory, one.own_text) for one in batch], known, vectors)
 
     def _in_context(self, batch: Sequence[_Changed], own: Vectors, known: Mapping[Text, Vectors]) -> Vectors:
-        """Return the vectors that queries are compared with, of which those in a session take in what it wrote."""
+        """Return the vectors that queries are compared with; those in a session are mixed with its earlier text."""
         wanted = [(one.memory, text) for one in batch if (text := one.text_in_context) is not None]
         missing = [(text[0], text[1]) for _, text in wanted if text not in known]
         if not wanted:
@@ -309,7 +309,7 @@ class FormerIndex:
         self.index = index
         self.updater = updater
         self.model_lock = model_lock
-        """Its model is another one: a query does not wait for what the present model embeds."""
+        """The lock of the former model, so that a query does not wait for the present model's batches."""
 
     def is_usable(self, *, check_rows: bool) -> bool:
         """Tell whether it is there and was not begun anew; with ``check_rows`` also whether every row can be read."""

@@ -166,7 +166,7 @@ def _files_of(table: Any) -> int:  # noqa: ANN401 - LanceDB has no types
 
 
 class VectorExchange:
-    """Finds and gives shared vectors for one store, while it is in a hub. What fails is logged, and tried again later.
+    """Finds and gives shared vectors for one store in a hub. Failures are logged, and tried again later.
 
     What leaves this machine is made of memories that the hub is given anyway: not of restricted ones, nor of those in
     namespaces that are not shared; nothing from a reader, and from an agent's login nothing that a person wrote at.

@@ -537,7 +537,7 @@ def remove_vectors(directory: Path, ids: Sequence[str]) -> None:
 
 
 def _without_context(batch: Any, ids: Sequence[str]) -> Any:  # noqa: ANN401 - a batch of Arrow's
-    """Return a batch in which nothing is made of these memories: what follows one of them has its own vector alone."""
+    """Return a batch without the context of some memories: those that follow them get the vector of their own text."""
     gone = set(ids)
     followers = [gone.intersection(before or ()) != set() for before in batch.column("after").to_pylist()]
     if not any(followers):

@@ -309,7 +309,7 @@ def _rule_folder(folder: Path) -> Iterator[SourceFile | Refused]:
 
 
 def _is_behind_link(root: Path, name: str) -> bool:
-    """Tell whether a file or folder is a link, or in one; ``root`` may be one, as it is what a person named."""
+    """Tell whether a file or folder is a link, or in one below ``root``, which may be a link itself."""
     return any((root / part).is_symlink() for part in (PurePosixPath(name), *PurePosixPath(name).parents[:-1]))
 
 

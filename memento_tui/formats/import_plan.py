@@ -467,7 +467,7 @@ def _with_origin(incoming: ImportRecord) -> dict[str, Any]:
 
 
 def _as_stated(record: AnyRecord) -> AnyRecord:
-    """Return a record of this workspace as its source stated it, to be compared with what the source states now."""
+    """Return a record of this workspace as its source stated it, to compare it with the source's present state."""
     return as_claimed(record) if isinstance(record, Memory) else record
 
 

@@ -1,4 +1,4 @@
-"""Find for a program that asks by itself, such as a tool, what the hooks would tell a session unasked.
+"""Give programs that ask, such as tools, the same memories, items and skips that hooks would show a session.
 
 Only for programs that have a workspace open: what runs inside a host's time limit imports far less.
 """
@@ -23,7 +23,7 @@ _MOST_RECENT = 12
 
 
 class RequestedContext:
-    """What the hooks know of a workspace, up to date. Use it as a context manager, on one thread."""
+    """The retrieval of the hooks over an open workspace, brought up to date. A context manager, for one thread."""
 
     def __init__(self, workspace: Workspace) -> None:
         workspace.catch_up()
@@ -70,5 +70,5 @@ class RequestedContext:
         return [skip for skip in self._store.skips() if scope.concerns(skip.namespace)]
 
     def record_shown(self, session: str, shown: Sequence[ShownMemory]) -> None:
-        """Count what a session is shown, and record it in the ledger."""
+        """Count a session's exposures, and record them in the ledger."""
         self._store.record_shown(session, shown)

@@ -98,7 +98,7 @@ to try: the person does that in memento, or with `memento review --inline` in a 
 """
 _NOT_IN_A_COMMAND = re.compile(r"[`$\r\n]")
 _NOT_IN_A_PERMISSION = re.compile(r"[()*\\]")
-"""Characters that Claude Code would read as something else in a command's line; in a rule about what may be run."""
+"""Characters with a special meaning to Claude Code: in a command's line, and in a permission rule."""
 
 _CLAUDE_COMMAND_LINE = re.compile(r"^!`(.+)`$", re.MULTILINE)
 

@@ -183,7 +183,7 @@ RISK_REASONS: Mapping[str, tuple[str, ...]] = {
 """The reasons by which a proposal is of each kind that could do harm, the riskiest first."""
 
 RISKY_KINDS = tuple(RISK_REASONS)
-"""The kinds of what waits that could do harm: a person is told of them in red, and asked twice before an approval."""
+"""The kinds of items that could do harm; they are shown in red, and an approval asks twice."""
 
 INBOX_KINDS: tuple[str, ...] = (
     "orders",

@@ -88,7 +88,7 @@ class StoreOutcome:
 
     @property
     def remark(self) -> str:
-        """The sentences for the agent beyond the outcome: why the memory waits, or what is missing from it."""
+        """The sentences for the agent beyond the outcome: why the memory waits, or which parts it lacks."""
         return self.pending_sentence or self.hint
 
     def accepted(self) -> StoreOutcome:

@@ -211,7 +211,7 @@ _TOLD_LIST_FIELDS = ("title", "content", "next_action", "category", "item", "rea
 
 
 def require_entry_as_written(store: Store, entry: Skip | WorkingItem, after: Skip | WorkingItem) -> None:
-    """Raise `Conflict` where a person who names no version stands behind what anybody else rewrote meanwhile.
+    """Raise `Conflict` where a person who names no version approves a text that somebody else rewrote meanwhile.
 
     Who changes one text of a skip or a working item makes it theirs as a whole, and it is told without a label.
     """

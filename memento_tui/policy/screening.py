@@ -42,7 +42,7 @@ class Screened(msgspec.Struct, frozen=True):
 
 
 class Screening:
-    """The screening of one author's records. It remembers what it found, so that no text is read twice."""
+    """Screens one author's records, with a cache of results so that no text is read twice."""
 
     def __init__(self) -> None:
         self.vouched: dict[tuple[str, str], AnyRecord] = {}

@@ -105,7 +105,7 @@ class Weights(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word, or a phrase of several, and what is known of it wherever it stands."""
+    """A word, or a phrase of several, with the properties that do not depend on its place."""
 
     text: str
     """The word as it is written; nothing where a secret was removed."""
@@ -123,7 +123,7 @@ class Words(NamedTuple):
 
     text: str
     common: frozenset[str]
-    """The common words in lower case; what is known of a word depends on them."""
+    """The common words in lower case, on which the properties of a word depend."""
     words: Sequence[Word]
     starts: Sequence[int]
     """The place in the text at which each word begins, in characters."""
@@ -141,7 +141,7 @@ def _weights() -> Weights:
 
 
 def words_of(text: str, common: frozenset[str]) -> Words:
-    """Return the words of a text: what stands between spaces, quotation marks, brackets and signs that assign."""
+    """Return the words of a text, split at spaces, quotation marks, brackets and signs of assignment."""
     known = _known_runs(common)
     words: list[Word] = []
     starts: list[int] = []
@@ -165,7 +165,7 @@ def words_of(text: str, common: frozenset[str]) -> Words:
 
 
 class _Run(NamedTuple):
-    """The words of what stands between two separators, and where they begin in it."""
+    """The words between two separators, with their offsets from the first one."""
 
     words: tuple[Word, ...]
     offsets: tuple[int, ...]
@@ -220,7 +220,7 @@ class SecretCandidate(NamedTuple):
 
 
 def candidates(given: Words) -> Iterator[SecretCandidate]:
-    """Yield what may be a secret: words that are not common and phrases, where something near speaks of secrets."""
+    """Yield the candidates for secrets: uncommon words and phrases near a word about secrets."""
     words, starts = given.words, given.starts
     spoken = [number for number, word in enumerate(words) if word.groups]
     for number in [number for number, word in enumerate(words) if word.reach is not _NOWHERE]:
@@ -280,7 +280,7 @@ _MOST_PHRASE_WORDS = 24
 
 
 def _phrases(given: Words) -> Iterator[tuple[int, int]]:
-    """Yield the places of the first and the last words of what stands in quotation marks or after a sign."""
+    """Yield the numbers of the first and last words of each phrase in quotation marks or after a sign."""
     text, starts = given.text, given.starts
     for match in chain(_PHRASE_QUOTED.finditer(text), _assigned_phrases(text), _parted_codes(text)):
         begin, stop = match.span(match.lastindex or 0)
@@ -306,7 +306,7 @@ def _assigned_phrases(text: str) -> Iterator[re.Match[str]]:
 
 
 def _parted_codes(text: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of `_PARTED_CODE`, where a text holds what each of them does."""
+    """Yield the matches of `_PARTED_CODE`, after a fast check of whether a text can have any."""
     if _PARTED_DIGITS.search(text) is not None or _PARTED_GROUPS.search(text) is not None:
         yield from _PARTED_CODE.finditer(text)
 
@@ -351,7 +351,7 @@ def _names_something(text: str) -> bool:
 
 
 def features(given: Words, found: SecretCandidate) -> list[str]:
-    """Return the names of what is true of a word or a phrase and of its surroundings."""
+    """Return the names of the features of a word or a phrase and of its surroundings."""
     text, common, words, starts = given
     first, last, start, end, word = found
     look = _look(word, common)
@@ -404,7 +404,7 @@ def _surroundings(before: Sequence[Word], after: Sequence[Word], look: str) -> s
 
 @lru_cache(maxsize=8192)
 def _names_before(stem: str, groups: Sequence[str], distance: int, look: str) -> frozenset[str]:
-    """Return what is true of a word with this look behind such a word; ``distance`` 3 stands for all that are more."""
+    """Return the features of a word with a look, ``distance`` words after a given word; 3 stands for 3 or more."""
     found = {f"word before {stem}"}
     if distance < 3:  # noqa: PLR2004 - the last two words count by their place too
         found.add(f"word {distance} before {stem}")
@@ -415,7 +415,7 @@ def _names_before(stem: str, groups: Sequence[str], distance: int, look: str) ->
 
 @lru_cache(maxsize=8192)
 def _names_after(stem: str, groups: Sequence[str], distance: int) -> frozenset[str]:
-    """Return what is true of a word before such a word; ``distance`` 2 stands for all that are more."""
+    """Return the features of a word ``distance`` words before a given word; 2 stands for 2 or more."""
     found = {f"word after {stem}", *(f"group {distance} after {group}" for group in groups)}
     if distance == 1:
         found.add(f"next word {stem}")
@@ -497,7 +497,7 @@ def _shape(text: str) -> str:
 
 
 def _sign(between: str) -> str:
-    """Return what stands between two words, a run of spaces as one and a line's end as N."""
+    """Return the characters between two words, a run of spaces as one and a line's end as N."""
     return between if between == " " else _SPACES.sub(" ", between).replace("\n", "N")
 
 
@@ -534,7 +534,7 @@ def _may_hold_any(text: str) -> bool:
 
 
 def score_of(names: Iterable[str], learned: Weights) -> float:
-    """Return the sum of the weights of what is true of a word, the same in whatever order that is given.
+    """Return the sum of the weights of a word's features, which does not depend on their order.
 
     Features that were not learned count nothing.
     """

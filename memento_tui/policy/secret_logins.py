@@ -32,7 +32,7 @@ _PAIR = re.compile(
     ["'`]? (?= (?P<value> (?![\w.-]{{0,60}}[/\\@:] (?!\d)) [^\s"'`<>|;,()\[\]{{}}]{{{_MIN_CHARACTERS},64}}+ ) )""",
     re.ASCII | re.IGNORECASE,
 )
-"""An account, what parts it from its password, and the password."""
+"""An account, a separator, and the password."""
 _LOGIN_CONTEXT = re.compile(
     r"""(?x) (?<![a-z]) (?: log(?:ged)?[ -]?(?:in|on|into) | sign(?:ed)?[ -]in | login | creds? | credentials? | username | user | vpn | ftp | sftp | rdp | ssh | ipmi | idrac
         | ilo | smb | smtp | imap | pop3 | mqtt | ldap | bind | sudo | webmail | admin | root | portal | console | staging | demo | gate | basic\ auth | test\ user | dashboard | panel | account | konto | zugang | zugangsdaten | compte | cuenta | conta
@@ -62,7 +62,7 @@ def login_spans(text: str, read: str, mixed: list[str]) -> Iterator[SecretSpan]:
 
 
 def _parts(word: str) -> list[str]:
-    """Return the parts of a word between signs that may part a password from what stands beside it, and the longer ones."""
+    """Return the parts of a word between signs that may separate a password from its neighbours."""
     parts = [part for part in _PARTING.split(word) if len(part) >= _MIN_CHARACTERS]
     return parts + [shorter for part in parts for shorter in _PARTING_PLACE.split(part) if shorter != part]
 
@@ -238,7 +238,7 @@ _TYPED = re.compile(
 
 
 def _before_word(text: str, place: int) -> Iterator[SecretSpan]:
-    """Yield what stands before the word for a password, in its line, and looks like one by itself."""
+    """Yield the words before the word for a password, in its line, that look like a password by themselves."""
     first = max(0, place - _MAX_GAP, text.rfind("\n", 0, place) + 1)
     typed = _TYPED.search(text, first, place)
     if typed is not None and is_telling_or_worded(typed["value"]) and any(map(str.isdigit, typed["value"])):

@@ -182,7 +182,7 @@ def _is_random(run: str) -> bool:
 
 _DIGITS_OR_OTHERS = re.compile(r"[0-9]+|[^0-9]+")
 _MIN_TURNS = 4
-"""Changes between letters and digits in what was drawn from both."""
+"""The fewest changes between letters and digits in a password made at random from both."""
 
 
 _MIN_LETTERS_OF_KEY = 20

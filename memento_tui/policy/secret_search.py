@@ -1,4 +1,4 @@
-"""Find where secrets stand in a text: keys, tokens, what is assigned or worded as one, disguised or broken."""
+"""Find the places of secrets in a text: keys, tokens, values assigned or described as secrets, also disguised ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def find_secrets(text: str, *, by_weights: bool) -> list[SecretSpan]:
 
 
 _UNKNOWN_KINDS = ("key", "password", "code")
-"""Kinds of what shows by its surroundings or its looks, and by no shape that a maker gave it."""
+"""Kinds of secrets that are known by their surroundings or looks, not by a vendor's format."""
 _PUBLIC = re.compile(
     r"""(?x) \b h1:[A-Za-z0-9+/]{43}=                                   # the sum of a module in go.sum
     | \b (?i:sec-websocket-(?:key|accept)) ["']?:[ ]{0,2} ["']?[A-Za-z0-9+/]{22,27}={1,2}
@@ -164,7 +164,7 @@ _BROKEN_WORD = re.compile(
 
 
 def _disguised_spans(text: str, *, gated: bool) -> Iterator[SecretSpan]:
-    """Yield the secrets that are written with escapes, split by what nobody sees or by a line's end, or encoded."""
+    """Yield the secrets that are written with escapes, split by invisible characters or line ends, or encoded."""
     plain = TextView(text, len(text))
     view = without_invisible(plain) if has_split_words(text) else plain
     if _ESCAPES.search(text) is not None:

@@ -89,7 +89,7 @@ _LAST_WORD = re.compile(r"[^\s\"'`<>|;,(){}\[\]«»“”]{6,64}$", re.ASCII)
 
 
 def _before_words(text: str, read: str, _mixed: list[str]) -> Iterator[SecretSpan]:
-    """Yield what is called a password afterwards or in brackets: ``hunter2 as the password``, ``the password (hunter2)``."""
+    """Yield passwords named afterwards or in brackets: ``hunter2 as the password``, ``the password (hunter2)``."""
     for match in _IN_BRACKETS.finditer(read):
         value = text[slice(*match.span("value"))]
         if is_password(value, loose=False) and any(map(str.isdigit, value)) and _PLAIN_NOTE.fullmatch(value) is None:
@@ -179,7 +179,7 @@ _DOOR_CODES = StartedPattern(_DOOR_CODE)
 
 
 def _door_codes(_text: str, read: str) -> Iterator[SecretSpan]:
-    """Yield what is typed at a door, with the sign that ends it, and the turns of a lock."""
+    """Yield codes of doors, with their final sign, and combinations of locks."""
     for match in _DOOR_CODES.finditer(read):
         yield *match.span(match.lastgroup or "code"), "code"
 

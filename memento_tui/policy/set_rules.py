@@ -1,4 +1,4 @@
-"""Judge what an agent writes together with what was written before: halves of orders, bursts, quarantines, rejections.
+"""Judge an agent's write together with earlier ones: halves of orders, bursts, quarantines, rejections.
 
 One text may be harmless by itself. `SetRules.findings` is asked about a write of an agent before it is judged alone,
 and `with_findings` joins the answer to the policy's.
@@ -129,7 +129,7 @@ class SetRules:
         return self._store.writes.count_since(self._author, now - BURST_SPAN)
 
     def _rejected_like(self, memory: Memory) -> dict[str, str] | None:
-        """Return id and text of what a person turned down and a memory says again in nearly its words."""
+        """Return the id and text of a rejected memory that a new one repeats in nearly the same words."""
         account = account_of(memory.namespace)
         for name, namespace, text in self._store.memories.last_rejected(_MOST_REJECTED):
             if account_of(namespace) == account and is_reworded(memory.content, text):

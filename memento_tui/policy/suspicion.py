@@ -38,7 +38,7 @@ def suspicion_of(text: str) -> Suspicion:
 
 
 def suspicion_across(first: str, second: str) -> Suspicion:
-    """Judge two texts read as one, with a space between, by what neither of them holds alone."""
+    """Judge two texts read as one, with a space between, by the signs that neither has alone."""
     from memento_tui.policy.prompt_injection import judge_join  # noqa: PLC0415 - see the module
 
     return judge_join(first, second)

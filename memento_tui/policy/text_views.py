@@ -303,10 +303,10 @@ def kinds_table(*kinds: tuple[str, str]) -> bytes:
 
 _BLOCK_KINDS = kinds_table(("x", string.ascii_letters + string.digits + "+/_-"))
 _RUN = b"x" * 16
-"""What each block begins with, by `_BLOCK_KINDS`."""
+"""The kinds of characters with which each encoded block begins, by `_BLOCK_KINDS`."""
 _NUMBER_KINDS = kinds_table(("x", string.hexdigits + "x\\" + string.whitespace + ",:;-"), ("0", string.digits))
 _MIN_NUMBERS = 24
-"""Characters, by `_NUMBER_KINDS`, of eight numbers and what parts them."""
+"""The fewest characters, by `_NUMBER_KINDS`, of eight numbers and their separators."""
 _MIN_NUMBER_DIGITS = 8
 """Digits that these hold: each begins with one."""
 _BINARY_KINDS = kinds_table(("x", "01"))
@@ -353,7 +353,7 @@ def _may_hold_numbers(plain: bytes) -> bool:
 
 
 def _blocks(text: str, kinds: bytes) -> Iterator[re.Match[str]]:
-    """Yield what `_BLOCK` finds: it is tried only where a run begins that is long enough."""
+    """Yield the matches of `_BLOCK`, which is tried only where a long enough run begins."""
     at = kinds.find(_RUN)
     while at >= 0:
         match = _BLOCK.match(text, at)

@@ -1,4 +1,4 @@
-"""The keyword index's documents and queries: what it holds of a memory, and how a parsed query is compiled for it."""
+"""The keyword index's documents, made of memories, and its queries, compiled from parsed ones."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def _select_missing(name: str, since: int) -> str:
 
 
 def _tags_differ(connection: Connection) -> bool:
-    """Tell whether the table of tags is not what the memories' own tags make."""
+    """Tell whether the table of tags differs from the tags of the memories."""
     query = f"SELECT EXISTS ({_EXPECTED_TAGS} EXCEPT SELECT tag, number FROM memory_tag)"
     query += f" OR (SELECT count(*) FROM memory_tag) <> (SELECT count(*) FROM ({_EXPECTED_TAGS}))"
     return bool(connection.execute(query).fetchone()[0])
@@ -270,7 +270,7 @@ class AuditQueries:
             return list(islice(_row_faults(connection, since=since, progress=progress, stop=stop), limit))
 
     def tags_differ(self) -> bool:
-        """Tell whether the table of tags is not what the memories' own tags make."""
+        """Tell whether the table of tags differs from the tags of the memories."""
         with self._database.reading() as connection:
             return _tags_differ(connection)
 

@@ -1,4 +1,4 @@
-"""Explain SQLite's failures to the person: what happened to the file, and what to do next."""
+"""Explain SQLite's failures to the person: the problem of the file, and its remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read what happened to the memories of one namespace: their changes, and how often they were shown."""
+"""Read the events of the memories of one namespace: their changes and their exposures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MemoryEvent(msgspec.Struct, frozen=True):
 _IS_UNDER = "({0} = :namespace OR ({0} >= :below AND {0} < :end))"
 
 _NAMESPACE_THEN = "coalesce(json_extract(change.image, '$.namespace'), 'global')"
-"""The namespace of a memory at a version: an image leaves out what a memory has by default."""
+"""SQL: the namespace of a memory at a version; an image leaves out default values."""
 
 _SELECT_EVENTS = (
     "SELECT entry.id, change.ordinal, entry.at,"

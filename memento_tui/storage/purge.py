@@ -76,7 +76,7 @@ def purge_record(
 
 
 def purge_note(database: Database, author: Author, seq: int, reason: str, *, mark: str) -> None:
-    """Remove the note of a journal entry, and where it is the reason of a rejection, from what was rejected too.
+    """Remove the note of a journal entry; where it is the reason of a rejection, from the rejected proposal too.
 
     ``mark`` is the beginning of the entry's hash: in a backup the same number may be another entry.
 

@@ -169,7 +169,7 @@ def change_lines(before: str, after: str) -> list[ChangeLine]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Return the sentences of all lines, each behind what divides it from the one before: a line feed or a space."""
+    """Return the sentences of all lines, each after its separator from the one before: a line feed or a space."""
     return [
         ("\n" if number == 0 else " ") + sentence
         for line in text.split("\n")

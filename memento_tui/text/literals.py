@@ -143,7 +143,7 @@ def _way(parts: Iterable[_Needs]) -> Way:
 
 
 def _alternatives(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Yield what a pattern is the choice of; what all begin with, the parser has put before the choice."""
+    """Yield the alternatives of a pattern, each with the common beginning that the parser put before the choice."""
     if items and items[-1][0] is _constants.BRANCH:
         for branch in items[-1][1][1]:
             yield [*items[:-1], *branch]
@@ -156,7 +156,7 @@ def _clauses(needs: _Needs) -> Sequence[_Clause]:
 
 
 def _sequence(items: Iterable[tuple[Any, Any]]) -> _Needs:
-    """Return what the parts of a sequence hold together: strings that follow each other are joined."""
+    """Return the needs of a sequence of parts; strings that follow each other are joined."""
     clauses: list[_Clause] = []
     strings, run, is_exact = _NOTHING, "", True
     for code, value in items:

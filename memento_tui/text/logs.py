@@ -17,7 +17,7 @@ LOG_HINT = (
 """The answer to an agent that stores a log."""
 
 _MOST_CHARACTERS = 600
-"""Characters of a text that is judged; a longer one says more than what was done."""
+"""The most characters of a text that can be a log; a longer one says more."""
 _MOST_SENTENCES = 6
 
 _DONE_WORDS = """
@@ -47,7 +47,7 @@ _CONSEQUENCES = frozenset(
     except but however although plan plans planned going before respond given scenario moved identified expect
     """.split()  # noqa: SIM905 - same
 )
-"""Words that say what follows, what holds or what to do: with one, a text is more than a log."""
+"""Words of a conclusion, a fact or an instruction: with one of them, a text is more than a log."""
 
 
 def is_log(content: str, title: str = "") -> bool:
@@ -76,7 +76,7 @@ def is_log(content: str, title: str = "") -> bool:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Return the patterns of a consequence in several words or signs, of what parts clauses, and of a report.
+    """Return the patterns of a consequence in several words or signs, of a separator of clauses, and of a report.
 
     They are compiled when a text gets that far, which few do.
     """

@@ -12,7 +12,7 @@ __all__ = ["CHARACTERS_COMPARED", "Novelty"]
 _WORD = re.compile(r"\w+")
 
 CHARACTERS_COMPARED, _WORDS = 1_500, 120
-"""Characters and words of a text that are compared: what it is about stands at its beginning."""
+"""Characters and words at the beginning of a text, where its subject is, that are compared."""
 
 _TEXTS_A_PAIR = 4
 """Texts that are remembered for two neighbouring words; more common ones tell nothing apart."""

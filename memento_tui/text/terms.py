@@ -158,7 +158,7 @@ def single_terms(text: str) -> list[str]:
 
 
 def spaced_pieces(text: str) -> list[str]:
-    """Return what stands between the runs of a script that is written without spaces."""
+    """Return the pieces of a text between the runs of scripts that are written without spaces."""
     return _unspaced_script().split(text)
 
 

@@ -1,4 +1,4 @@
-"""Stand between the app and the terminal: a driver that holds it through stops and ends, a filter of what is drawn."""
+"""The app's terminal: a driver that restores it after stops and ends, and a filter of the drawn output."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ _IS_OF_THE_PAST = re.compile(
     r"|planned|will|should be|to be (?:added|written|created))\b",
     re.IGNORECASE,
 )
-"""Words by which a sentence speaks of what was or is to be: that the repository lacks it makes it no less true."""
+"""Words that make a sentence one about the past or the future, which missing code does not make untrue."""
 
 
 class _CodeCitation(NamedTuple):
@@ -348,7 +348,7 @@ class _Check:
         return "" if before else named[0]
 
     def _merged_into(self, one: _Resolved) -> str:
-        """Return the file that now defines what a file defined that is gone: what the memory names of it, else half."""
+        """Return the file that now has a missing file's definitions: those that the memory names, else half of them."""
         defined = defined_names(self._history.texts([one.blob]).get(one.blob, ""))
         named = set(_names_in(one.memory.text)) & defined.keys()
         names = named or {name for name in defined if len(name) >= _LEAST_NAME}

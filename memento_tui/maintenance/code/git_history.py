@@ -36,7 +36,7 @@ _SAFE_VARIABLES = {
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_TERMINAL_PROMPT": "0",
 }
-"""Variables that keep a repository from writing, and from fetching what it lacks by a program that it names.
+"""Environment variables that keep git from writing, and from fetching missing objects through a configured program.
 
 The settings of a repository can allow a protocol again that a setting here forbids, and git before 2.39.4 fetches
 whatever the second variable says: the list of protocols, which is empty, holds against both.

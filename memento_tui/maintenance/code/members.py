@@ -18,7 +18,7 @@ _MOST_FILES = 20_000
 _FILES_PER_READ = 400
 
 _PROSE_SUFFIXES = frozenset((".md", ".mdx", ".rst", ".txt", ".adoc", ".svg", ".lock", ".csv", ".jsonl", ".html"))
-"""Files that may still tell of what is gone, or hold data."""
+"""The suffixes of prose and data, in which removed code may still be named."""
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -129,7 +129,7 @@ class _File(NamedTuple):
 
 
 def bare_code(text: str) -> str:
-    """Return code without its comments and its texts of several lines, which may still name what is gone."""
+    """Return code without comments and multi-line strings, which may still name removed code."""
     return _COMMENTS.sub("", _STRINGS.sub('""', text))
 
 

@@ -39,7 +39,7 @@ _SOURCES_WITH_A_SHARE = 8
 _SHORTEST_SHARE = 160
 _TITLE_LENGTH = 120
 _SUBJECT_WORDS = 4
-"""Words of a title that say what all the sources speak of."""
+"""The most words of a title made of the sources' common subject."""
 _FEWEST_TERMS = 5
 _REPETITION_LIKENESS, _REPETITION_LIKENESS_IN_ORDER = 0.7, 0.85
 _TRUST_WEIGHT = 0.5
@@ -97,7 +97,7 @@ def extract_draft(sources: Sequence[Memory], *, limit: int = DRAFT_LENGTH) -> li
 
 
 def draft_title(sources: Sequence[Memory], lines: Sequence[str]) -> str:
-    """Return a title for a draft: that of most of the sources, what all speak of, or else one of ``lines``.
+    """Return a title for a draft: that of most sources, their common subject, or else one of ``lines``.
 
     The title of one source among others would say of the whole what only that one is about. ``lines`` are those of the
     draft, at least one. A line that is too long is cut where a word ends, with ``...``.

@@ -360,7 +360,7 @@ class MatterGroup(msgspec.Struct, frozen=True):
 
     @property
     def content(self) -> str:
-        """The best source's text, and below it what held before."""
+        """The best source's text, and below it the statements that held before."""
         if not self.replaced:
             return self.best.content
         lines = [f"- until {one.until}: {one.text}" for one in self.replaced]
@@ -400,7 +400,7 @@ def groups_of_one_matter(memories: Iterable[Memory], neighbours: Neighbours) -> 
 
 
 def _star(best: Memory, others: Sequence[Memory]) -> tuple[Memory, list[tuple[Memory, list[Replaced]]]]:
-    """Return the best source with each memory it stands for; none where a later version dropped what it would bring."""
+    """Return the best source with the memories that it can replace; none where a later version dropped a statement."""
     if any(_dropped_by(best, other) for other in others):
         return best, []
     found = [(other, _replaced_by(best, other)) for other in others if _may_join(best, other)]
@@ -426,7 +426,7 @@ def _dropped_by(best: Memory, other: Memory) -> bool:
 
 
 def _later_says_a_part(best: Memory, other: Memory) -> bool:
-    """Tell whether a later text of several statements says only what the best source says."""
+    """Tell whether a later text of several statements has no statement that the best source lacks."""
     return (
         other.created_at > best.created_at
         and len(statements(other.content)) > 1

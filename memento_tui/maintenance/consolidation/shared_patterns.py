@@ -29,7 +29,7 @@ _TEACHING_KINDS = frozenset(
     {"anti_pattern", "bugfix", "decision", "discovery", "fact", "heuristic", "instruction", "pattern"}
 )
 _LONGEST_LESSON = 1_000
-"""Characters: what is longer is a document of its project."""
+"""The most characters of a lesson; a longer text is a document of its project."""
 _FEWEST_WORDS, _FEWEST_CHARACTERS = 2, 6
 """Words with a weight beside names of files, or characters of a script without spaces, that a lesson has at least."""
 _NAME_OF_A_TEXT = re.compile(r"@?[\w./-]+\.(?:md|mdc|txt)")

@@ -219,7 +219,7 @@ class SentencePair(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_upheld(self) -> bool:
-        """Whether one of the sentences stands in both texts: what both say did not change, whatever else did."""
+        """Whether one of the sentences is in both texts, which therefore agree on it."""
         sides = (self.first, self.second), (self.second, self.first)
         return any(_wording(one.sentence) in other.reading.wordings for one, other in sides)
 
@@ -263,7 +263,7 @@ class SentencePair(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def values_begin(self) -> tuple[int, int] | None:
-        """The starts of what follows the label of both sentences, where they share one of several words.
+        """The places at which the values begin in both sentences, where they share a label of several words.
 
         *Current version: 1.4, with search* and *Current version: 1.5, which is faster* state one value each.
         """
@@ -282,7 +282,7 @@ class SentencePair(msgspec.Struct, frozen=True, gc=False):
 
 
 def _names_label(side: SentenceInContext, other: SentenceInContext) -> bool:
-    """Tell whether a sentence holds the other one's label, as far as that has a number, or what stands behind it."""
+    """Tell whether a sentence names the other one's label, up to its number, or the numbered subject."""
     label = _label(other.sentence.tokens)
     end = next((at + 1 for at, token in enumerate(label) if token.number), 0)
     if {token.stem for token in label[:end]} <= {token.stem for token in side.sentence.tokens}:
