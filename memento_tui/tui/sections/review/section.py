@@ -28,8 +28,12 @@ from memento_tui.tui.inbox_columns import (
 from memento_tui.tui.screens.dialogs import AskLine, accepted_risk
 from memento_tui.tui.section import in_thread
 from memento_tui.tui.sections.list_section import ListSection
-from memento_tui.tui.sections.review.bulk_decisions import BulkDecisions
-from memento_tui.tui.sections.review.decisions import CANNOT_APPROVE_CONTRADICTION, DecisionRunner, can_decide
+from memento_tui.tui.sections.review.decisions import (
+    CANNOT_APPROVE_CONTRADICTION,
+    BulkDecisions,
+    DecisionRunner,
+    can_decide,
+)
 from memento_tui.tui.sections.review.evidence import FocusedItem, read_focused_item
 from memento_tui.tui.sections.review.evidence_pane import EvidencePane
 from memento_tui.tui.sections.review.groups import (
