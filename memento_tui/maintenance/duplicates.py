@@ -18,7 +18,7 @@ from memento_tui.policy.policy import WriteIntent
 from memento_tui.storage.transaction import Transaction
 from memento_tui.text.sentences import missing_statements, statements
 from memento_tui.text.terms import STOP_WORDS, compared_terms
-from memento_tui.text.unspaced import UNSPACED_CHARACTERS
+from memento_tui.text.words import prose_word
 
 __all__ = [
     "NEAR_DUPLICATE_LIKENESS",
@@ -36,10 +36,9 @@ NEAR_DUPLICATE_LIKENESS = 0.8
 """The likeness from which two memories are near duplicates, unless their claims differ."""
 
 _WORD = re.compile(r"[\w./:-]*\w")
-_PROSE_WORD = re.compile(rf"(?<![^\W\d_])[^\W\d_]{{2,}}+(?=[\s.,;!?)]|$)|[{UNSPACED_CHARACTERS}]{{2}}")
 _FEWEST_WORDS = 4
-"""Words of prose, which a space or a mark follows. Texts of fewer are alike by chance, unless they are the same but for
-case, spaces and the mark at their end; forms have none."""
+"""Words of prose. Texts of fewer are alike by chance, unless they are the same but for case, spaces and the mark at
+their end; forms have none."""
 
 _CHARACTERS_COMPARED = 20_000
 """Characters of each text, from its beginning, that are compared."""
@@ -110,7 +109,7 @@ def says_the_same(older: Memory, newer: Memory, found: float) -> bool:
 
 
 def _have_prose(*memories: Memory) -> bool:
-    return all(len(_PROSE_WORD.findall(memory.content)) >= _FEWEST_WORDS for memory in memories)
+    return all(len(prose_word().findall(memory.content)) >= _FEWEST_WORDS for memory in memories)
 
 
 def _plain(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +18,7 @@ from memento_tui.text.fence import fenced, one_line, quoted_id, visible_line
 from memento_tui.text.labels import OtherSide, bracketed, caution_labels, condition_labels, entry_labels
 from memento_tui.text.markdown import find_wikilinks, without_code
 from memento_tui.text.near_names import folded
+from memento_tui.text.words import PLAIN_WORD
 
 __all__ = [
     "ContradictionEntry",
@@ -41,8 +41,6 @@ _MAX_WALKED = 40
 _MAX_TITLE_HITS = 20
 """Results of a search for a title, among which the memory with exactly that title is picked."""
 _MAX_HEADLINE_CHARACTERS = 80
-
-_WORDS = re.compile(r"[^\W_]+")
 
 
 class _ToldLink(NamedTuple):
@@ -146,7 +144,7 @@ def memory_titled(workspace: Workspace, title: str, key: Callable[[str], str] | 
 
 def _words_of_title(title: str) -> str:
     name = title.rsplit("/", 1)[-1].removesuffix(".md")
-    return " ".join(_WORDS.findall(folded(name)))
+    return " ".join(PLAIN_WORD.findall(folded(name)))
 
 
 _MAX_CONTRADICTIONS = 5

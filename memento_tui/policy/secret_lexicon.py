@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from memento_tui.policy.secret_patterns import SPOKEN
 from memento_tui.text.literals import Literals
-from memento_tui.text.unspaced import UNSPACED_CHARACTERS
+from memento_tui.text.words import UNSPACED_CHARACTERS
 
 __all__ = ["TRIGGERS", "counts_something", "groups_of_word"]
 

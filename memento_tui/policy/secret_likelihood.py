@@ -30,7 +30,7 @@ from memento_tui.policy.secret_patterns import (
     is_placeholder,
     is_uuid,
 )
-from memento_tui.text.unspaced import UNSPACED_CHARACTERS
+from memento_tui.text.words import UNSPACED_CHARACTERS
 
 __all__ = [
     "WEIGHTS_FILE",

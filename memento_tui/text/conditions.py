@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-__all__ = ["is_about_another", "names_place", "numbered_things", "of_other_places"]
+from memento_tui.text.words import PLAIN_WORD
 
-_WORD = re.compile(r"[^\W_]+")
+__all__ = ["is_about_another", "names_place", "numbered_things", "of_other_places"]
 
 
 def names_place(condition: str, namespace: str) -> bool:
@@ -18,8 +18,8 @@ def names_place(condition: str, namespace: str) -> bool:
 
     ``global`` is no place.
     """
-    wanted = set(_WORD.findall(namespace.rpartition("/")[2].casefold()))
-    return namespace != "global" and bool(wanted) and wanted <= set(_WORD.findall(condition.casefold()))
+    wanted = set(PLAIN_WORD.findall(namespace.rpartition("/")[2].casefold()))
+    return namespace != "global" and bool(wanted) and wanted <= set(PLAIN_WORD.findall(condition.casefold()))
 
 
 def of_other_places(pairs: Iterable[tuple[str, str]], conditions: Mapping[str, str], namespace: str) -> set[str]:

@@ -137,7 +137,10 @@ _MAX_COMPARED_PAIRS = 2_500
 
 
 _NEXT_SENTENCE = re.compile(r"(?<=[.!?]) (?=\S)")
-"""Match the one space behind the end of a sentence, at which a line is divided."""
+"""Match the one space behind the end of a sentence, at which a line is divided.
+
+The pieces, joined by a space, are the line again; those of `text.sentences` are not.
+"""
 
 
 class ChangeLine(msgspec.Struct, frozen=True):

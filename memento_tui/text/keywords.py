@@ -12,7 +12,7 @@ from functools import cache
 
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.text.terms import EDGE_PUNCTUATION, STOP_WORDS, character_bigrams, is_compound, searchable, terms
-from memento_tui.text.unspaced import SOUTHEAST_ASIAN_CHARACTERS
+from memento_tui.text.words import SOUTHEAST_ASIAN_CHARACTERS
 
 __all__ = [
     "FEWEST_WORDS",
@@ -87,6 +87,10 @@ _LONG_SENTENCE = 30
 _FEWEST_OF_A_SENTENCE = 3
 """The fewest content words of a sentence that is looked for out of its context: two are soon met by chance."""
 _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|(?<=[。！？])|\n+")  # noqa: RUF001 - Japanese and Chinese marks
+"""The end of a stretch of a prompt with a subject of its own, which a colon and a line end too.
+
+Unlike `text.sentences` it knows no blocks and no abbreviations, for which a hook has no time.
+"""
 
 
 def content_words(prompt: str) -> list[str]:

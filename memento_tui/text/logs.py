@@ -78,6 +78,8 @@ def is_log(content: str, title: str = "") -> bool:
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Return the patterns of a consequence in several words or signs, of a separator of clauses, and of a report.
 
+    A semicolon parts clauses too, each of which reports by itself: they are not the sentences of `text.sentences`.
+
     They are compiled when a text gets that far, which few do.
     """
     when = (

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 
-__all__ = ["CHARACTERS_COMPARED", "Novelty"]
+from memento_tui.text.words import WORD
 
-_WORD = re.compile(r"\w+")
+__all__ = ["CHARACTERS_COMPARED", "Novelty"]
 
 CHARACTERS_COMPARED, _WORDS = 1_500, 120
 """Characters and words at the beginning of a text, where its subject is, that are compared."""
@@ -62,5 +61,5 @@ class Novelty:
 
 def _pairs(text: str) -> dict[_Pair, None]:
     """Return the pairs of neighbouring words of a text's beginning; a single word is paired with nothing."""
-    words = _WORD.findall(text[:CHARACTERS_COMPARED].casefold())[:_WORDS]
+    words = WORD.findall(text[:CHARACTERS_COMPARED].casefold())[:_WORDS]
     return dict.fromkeys(pairwise(words)) or dict.fromkeys((word, "") for word in words)

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.text.terms import character_bigrams, identifiers, spaced_pieces, terms, unspaced_characters
-from memento_tui.text.unspaced import SOUTHEAST_ASIAN_CHARACTERS
+from memento_tui.text.words import SOUTHEAST_ASIAN_CHARACTERS
 
 __all__ = ["LONGEST_SCAN", "Snippet", "best_passage", "find_matches"]
 

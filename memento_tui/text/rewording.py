@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import lru_cache
 
 from memento_tui.text.lookalikes import LATIN_LOOKALIKES
+from memento_tui.text.words import WORD
 
 __all__ = ["is_reworded", "plain_letters"]
 
@@ -23,8 +23,6 @@ _SHORTEST, _SHORT = 12, 40
 """Letters: a shorter text is compared as it is alone; one that is short is looked for in none much longer than it."""
 
 _CHARACTERS_COMPARED = 20_000
-
-_WORD = re.compile(r"\w+")
 
 
 def plain_letters(text: str) -> str:
@@ -56,7 +54,7 @@ def is_reworded(text: str, known: str) -> bool:
 @lru_cache(maxsize=512)
 def _features(text: str) -> tuple[str, frozenset[str]]:
     """Return the letters of a text, digits in words as the letters that they stand for, and its numbers."""
-    words = _WORD.findall(unicodedata.normalize("NFKC", text[:_CHARACTERS_COMPARED]).casefold())
+    words = WORD.findall(unicodedata.normalize("NFKC", text[:_CHARACTERS_COMPARED]).casefold())
     spelled = (word if word.isdigit() else word.translate(_DIGITS_AS_LETTERS) for word in words)
     return plain_letters("".join(spelled)), frozenset(filter(str.isdigit, words))
 

@@ -17,7 +17,7 @@ from memento_tui.text.terms import (
     is_compound,
     terms,
 )
-from memento_tui.text.unspaced import UNSPACED_CHARACTERS
+from memento_tui.text.words import UNSPACED_CHARACTERS
 
 __all__ = ["Mentions", "matched_words", "mentions_of", "skip_matches"]
 

@@ -11,7 +11,7 @@ from functools import cache
 
 import tantivy
 
-from memento_tui.text.unspaced import UNSPACED_CHARACTERS
+from memento_tui.text.words import UNSPACED_CHARACTERS
 
 __all__ = [
     "ANALYZERS",

@@ -20,7 +20,7 @@ from memento_tui.text.markdown import code_spans
 from memento_tui.text.quantities import CJK_NUMERALS, FOREIGN_NUMBER_WORDS, NUMBER_WORDS, SCALES, UNITS
 from memento_tui.text.sentences import ends_like_a_sentence, sentences
 from memento_tui.text.terms import STOP_WORDS
-from memento_tui.text.unspaced import UNSPACED_CHARACTERS
+from memento_tui.text.words import UNSPACED_CHARACTERS
 
 __all__ = ["find_problem", "find_reasoning_tag"]
 

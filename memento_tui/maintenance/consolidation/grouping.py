@@ -20,6 +20,7 @@ from memento_tui.maintenance.contradictions.finder import SCORE_TO_RAISE, compar
 from memento_tui.model import Memory, make_memory
 from memento_tui.model.validation import fold_tag
 from memento_tui.text.sentences import TextStatement, missing_statements, statements
+from memento_tui.text.words import WORD
 
 __all__ = [
     "LARGEST_GROUP",
@@ -115,7 +116,6 @@ _COMPARED_TAGS = 8
 
 _SMALLEST_GROUP = 3
 _PROJECTS = "projects/"
-_WORD = re.compile(r"\w+")
 
 GroupingScope = tuple[str, bool]
 """The scope of a memory; memories of two scopes are never joined. See `grouping_scope`."""
@@ -251,7 +251,7 @@ def is_known_title(title: str, titles: Iterable[str]) -> bool:
 
 
 def _words(title: str) -> set[str]:
-    return set(_WORD.findall(title.casefold()))
+    return set(WORD.findall(title.casefold()))
 
 
 def _by_scope(memories: Iterable[Memory]) -> dict[GroupingScope, list[Memory]]:

@@ -16,7 +16,7 @@ from memento_tui.policy.gate import fingerprint_of
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.text.logs import is_log
 from memento_tui.text.tokens import read_sentences
-from memento_tui.text.unspaced import UNSPACED_CHARACTERS
+from memento_tui.text.words import UNSPACED_CHARACTERS
 
 __all__ = ["SHARED_PATTERN", "project_of", "propose_shared_patterns"]
 

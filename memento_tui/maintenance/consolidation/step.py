@@ -5,7 +5,6 @@ A lesson that recurs in many memories is found as the list of its sources.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -33,7 +32,7 @@ from memento_tui.model.validation import account_of
 from memento_tui.policy.gate import fingerprint_of
 from memento_tui.policy.policy import WriteIntent
 from memento_tui.text.sentences import first_sentence
-from memento_tui.text.unspaced import UNSPACED_CHARACTERS
+from memento_tui.text.words import prose_word
 
 __all__ = ["HIGHER_PATTERN", "Lesson", "consolidate", "learn", "lessons"]
 
@@ -220,12 +219,7 @@ def _cliques(near: Mapping[str, Mapping[str, float]]) -> Iterator[list[str]]:
 _MOST_CANDIDATES = 5_000
 """The number of memories, most recently changed first, among which groups are searched."""
 
-_MOST_CANDIDATES = 5_000
-"""The number of memories, most recently changed first, among which groups are searched."""
-
 _LONGEST_NOTE, _FEWEST_NOTE_WORDS = 4_000, 5
-_PROSE_WORD = re.compile(rf"[^\W\d_]{{2,}}(?=[\s.,;!?)]|$)|[{UNSPACED_CHARACTERS}]{{2}}")
-"""A word of prose: it is followed by a space or a punctuation mark; names of fields and links are not."""
 
 _SAME_SOURCES = 0.5
 """The share of common memories from which two groups count as the same, though one has grown since."""
@@ -331,7 +325,7 @@ def _is_consolidated(memory: Memory) -> bool:
 
 def _is_note(content: str) -> bool:
     """Tell whether a text is a note: neither a document, which stands for itself, nor a form without words."""
-    return len(content) <= _LONGEST_NOTE and len(_PROSE_WORD.findall(content[:_LONGEST_NOTE])) >= _FEWEST_NOTE_WORDS
+    return len(content) <= _LONGEST_NOTE and len(prose_word().findall(content[:_LONGEST_NOTE])) >= _FEWEST_NOTE_WORDS
 
 
 def _neighbours(context: MaintenanceContext, memories: Sequence[Memory]) -> Mapping[str, list[tuple[str, float]]]:

@@ -16,6 +16,7 @@ from memento_tui.maintenance.distillation.statements import (
 )
 from memento_tui.model.lists import LONGEST_SKIP
 from memento_tui.text.quantities import MONTHS, NUMBER_WORDS, UNITS, VAGUE_COUNTS, WEEKDAYS
+from memento_tui.text.words import WORD
 
 __all__ = ["completion_reports", "is_settled_by", "known_broken", "left_open", "to_do", "to_skip", "waiting"]
 
@@ -269,7 +270,6 @@ _DONE_MARKS = ("\u2705", "\u2714", "\u2611", "[x]")
 _DONE = re.compile(
     rf"\b(?:{'|'.join(sorted(_DONE_WORDS))}|{'|'.join(_DONE_PHRASES)})\b|{'|'.join(map(re.escape, _DONE_MARKS))}"
 )
-_WORD = re.compile(r"\w+")
 _NOT_DONE = re.compile(
     r"(?:\b(?:not|isn't|hasn't|haven't|wasn't|didn't|aren't|never|without)\s+(?:\w+\s+){0,2}|"
     r"\b(?:will|'ll|going\s+to|once|until|if|when|needs?\s+to|has\s+to|have\s+to|should|must|to\s+be|about\s+to|let\s+me|todo|can\s+be|"
@@ -309,7 +309,7 @@ def completion_reports(text: str) -> Iterable[frozenset[str]]:
 def _reports_completion(line: str) -> bool:
     line = line.lower()
     hints = (*_DONE_PHRASES, *_DONE_MARKS)
-    if line.endswith("?") or (_DONE_WORDS.isdisjoint(_WORD.findall(line)) and not any(hint in line for hint in hints)):
+    if line.endswith("?") or (_DONE_WORDS.isdisjoint(WORD.findall(line)) and not any(hint in line for hint in hints)):
         return False
     return any(not _NOT_DONE.search(line[max(0, found.start() - 80) : found.start()]) for found in _DONE.finditer(line))
 

@@ -30,7 +30,7 @@ from memento_tui.maintenance.transcripts.reader import Turn
 from memento_tui.text.fence import without_invisible
 from memento_tui.text.sentences import sentences
 from memento_tui.text.terms import STOP_WORDS
-from memento_tui.text.unspaced import UNSPACED_CHARACTERS
+from memento_tui.text.words import UNSPACED_CHARACTERS
 
 __all__ = ["OutsidePassage", "WrittenText", "outside_passages", "sentence_texts"]
 
