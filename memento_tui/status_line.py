@@ -1,7 +1,7 @@
 """The program ``memento-status-line``: how much waits for the person, in a few words for a prompt or a status line.
 
 A shell waits for it before every prompt, so it reads one small file, which every writer keeps up to date
-(`memento_tui.storage.waiting_file`), and imports only what every interpreter has loaded.
+(`memento_tui.storage.store`), and imports only what every interpreter has loaded.
 """
 
 import os

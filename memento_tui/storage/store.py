@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from datetime import datetime
@@ -14,11 +15,14 @@ import msgspec
 
 from memento_tui import clock
 from memento_tui.errors import NotFound
+from memento_tui.locations import waiting_location
 from memento_tui.model import AnyRecord, Crystal, Skip, WorkingItem
+from memento_tui.model.review import RISKY_KINDS
 from memento_tui.model.validation import new_id
 from memento_tui.moments import format_moment
 from memento_tui.paths import DataPaths
 from memento_tui.private_files import close_data_directory
+from memento_tui.regular_files import open_regular
 from memento_tui.storage.activity import ActivityQueries
 from memento_tui.storage.audit import AuditQueries
 from memento_tui.storage.connection import Connection
@@ -38,7 +42,6 @@ from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, select_rec
 from memento_tui.storage.transaction import Transaction, transaction
 from memento_tui.storage.undo import redo_candidate, revert_entry, undo_candidate
 from memento_tui.storage.use_report import UseQueries
-from memento_tui.storage.waiting_file import note_waiting
 from memento_tui.storage.write_history import WriteHistoryQueries
 
 __all__ = ["Store"]
@@ -130,10 +133,10 @@ class Store:
         """Called with how many risky items wait, where there are more of them than before."""
         # Another database is a copy or the past, and says nothing of what waits now.
         if database is None and not read_only:
-            self.database.after_entry = self._note_waiting
-            note_waiting(path.parent, self.inbox.counts(clock.now()))
+            self.database.after_entry = self._note_written
+            _note_waiting(path.parent, self.inbox.counts(clock.now()))
 
-    def _note_waiting(self, connection: Connection, before: int) -> None:
+    def _note_written(self, connection: Connection, before: int) -> None:
         """Note beside the database how many items wait, where the entries after ``before`` may have changed that.
 
         What was counted before somebody else wrote may be noted after their count: then it counts again.
@@ -142,7 +145,7 @@ class Store:
             return
         counted = -1
         while counted != (head := self.journal.head()):
-            risky, noted = note_waiting(self.database.path.parent, self.inbox.counts(clock.now()))
+            risky, noted = _note_waiting(self.database.path.parent, self.inbox.counts(clock.now()))
             if risky > noted:
                 self.when_risk_rises(risky)
             counted = head
@@ -262,3 +265,35 @@ class Store:
         query = f"SELECT id, version FROM {kind} WHERE id IN (SELECT value FROM json_each(?))"
         with self.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query, (listed,))}
+
+
+_WAITING_FILE_BYTES = 32
+"""The length of the file: always the same, so that it is written over in one piece."""
+
+
+def _note_waiting(root: Path, counts: Mapping[str, int]) -> tuple[int, int]:
+    """Note beside the database how many of each kind wait; return how many risky ones there are, and were before.
+
+    It is for status lines, which cannot open a database. What was put off comes back at its time, and what is no
+    contradiction any more because a side is gone leaves, without a write of a proposal or a contradiction: until the
+    next one, or until a program opens the workspace, the file is behind. It also stays behind where it cannot be
+    written: the write that it follows is acknowledged already.
+    """
+    from memento_tui.status_line import waiting  # noqa: PLC0415 - it must load without this
+
+    noted = waiting(os.fspath(root))
+    found = sum(counts.values()), sum(counts.get(kind, 0) for kind in RISKY_KINDS)
+    path = waiting_location(os.fspath(root))
+    if found != noted or not os.path.exists(path):  # noqa: PTH110 - a path as text
+        try:
+            descriptor = open_regular(path, os.O_WRONLY | os.O_CREAT)
+        except OSError:
+            return noted[1], noted[1]
+        try:
+            os.pwrite(descriptor, f"{f'{found[0]} {found[1]}':{_WAITING_FILE_BYTES - 1}}\n".encode(), 0)
+            os.ftruncate(descriptor, _WAITING_FILE_BYTES)  # where something else stood there
+        except OSError:
+            return noted[1], noted[1]
+        finally:
+            os.close(descriptor)
+    return found[1], noted[1]
