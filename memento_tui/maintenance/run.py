@@ -19,8 +19,13 @@ from memento_tui.maintenance.comparison import compare_pairs
 from memento_tui.maintenance.confirmed_use import apply_confirmed_use
 from memento_tui.maintenance.consolidation.step import consolidate, learn
 from memento_tui.maintenance.context import Comparators, MaintenanceAction, MaintenanceContext, Progress
-from memento_tui.maintenance.ended_branches import offer_ended_branches
-from memento_tui.maintenance.expiry import age_memories, ask_about_skips, end_skips, expire_proposals
+from memento_tui.maintenance.expiry import (
+    age_memories,
+    ask_about_skips,
+    end_skips,
+    expire_proposals,
+    offer_ended_branches,
+)
 from memento_tui.maintenance.schedule import LastRun, Runner, note_run
 from memento_tui.maintenance.second_opinions import ask_second_opinions
 from memento_tui.model.validation import new_id
