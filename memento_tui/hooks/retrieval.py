@@ -31,7 +31,7 @@ from memento_tui.search.ranking import (
 from memento_tui.search.scoring import calibrated_relevance
 from memento_tui.storage.hook_store import HookStore, MemoryRow
 from memento_tui.text.conditions import is_about_another, numbered_things, of_other_places
-from memento_tui.text.keywords import FEWEST_WORDS, is_filler, is_name, prompt_parts
+from memento_tui.text.keywords import FEWEST_WORDS, is_filler, is_name, prompt_parts, truncate_prompt
 from memento_tui.text.terms import STOP_WORDS, terms
 
 __all__ = [
@@ -146,7 +146,7 @@ class _Judge:
         self._parts = parts
         self._similar = similar
         self._furthest = UNSEEN_SIMILARITY * min(similar.values(), default=0.0)
-        self._things = numbered_things(prompt)
+        self._things = numbered_things(truncate_prompt(prompt))
 
     def judge(self, memory: MemoryRow, indexed: float) -> RetrievedMemory | None:
         """Return a memory with its relevance as its score; ``None`` where it is about something else.

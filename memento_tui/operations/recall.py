@@ -21,7 +21,7 @@ from memento_tui.search.query_language import FIELDS, parse, written_field
 from memento_tui.search.ranking import clears_floor
 from memento_tui.search.scoring import calibrated_relevance
 from memento_tui.text.conditions import is_about_another, numbered_things, of_other_places
-from memento_tui.text.keywords import PromptParts, content_words, prompt_parts
+from memento_tui.text.keywords import PromptParts, content_words, prompt_parts, truncate_prompt
 from memento_tui.text.terms import STOP_WORDS, terms
 
 __all__ = [
@@ -68,7 +68,7 @@ def relevant_hits(workspace: Workspace, hits: Sequence[SearchHit], *, message: s
     if is_conversation(message or query.text) and (message or len(lookup) > _MOST_WORDS_OF_A_LOOKUP):
         return []
     parts = _weighted_parts(workspace, prompt_parts(message) if message else PromptParts([lookup], [], []))
-    things = numbered_things(message or query.text)
+    things = numbered_things(truncate_prompt(message or query.text))
     told = {
         hit.id: hit
         for hit in hits

@@ -49,6 +49,52 @@ def test_a_number_is_a_name(services: Path, prompt: str, found: str) -> None:
     assert answer.count("listens") == 1
 
 
+@pytest.fixture(scope="module")
+def numbered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data_dir = without_engine(tmp_path_factory.mktemp("numbered") / "data")
+    with memento_tui.open(data_dir) as person:
+        for text in (
+            "Version 2.4 of the importer supports single sign-on over SAML.",
+            "On 2026-10-03 the certificate of the gateway was renewed.",
+            "Python 3.11 is required by the ingest worker because of TaskGroup.",
+            "The nightly backup of db-7 starts at 02:30.",
+            "Ticket ABC-123 tracks the login redirect loop.",
+        ):
+            person.remember(text)
+    return data_dir
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "does version 9.9 of the importer support single sign-on?",
+        "Version 2.5 importer SAML",
+        "is Python 3.12 required by the ingest worker?",
+        "was the gateway certificate renewed on 2025-01-01?",
+        "nightly backup of db-8",
+        "ticket ABC-124 login redirect",
+    ],
+)
+def test_a_version_a_date_or_an_id_is_a_name(numbered: Path, prompt: str) -> None:
+    assert told(numbered, prompt) == ""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "found"),
+    [
+        ("does version 2.4 of the importer support single sign-on?", "Version 2.4"),
+        ("does the importer support single sign-on?", "Version 2.4"),
+        ("which version of Python is required by the ingest worker, 3.12?", "Python 3.11"),
+        ("upgrade the ingest worker to Python 3.12, which it has required for months", "Python 3.11"),
+        ("nightly backup of db-7", "db-7"),
+        ("ticket ABC-123 login redirect", "ABC-123"),
+        ("was the gateway certificate renewed on 2026-10-03?", "2026-10-03"),
+    ],
+)
+def test_what_is_asked_by_its_own_number_or_by_none_is_told(numbered: Path, prompt: str, found: str) -> None:
+    assert found in told(numbered, prompt)
+
+
 @pytest.mark.parametrize("prompt", ["Service 99 port", "Which port does the service listen on?", "service port"])
 def test_what_a_prompt_does_not_tell_apart_is_not_told(services: Path, prompt: str) -> None:
     assert told(services, prompt) == ""
@@ -134,7 +180,33 @@ def test_amounts_and_plain_words_are_no_names(word: str) -> None:
         ("service 7", "Services 007 and 8", False),
         ("I am on issue 500, the login test is flaky", "The login test is flaky: a clock skew. See issue 123.", False),
         ("it takes 12 seconds", "Deploys are slow", False),
-        ("python 3.11", "Python 3.12 is required", False),
+        ("python 3.11", "Python 3.12 is required", True),
+        ("What is service 877?", "Service 77 listens on port 877.", True),
+        ("What is service 8?", "Services 7, 8 and 9 listen on port 877.", False),
+        ("does version 9.9 of the importer support SSO?", "Version 2.4 of the importer supports SSO.", True),
+        ("Version 2.5 importer SAML", "Version 2.4 of the importer supports SSO over SAML.", True),
+        ("importer 2.5 SAML", "Version 2.4 of the importer supports SSO over SAML.", True),
+        ("importer v2.5 SAML", "Release v2.4 of the importer supports SSO over SAML.", True),
+        ("importer version 2.4.1", "Version 2.4 of the importer supports SSO.", False),
+        ("nightly backup of db-8", "The nightly backup of db-7 starts at 02:30.", True),
+        ("nightly backup of DB-7", "The nightly backup of db-7 starts at 02:30.", False),
+        ("ticket ABC-124 login redirect", "Ticket ABC-123 tracks the login redirect loop.", True),
+        ("was the certificate renewed on 2025-01-01?", "On 2026-10-03 the certificate was renewed.", True),
+        ("was the certificate renewed on 2026-10-03?", "On 2026-10-03 the certificate was renewed.", False),
+        ("2026-11-29 12:00 ERROR the certificate", "On 2026-10-03 the certificate was renewed.", False),
+        ("is the certificate valid as of 2026-11-29?", "On 2026-10-03 the certificate was renewed.", False),
+        ("is Python 3.12 fine?", "Python 3.11 or newer is required.", False),
+        ("is Python 3.12 fine?", "The ingest worker of ours needs Python 3.11 or newer.", False),
+        ("is Python 3.12 fine?", "Python 3.11+ is required.", False),
+        ("is Python 3.12 fine?", "Python 3 is required.", False),
+        ("is Python 3.12 fine?", "Python 3.10 to 3.13 is supported.", False),
+        ("does version 2.5 support SSO?", "Since version 2.4 the importer supports SSO.", False),
+        ("which version of Python do we need, I have Python 3.12?", "Python 3.11 is required.", False),
+        ("can we upgrade to Python 3.12?", "Python 3.11 is required.", False),
+        ("upgrade the importer from 2.4", "Importer 2.5 needs a new key.", False),
+        ("does service 77 run Python 3.12?", "Service 77 runs Python 3.11.", False),
+        ("set the threshold 0.8", "Threshold 0.7 works best.", False),
+        ("write it as utf-16", "UTF-8 is used for all files.", False),
     ],
 )
 def test_a_thing_with_another_number_is_another_thing(
