@@ -125,7 +125,7 @@ def memories_for_prompt(
     retrieved.sort(key=lambda found: (-found.score, found.memory.id))
     best = [found for found in retrieved if found.score >= LEAST_SHARE_OF_BEST * retrieved[0].score]
     here = _without_other_places(store, best, scope.namespace)
-    return _shared_fairly(store, _without_alike(store, here))
+    return _shared_fairly(store, _without_alike(store, _without_older_versions(here)))
 
 
 def _without_other_places(
@@ -177,6 +177,43 @@ class _Judge:
     @staticmethod
     def _is_far(meaning: float | None) -> bool:
         return meaning is not None and meaning < LEAST_SIMILARITY_OF_FEW_WORDS
+
+
+_FEWEST_STEMS_OF_A_NOTE = 12
+"""Different stems of a note whose versions are told apart from other claims: in a sentence one word makes another."""
+_LEAST_SHARE_KEPT = 0.9
+"""The share of a note's stems that a version of it holds, and with them all of its numbers."""
+
+
+def _without_older_versions(ranked: Sequence[RetrievedMemory]) -> list[RetrievedMemory]:
+    """Return some memories without those that another version of the same note holds, in their order.
+
+    Of two that say the same it is the one that a person wrote or stands behind, else the newest, that stays.
+    """
+    titles = Counter((found.memory.namespace, found.memory.title) for found in ranked if found.memory.title)
+    repeated = [found for found in ranked if titles[found.memory.namespace, found.memory.title] > 1]
+    if not repeated:
+        return list(ranked)
+    wordings = {found.memory.id: frozenset(_wording(found.memory.content)) for found in repeated}
+    repeated.sort(key=lambda found: (_is_persons(found), found.memory.updated_at, found.memory.id), reverse=True)
+    kept: list[RetrievedMemory] = []
+    for one in repeated:
+        if not any(_is_version_in(one, other, wordings) for other in kept):
+            kept.append(one)
+    left_out = wordings.keys() - {found.memory.id for found in kept}
+    return [found for found in ranked if found.memory.id not in left_out]
+
+
+def _is_version_in(one: RetrievedMemory, other: RetrievedMemory, wordings: Mapping[str, frozenset[str]]) -> bool:
+    """Tell whether another memory is a version of the same note that holds what is asked and nearly all of this one."""
+    own, others = wordings[one.memory.id], wordings[other.memory.id]
+    return (
+        (one.memory.namespace, one.memory.title) == (other.memory.namespace, other.memory.title)
+        and len(own) >= _FEWEST_STEMS_OF_A_NOTE
+        and one.stems <= other.stems
+        and len(own & others) >= _LEAST_SHARE_KEPT * len(own)
+        and all(stem in others for stem in own if not stem.isalpha())
+    )
 
 
 def _without_alike(store: HookStore, near: Sequence[RetrievedMemory]) -> list[RetrievedMemory]:
@@ -258,7 +295,8 @@ def memories_for_file(
                 is_near or (is_telling and stems & _stems_of_headline(one.memory))
             ):
                 found.append(one)
-    return _shared_fairly(store, list({one.memory.id: one for one in reversed(found)}.values())[::-1])
+    different = list({one.memory.id: one for one in reversed(found)}.values())[::-1]
+    return _shared_fairly(store, _without_older_versions(different))
 
 
 def _stems_held(memory: MemoryRow) -> AbstractSet[str]:
@@ -278,7 +316,8 @@ def memories_naming_file(
     ids = dict.fromkeys(store.related_to_file(names))
     if index is not None:
         ids.update(dict.fromkeys(index.naming(names)))
-    return _shared_fairly(store, _untold(store, ids, scope, stems_of([path.rpartition("/")[2]]), {"file": 1.0}))
+    untold = _untold(store, ids, scope, stems_of([path.rpartition("/")[2]]), {"file": 1.0})
+    return _shared_fairly(store, _without_older_versions(untold))
 
 
 def _untold(

@@ -111,6 +111,46 @@ def test_of_a_few_that_all_match_none_is_told_unless_one_fits(tmp_path: Path, co
     assert told(data_dir, "Service 21 port").count("listens") == 1
 
 
+_ISSUES = (
+    "| Port mismatch | Verify the same port in the hooks' settings and in the server |",
+    "| Startup fails on every session (Windows) | Set MCP_INIT_TIMEOUT=120 in the environment, issue #474 |",
+    "| Database lock errors | Add journal_mode=WAL to the pragmas and restart the servers |",
+    "| Wrong backend showing | Run the diagnosis of the backend's configuration |",
+)
+_CURES = ("Downgraded lockfile | Restore it from Git", "Hook fails | Put the venv first")
+
+
+def told_of_versions(data_dir: Path, *texts: str, verified: int | None = None) -> list[int]:
+    """Return the places of those of the versions of a note, oldest first, that a prompt is told."""
+    ids = []
+    with memento_tui.open(without_engine(data_dir)) as person:
+        for month, text in enumerate(texts, 1):
+            fields: dict[str, str] = dict.fromkeys(("created_at", "updated_at"), f"2026-0{month}-01T10:00:00Z")
+            title = "Troubleshooting / Common Issues"
+            [note] = person.remember_many([{"content": text, "title": title, "source_type": "derived", **fields}])
+            ids.append(note.id)
+        if verified is not None:
+            person.verify(ids[verified])
+    answer = told(data_dir, "what is issue #474")
+    return [place for place, name in enumerate(ids) if name in answer]
+
+
+def test_of_the_versions_of_one_note_the_newest_is_told(tmp_path: Path) -> None:
+    versions = ["\n".join([*_ISSUES, *_CURES[:count]]) for count in range(3)]
+    assert told_of_versions(tmp_path / "data", *versions) == [2]
+
+
+def test_of_the_versions_of_one_note_the_one_that_a_person_verified_is_told(tmp_path: Path) -> None:
+    versions = ["\n".join([*_ISSUES, end]) for end in ("Ask Ana.", "Ask Ben.", "Ask Ana or Cleo.")]
+    assert told_of_versions(tmp_path / "data", *versions, verified=1) == [1]
+
+
+def test_a_note_whose_newest_version_has_other_numbers_or_less_is_told_beside_it(tmp_path: Path) -> None:
+    text = "\n".join(_ISSUES)
+    assert told_of_versions(tmp_path / "numbers", text, text.replace("120", "60")) == [0, 1]
+    assert told_of_versions(tmp_path / "less", text, "\n".join(_ISSUES[:2])) == [0, 1]
+
+
 def test_meaning_counts_beside_words_where_there_is_an_engine(workspace: Workspace) -> None:
     near, far = (
         workspace.remember(text).id
