@@ -122,10 +122,11 @@ def memories_for_prompt(
         ):
             life = decay_factor(found.memory, now, preset=settings.decay).factor
             retrieved.append(found._replace(score=found.score * life, why=found.why | {"life": life}))
+    retrieved = _without_older_versions(retrieved)
     retrieved.sort(key=lambda found: (-found.score, found.memory.id))
     best = [found for found in retrieved if found.score >= LEAST_SHARE_OF_BEST * retrieved[0].score]
     here = _without_other_places(store, best, scope.namespace)
-    return _shared_fairly(store, _without_alike(store, _without_older_versions(here)))
+    return _shared_fairly(store, _without_alike(store, here))
 
 
 def _without_other_places(
@@ -186,9 +187,10 @@ _LEAST_SHARE_KEPT = 0.9
 
 
 def _without_older_versions(ranked: Sequence[RetrievedMemory]) -> list[RetrievedMemory]:
-    """Return some memories without those that another version of the same note holds, in their order.
+    """Return some memories without those that another version of the same note holds.
 
-    Of two that say the same it is the one that a person wrote or stands behind, else the newest, that stays.
+    Of two that say the same it is the one that a person wrote or stands behind, else the newest, that stays, with the
+    better of their scores: a note that has grown answers no worse.
     """
     titles = Counter((found.memory.namespace, found.memory.title) for found in ranked if found.memory.title)
     repeated = [found for found in ranked if titles[found.memory.namespace, found.memory.title] > 1]
@@ -196,12 +198,12 @@ def _without_older_versions(ranked: Sequence[RetrievedMemory]) -> list[Retrieved
         return list(ranked)
     wordings = {found.memory.id: frozenset(_wording(found.memory.content)) for found in repeated}
     repeated.sort(key=lambda found: (_is_persons(found), found.memory.updated_at, found.memory.id), reverse=True)
-    kept: list[RetrievedMemory] = []
+    others = {found.memory.id for found in ranked} - wordings.keys()
+    stays: dict[str, RetrievedMemory] = {}
     for one in repeated:
-        if not any(_is_version_in(one, other, wordings) for other in kept):
-            kept.append(one)
-    left_out = wordings.keys() - {found.memory.id for found in kept}
-    return [found for found in ranked if found.memory.id not in left_out]
+        version = next((other for other in stays.values() if _is_version_in(one, other, wordings)), one)
+        stays[version.memory.id] = version._replace(score=max(one.score, version.score))
+    return [stays.get(found.memory.id, found) for found in ranked if found.memory.id in (stays.keys() | others)]
 
 
 def _is_version_in(one: RetrievedMemory, other: RetrievedMemory, wordings: Mapping[str, frozenset[str]]) -> bool:

@@ -136,7 +136,8 @@ def told_of_versions(data_dir: Path, *texts: str, verified: int | None = None) -
 
 
 def test_of_the_versions_of_one_note_the_newest_is_told(tmp_path: Path) -> None:
-    versions = ["\n".join([*_ISSUES, *_CURES[:count]]) for count in range(3)]
+    grown = " Or look into the pages that the office has about all that may go wrong." * 3
+    versions = ["\n".join([*_ISSUES, *_CURES[:count], grown * count]) for count in range(3)]
     assert told_of_versions(tmp_path / "data", *versions) == [2]
 
 
