@@ -17,7 +17,7 @@ from memento_tui.model.validation import ACCOUNTS_NAMESPACE, is_under
 from memento_tui.operations.memories import is_recalled
 from memento_tui.search.fair_share import is_held_back
 from memento_tui.search.prompt_index import WeightedPart, stem_counts
-from memento_tui.search.query_language import FIELDS, parse, written_field
+from memento_tui.search.query_language import parse, written_field
 from memento_tui.search.ranking import clears_floor
 from memento_tui.search.scoring import calibrated_relevance
 from memento_tui.text.conditions import is_about_another, numbered_things, of_other_places
@@ -283,8 +283,13 @@ def count_used(workspace: Workspace, ids: list[str], session: str = "") -> None:
 
 def plain_query(message: str) -> str:
     """Return the words of a message as a query in which nothing is an operator, each word once."""
-    words = dict.fromkeys(part for raw in message.replace('"', " ").split() for part in _plain_parts(raw))
-    return " ".join([word for word in words if len(word) <= _MAX_WORD_CHARS][:_MAX_WORDS])
+    written = (word for word in message.replace('"', " ").split() if len(word) <= _MAX_WORD_CHARS)
+    words: dict[str, None] = {}
+    for part in (part for word in written for part in _plain_parts(word)):
+        words[part] = None
+        if len(words) == _MAX_WORDS:
+            break
+    return " ".join(words)
 
 
 def timed_query(query: str) -> str:
@@ -358,10 +363,19 @@ def _named_namespaces(asked: Filter) -> Iterator[str]:
 
 
 def _plain_parts(word: str) -> Iterator[str]:
-    """Yield a word without the signs that would make it an operator; nothing for a word without a letter or digit."""
-    name, colon, rest = word.lstrip("-").partition(":")
-    if colon and name.lower() in FIELDS:
-        yield name
+    """Yield the parts of a word that the query language reads as words; nothing of one without a letter or digit.
+
+    A word that it reads as anything else, or remarks upon, is parted at its first colon.
+    """
+    word = word.lstrip("-")
+    name, colon, rest = word.partition(":")
+    if colon and not _is_plain(word):
+        yield from _plain_parts(name)
         yield from _plain_parts(rest)
     elif any(character.isalnum() for character in word):
-        yield name + colon + rest
+        yield word
+
+
+def _is_plain(word: str) -> bool:
+    read = parse(word)
+    return not read.problems and read.filter == AllOf() and [part.text for part in read.words] == [word]

@@ -68,6 +68,13 @@ def test_what_is_told_for_a_message_is_of_no_other_project_either(data_dir: Path
 
 
 @pytest.mark.usefixtures("project")
+def test_a_message_is_answered_though_a_word_of_it_looks_like_a_field(data_dir: Path) -> None:
+    with seated(data_dir, "native") as agent:
+        answer = agent.send("context", {"message": "We set type:module and ids:x; which deploy script is there?"})
+    assert not answer.is_error, text_of(answer)
+
+
+@pytest.mark.usefixtures("project")
 def test_an_empty_answer_says_how_to_look_everywhere(data_dir: Path, workspace: Workspace) -> None:
     put(workspace._store, note("Zebras need hay", id="zebra", namespace="projects/zoo"))
     with seated(data_dir, "native") as agent:
