@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -322,6 +323,27 @@ def test_a_memory_that_says_what_two_others_say_stands_for_them_in_its_own_words
     (group,) = matter(*texts)
     assert (group.best.id, group.content) == ("m2", texts[-1])
     assert [source.id for source in group.sources] == ["m0", "m1", "m2"]
+
+
+@pytest.mark.parametrize(
+    ("ports", "ends"),
+    [
+        ((8080, 8081, 9090), ["01: port 8080", "02: port 8081"]),
+        ((8080, 8080, 8081, 9090), ["02: port 8080", "03: port 8081"]),
+        ((8080, 8081, 8080, 9090), ["01: port 8080", "02: port 8081", "03: port 8080"]),
+    ],
+)
+def test_each_former_statement_held_until_the_next_note_said_another(ports: Sequence[int], ends: list[str]) -> None:
+    texts = [f"The gateway listens on port {port}. It runs in Frankfurt." for port in ports]
+    first = NOW.replace(day=1)
+    memories = [
+        note(text, id=f"m{at}", title="Gateway", created_at=first + timedelta(days=at)) for at, text in enumerate(texts)
+    ]
+    (group,) = groups_of_one_matter(memories, near(*memories))
+
+    month = f"{NOW:%Y-%m}"
+    told = [f"- until {month}-{int(end[:2]) + 1:02}: The gateway listens on {end[4:]}." for end in ends]
+    assert group.content.splitlines()[3:] == told
 
 
 def test_what_the_newest_version_of_a_note_dropped_is_not_brought_back() -> None:

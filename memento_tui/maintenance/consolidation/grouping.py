@@ -393,14 +393,14 @@ def groups_of_one_matter(memories: Iterable[Memory], neighbours: Neighbours) -> 
         if best.id in taken or len(free) + 1 < _FEWEST_SOURCES:
             continue
         members = oldest_first([usable[name] for name in free])[-(LARGEST_GROUP - 1) :]
-        before = [one for member in members for one in free[member.id]]
-        found_groups.append(MatterGroup(best, tuple(members), _in_order(before)))
+        former = [(member, one) for member in members for one in free[member.id]]
+        found_groups.append(MatterGroup(best, tuple(members), _with_their_ends(former, [*members, best])))
         taken.update({best.id, *free})
     return found_groups
 
 
-def _star(best: Memory, others: Sequence[Memory]) -> tuple[Memory, list[tuple[Memory, list[Replaced]]]]:
-    """Return the best source with the memories that it can replace; none where a later version dropped a statement."""
+def _star(best: Memory, others: Sequence[Memory]) -> tuple[Memory, list[tuple[Memory, Sequence[TextStatement]]]]:
+    """Return the best source with each memory it stands for; none where a later version dropped what it would bring."""
     if any(_dropped_by(best, other) for other in others):
         return best, []
     found = [(other, _replaced_by(best, other)) for other in others if _may_join(best, other)]
@@ -434,15 +434,12 @@ def _later_says_a_part(best: Memory, other: Memory) -> bool:
     )
 
 
-def _replaced_by(best: Memory, other: Memory) -> list[Replaced] | None:
+def _replaced_by(best: Memory, other: Memory) -> Sequence[TextStatement] | None:
     """Return the statements of a memory that the best source replaces, or None where it lacks one altogether."""
     missing = missing_statements(other.content, best.content)
     if missing and other.created_at >= best.created_at:
         return None
-    if not all(_has_successor(one, best, other) for one in missing):
-        return None
-    until = f"{best.created_at:%Y-%m-%d}"
-    return [Replaced(one.text, until) for one in missing]
+    return missing if all(_has_successor(one, best, other) for one in missing) else None
 
 
 def _have_one_title(one: Memory, other: Memory) -> bool:
@@ -467,5 +464,11 @@ def _has_successor(statement: TextStatement, best: Memory, other: Memory) -> boo
     return False
 
 
-def _in_order(replaced: Iterable[Replaced]) -> tuple[Replaced, ...]:
-    return tuple(dict.fromkeys(sorted(replaced, key=lambda one: one.until)))
+def _with_their_ends(former: Iterable[tuple[Memory, TextStatement]], sources: Sequence[Memory]) -> tuple[Replaced, ...]:
+    """Return former statements of some memories in order, each until the first later source that replaces it."""
+    found = []
+    for memory, statement in former:
+        later = oldest_first([one for one in sources if one.created_at > memory.created_at])
+        end = next(one.created_at for one in later if _has_successor(statement, one, memory))
+        found.append((end, memory.created_at, statement.text))
+    return tuple(dict.fromkeys(Replaced(text, f"{end:%Y-%m-%d}") for end, _, text in sorted(found)))
