@@ -33,7 +33,8 @@ def maintain_workspace(
 ) -> MaintenanceReport:
     """Run the maintenance that is due: expire, demote and compare, and propose where a person decides.
 
-    ``asked`` names what is done on request alone: ``consolidate``, ``contradictions``, ``denials``, ``lessons``.
+    ``asked`` names what is done on request alone: ``consolidate``, ``contradictions``, ``denials``, ``lessons``,
+    ``patterns``.
     ``by`` says who began it.
 
     Waits until everything is embedded. Where the engine cannot be had, only words are compared, and the report says so.

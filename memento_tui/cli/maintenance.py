@@ -77,6 +77,7 @@ def _interruptible() -> AbstractContextManager[threading.Event]:
 @click.option("--contradictions", is_flag=True, help="Propose contradictions between all memories.")
 @click.option("--denials", is_flag=True, help="Propose them by what longer texts deny and other weak signs, too.")
 @click.option("--lessons", is_flag=True, help="Let the language model draw lessons from alike memories.")
+@click.option("--patterns", is_flag=True, help="Propose for everywhere what several projects taught.")
 @click.option("--install", is_flag=True, help="Let a timer of the system run it every night (systemd or launchd).")
 @click.option("--uninstall", is_flag=True, help="Remove that timer.")
 @click.option("--yes", is_flag=True, help="Do not ask before the timer is written or removed.")
@@ -88,6 +89,7 @@ def maintain(  # noqa: PLR0913 - an argument for each option, all by name
     contradictions: bool,
     denials: bool,
     lessons: bool,
+    patterns: bool,
     install: bool,
     uninstall: bool,
     yes: bool,
@@ -96,8 +98,9 @@ def maintain(  # noqa: PLR0913 - an argument for each option, all by name
     """Expire, demote and compact memories that are due; find near duplicates.
 
     It proposes ten changes for a thousand memories at most, and leaves the rest for the next run. Contradictions,
-    consolidations and lessons are proposed only where you ask for them, since more of them are turned down; a
-    cross-encoder that `entailment_model` in `[engine]` names weighs contradictions in every run.
+    consolidations, lessons and patterns are proposed only where you ask for them, since more of them are turned down,
+    or too few were ever read; a cross-encoder that `entailment_model` in `[engine]` names weighs contradictions in
+    every run.
 
     Changes that need a decision wait in `memento review` and `memento contradiction`. It may be interrupted at any
     moment and run as often as you like; `memento undo` takes back a whole run by the number that `memento history`
@@ -122,6 +125,7 @@ def maintain(  # noqa: PLR0913 - an argument for each option, all by name
             "contradictions": contradictions,
             "denials": denials,
             "lessons": lessons,
+            "patterns": patterns,
         }
         asked = [name for name, wanted in options.items() if wanted]
         report = maintain_workspace(workspace, dry_run=dry_run, asked=asked, stopping=stopping, progress=progress)

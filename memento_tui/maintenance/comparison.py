@@ -24,6 +24,8 @@ _COMPARED_BY_MEANING_SETTING = "maintenance compared meaning up to"
 
 _CONTRADICTION_STEPS = frozenset({"contradictions", "denials"})
 """The steps that look for contradictions and run on request; the second takes weak evidence too."""
+_PATTERN_STEP = "patterns"
+"""The step that looks for what several projects taught; it runs on request."""
 
 _COMPARISON_PAGE = 200
 """Changes whose memories are compared between two looks at whether the run is to end."""
@@ -41,14 +43,16 @@ _LEAST_SIMILARITY = 0.4
 
 
 def compare_pairs(context: MaintenanceContext) -> None:
-    """Compare the memories written since the last run, all where contradictions are asked for, with their nearest.
+    """Compare the memories written since the last run with their nearest; all where more than merges is asked for.
 
     Where the engine does not answer, the neighbours are the memories that share their rarer words.
     """
     context.merging |= context.store.proposals.merging()
     context.keyword.catch_up()
-    asked = not context.asked.isdisjoint(_CONTRADICTION_STEPS)
-    finder = _contradiction_finder(context) if asked or context.entailment is not None else None
+    seeks_contradictions = not context.asked.isdisjoint(_CONTRADICTION_STEPS)
+    seeks_patterns = _PATTERN_STEP in context.asked
+    asked = seeks_contradictions or seeks_patterns
+    finder = _contradiction_finder(context) if seeks_contradictions or context.entailment is not None else None
     marker, head = _comparison_setting(context), context.store.journal.head()
     compared = _comparison_start(context, marker, head)
     began = reached = 0 if asked else compared
@@ -67,7 +71,8 @@ def compare_pairs(context: MaintenanceContext) -> None:
             if finder is not None:
                 _record_contradictions(context, finder, neighbours)
             _propose_merges(context, memories, neighbours)
-            propose_shared_patterns(context, memories, neighbours)
+            if seeks_patterns:
+                propose_shared_patterns(context, memories, neighbours)
         if context.proposals_left <= 0:
             return  # the next run compares these memories again, and raises what this one left
         if not context.dry_run and reached > compared:

@@ -58,7 +58,7 @@ class SimilaritySource(Protocol):
         ...
 
 
-ON_REQUEST = ("consolidate", "contradictions", "denials", "lessons")
+ON_REQUEST = ("consolidate", "contradictions", "denials", "lessons", "patterns")
 """The steps that no run takes by itself, because fewer than seven in ten of their proposals are worth a decision, or
 too few were read to know. Where a cross-encoder is configured, it weighs contradictions in every run."""
 

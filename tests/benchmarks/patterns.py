@@ -91,9 +91,9 @@ def main() -> None:
                 memories = _as_projects(workspace)
                 counts = Counter(map(project_of, memories))
                 if way == "words":
-                    maintain_workspace(workspace)
+                    maintain_workspace(workspace, asked=["patterns"])
                 else:
-                    maintain(workspace, DataPaths(home))
+                    maintain(workspace, DataPaths(home), ["patterns"])
                 proposed = [output for output in outputs(workspace) if output.name == "shared_pattern"]
             print(f"patterns proposed by {way}: {len(proposed)} of {len(memories)} memories in {len(counts)} projects")
             for output in proposed:

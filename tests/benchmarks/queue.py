@@ -11,7 +11,8 @@ digest of the output, never the text; an output that changed is to be read anew,
   a state, such as a day, in any format that is known by itself. The states are imported in the order of their names,
   and the readings stand in ``DIR/judgements.jsonl``.
 
-Contradictions and consolidations, which do not run by themselves, are asked for in a run each on the same memories.
+Contradictions, consolidations and patterns, which do not run by themselves, are asked for in a run each on the same
+memories.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ _SOURCES = (
 )
 _HISTORY = "doobidoo+mcp-memory-service/CLAUDE_md_history"
 
-_ASKED = {"contradiction": ("contradictions",), "consolidation": ("consolidate",)}
+_ASKED = {"contradiction": ("contradictions",), "consolidation": ("consolidate",), "shared_pattern": ("patterns",)}
 """The steps that are asked for in the run that a class of outputs is taken from; none for all others."""
 
 Vectors = npt.NDArray[np.float32]

@@ -54,7 +54,7 @@ READING = (
     ("keys",),
     ("export", "-"),
     ("maintain", "--dry-run"),
-    ("maintain", "--dry-run", "--consolidate", "--denials"),
+    ("maintain", "--dry-run", "--consolidate", "--denials", "--patterns"),
 )
 
 WRITING = (

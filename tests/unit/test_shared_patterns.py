@@ -23,7 +23,7 @@ def taught(workspace: Workspace, *projects: str, text: str = LESSON, **fields: A
 
 
 def proposed(workspace: Workspace) -> list[Proposal]:
-    maintain_workspace(workspace)
+    maintain_workspace(workspace, asked=["patterns"])
     return [
         pending.proposal
         for pending in workspace.review.list()[0]
@@ -51,6 +51,13 @@ def test_its_sources_stay_when_a_person_approves_it(workspace: Workspace) -> Non
     drawn = workspace._store.memories.relations_of(proposal.target_id)
     assert {(one.type, one.label, one.dst) for one in drawn} == {("related", "taught by", one.id) for one in sources}
     assert proposed(workspace) == []
+
+
+def test_no_run_proposes_one_unasked_and_one_that_is_asked_compares_all(workspace: Workspace) -> None:
+    taught(workspace, "site", "shop")
+    maintain_workspace(workspace)
+    assert workspace.review.list()[0] == []
+    assert len(proposed(workspace)) == 1
 
 
 def test_it_is_proposed_once_whatever_became_of_it(workspace: Workspace) -> None:
@@ -116,6 +123,6 @@ def test_lessons_that_differ_in_their_claim_are_not_joined(workspace: Workspace)
 def test_a_dry_run_names_it_and_writes_nothing(workspace: Workspace) -> None:
     taught(workspace, "bakery", "library")
     head = workspace._store.journal.head()
-    report = maintain_workspace(workspace, dry_run=True)
+    report = maintain_workspace(workspace, dry_run=True, asked=["patterns"])
     assert [(action.action, action.waits) for action in report.actions] == [("pattern", True)]
     assert workspace._store.journal.head() == head
