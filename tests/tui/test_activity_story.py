@@ -54,7 +54,7 @@ async def _told(driver: Driver, done: str) -> str:
         await driver.press("j")
     story = driver.app.screen.query_one(ActivityStory)
     row = rows.current
-    await driver.until(lambda: story.display and story._told is not None and story._told[0] == row, "it is told")
+    await driver.until(lambda: story.display and story._shown is not None and story._shown[0] == row, "it is told")
     return str(story.render())
 
 

@@ -35,7 +35,7 @@ def test_what_one_side_changed_holds_and_what_both_changed_otherwise_is_disputed
     theirs: dict[str, Any], mine: dict[str, Any]
 ) -> None:
     merged = merge(BASE, changed(BASE, **theirs), changed(BASE, **mine))
-    assert set(merged.disputed) == {name for name in theirs.keys() & mine.keys() if theirs[name] != mine[name]}
+    assert set(merged.conflicting) == {name for name in theirs.keys() & mine.keys() if theirs[name] != mine[name]}
     expected = {**theirs, **mine}
     assert {name: getattr(merged.record, name) for name in expected} == expected
 
@@ -46,9 +46,9 @@ def test_after_a_pull_and_a_sending_both_sides_differ_in_the_disputed_fields_alo
 ) -> None:
     before, hub = changed(BASE, **mine), changed(BASE, **theirs)
     merged = merge(BASE, hub, before)
-    sent, left = rebase(hub, BASE, before, withheld=merged.disputed, decided=())
-    assert set(differing_fields(sent, merged.record)) == set(merged.disputed)
-    assert set(left) == set(merged.disputed)
+    sent, left = rebase(hub, BASE, before, withheld=merged.conflicting, decided=())
+    assert set(differing_fields(sent, merged.record)) == set(merged.conflicting)
+    assert set(left) == set(merged.conflicting)
 
 
 @given(theirs=CHANGES, mine=CHANGES)
@@ -64,7 +64,7 @@ VERIFIED = {"stability": "verified", "verified_at": START, "verified_by": "perso
 @pytest.mark.parametrize(("theirs", "mine"), [(VERIFIED, {"content": "one"}), ({"content": "one"}, VERIFIED)])
 def test_a_verification_of_other_words_holds_nowhere(theirs: dict[str, Any], mine: dict[str, Any]) -> None:
     merged = merge(BASE, changed(BASE, **theirs), changed(BASE, **mine))
-    assert (merged.record.content, merged.record.stability, merged.disputed) == ("one", "draft", ())
+    assert (merged.record.content, merged.record.stability, merged.conflicting) == ("one", "draft", ())
     sent, _ = rebase(changed(BASE, **VERIFIED), BASE, changed(BASE, content="one"), withheld=(), decided=())
     assert (sent.content, sent.stability, sent.verified_by) == ("one", "draft", "")
 
@@ -88,7 +88,7 @@ def test_trust_never_reaches_words_that_its_person_did_not_see(
         hub, before = changed(BASE, **{**theirs, **trust}), changed(BASE, **mine)
     trusted = before if mine_is_trusted else hub
     merged = merge(BASE, hub, before)
-    sent, _ = rebase(hub, BASE, before, withheld=merged.disputed, decided=())
+    sent, _ = rebase(hub, BASE, before, withheld=merged.conflicting, decided=())
     for outcome in (merged.record, sent):
         is_trusted = outcome.stability != "draft" or outcome.pinned or outcome.certainty > 3
         same = all(getattr(outcome, name) == getattr(trusted, name) for name in MEANING)
@@ -101,20 +101,20 @@ def test_a_memory_that_was_made_essential_there_and_changed_here_asks(
 ) -> None:
     merged = merge(BASE, changed(BASE, **theirs), changed(BASE, **mine))
     assert merged.record == changed(BASE, **mine)
-    assert merged.disputed == tuple(sorted(theirs))
+    assert merged.conflicting == tuple(sorted(theirs))
 
 
 def test_a_deletion_there_and_a_change_here_are_disputed() -> None:
     merged = merge(BASE, changed(BASE, status="deleted"), changed(BASE, content="one"))
-    assert (merged.record.content, merged.record.status, merged.disputed) == ("one", "active", ("status",))
+    assert (merged.record.content, merged.record.status, merged.conflicting) == ("one", "active", ("status",))
 
 
 def test_a_change_there_and_a_deletion_here_leave_it_deleted_and_ask() -> None:
     merged = merge(BASE, changed(BASE, content="one"), changed(BASE, status="deleted"))
     assert (merged.record.content, merged.record.status) == ("zero", "deleted")
-    assert "content" in merged.disputed
+    assert "content" in merged.conflicting
 
 
 def test_records_that_were_never_together_are_compared_field_by_field() -> None:
     assert merge(None, BASE, BASE) == (BASE, ())
-    assert merge(None, changed(BASE, content="one"), BASE).disputed == ("content",)
+    assert merge(None, changed(BASE, content="one"), BASE).conflicting == ("content",)
