@@ -139,6 +139,8 @@ def test_a_change_between_two_of_many_versions_is_asked_about_once(workspace: Wo
     finder = ContradictionFinder(workspace._store, workspace.gate)
     found = finder.find({one: [(other, ALIKE) for other in ids if other != one] for one in ids})
     assert [(one.older.id, one.newer.id) for one in found] == [(ids[1], ids[2])]
+    nearest_of_last = finder.find({ids[3]: [(other, ALIKE) for other in ids[:3]]})
+    assert nearest_of_last == []
 
 
 def test_comparing_versions_takes_time_in_proportion_to_their_length() -> None:

@@ -394,11 +394,25 @@ class ContradictionFinder:
             if (contradiction := self._compare(older, newer, similarity)) is not None
         ]
         raised = [one for one in self._weighed(found) if one.contradiction.score >= SCORE_TO_RAISE]
-        new = [one for one in _without_lists(_without_leaps(raised)) if self._is_new(one)]
+        versions: dict[tuple[str, str, str], list[Memory]] = {}
+        for memory in memories.values():
+            versions.setdefault(note_of(memory), []).append(memory)
+        raised = [one for one in raised if not self._leaps(one, versions[note_of(one.older)])]
+        new = [one for one in _without_lists(raised) if self._is_new(one)]
         return _disjoint(sorted(new, key=_surest_first))[:most]
 
     def _compare(self, older: Memory, newer: Memory, similarity: float) -> ScoredContradiction | None:
         return _compare_of_one_time(older, newer, similarity, weak_evidence=self._weak_evidence)
+
+    def _leaps(self, found: FoundContradiction, versions: Sequence[Memory]) -> bool:
+        """Tell whether a version between two of a note differs from one of them as well: one change is one question."""
+        if not _replaces(found):
+            return False
+        older, newer = found.older, found.newer
+        between = [one for one in versions if older.created_at < one.created_at < newer.created_at]
+        steps = [step for one in between for step in ((older, one), (one, newer))]
+        compared = (self._compare(before, after, found.similarity) for before, after in steps)
+        return any(one is not None and one.score >= SCORE_TO_RAISE for one in compared)
 
     def _weighed(self, found: list[FoundContradiction]) -> list[FoundContradiction]:
         if self._entailment is None or not found:
@@ -468,21 +482,6 @@ def _pairs(neighbours: Neighbours, memories: Mapping[str, Memory]) -> Iterator[t
             if one is not None and two is not None and _share_a_namespace(one.namespace, two.namespace):
                 older, newer = sorted((one, two), key=lambda memory: (memory.created_at, memory.id))
                 yield older, newer, similarity
-
-
-def _without_leaps(found: Sequence[FoundContradiction]) -> list[FoundContradiction]:
-    """Leave out two versions of a note where versions between them differ as well: one change is one question."""
-    notes: dict[tuple[str, str, str], list[FoundContradiction]] = {}
-    for one in found:
-        if _replaces(one):
-            notes.setdefault(note_of(one.older), []).append(one)
-    return [one for one in found if not any(_leaps(one, other) for other in notes.get(note_of(one.older), ()))]
-
-
-def _leaps(found: FoundContradiction, other: FoundContradiction) -> bool:
-    begin, end = found.older.created_at, found.newer.created_at
-    inner = other.older.created_at, other.newer.created_at
-    return _replaces(found) and begin <= inner[0] and inner[1] <= end and inner != (begin, end)
 
 
 def _replaces(found: FoundContradiction) -> bool:
