@@ -145,7 +145,7 @@ class HooksConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     start_tokens: Annotated[int, msgspec.Meta(ge=0, le=_MOST_COUNT)] = HOOK_START_TOKENS
     """Tokens shown at most at the start of a session."""
     threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] = RELEVANCE_FLOOR
-    """The relevance, 0 to 1, below which a memory is not told; `memento exposures` shows it."""
+    """The relevance, 0 to 1, below which a memory is not shown to an agent; `memento exposures` has it."""
     learn: bool = HOOK_LEARNS
     """Whether transcripts are distilled, which proposes memories, skips and working items."""
     provenance: bool = HOOK_CHECKS_PROVENANCE

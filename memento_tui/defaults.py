@@ -26,7 +26,7 @@ HOOK_START_TOKENS = 1_000
 """Tokens: the most that the context for the start of a session takes."""
 
 RELEVANCE_FLOOR = 0.5
-"""The relevance, 0 to 1, below which no model is told of a memory: `memento_tui.search.ranking.clears_floor`.
+"""The relevance, 0 to 1, below which a memory is not shown to a model: `memento_tui.search.ranking.clears_floor`.
 
 `memento_tui.search.ranking.SENTENCE_WEIGHT` says what it was chosen on.
 """

@@ -121,7 +121,7 @@ class ExpiringSoon(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RecentExposures(msgspec.Struct, frozen=True, kw_only=True):
-    """The memories that agents were told in the last 24 hours."""
+    """The exposures of the last 24 hours."""
 
     total: PeriodUse
     latest: Sequence[ExposureRow]

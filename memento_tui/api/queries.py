@@ -211,7 +211,7 @@ class MemoryLink(msgspec.Struct, frozen=True):
 
 
 def with_verifiers(workspace: Workspace, memories: Sequence[Memory]) -> list[Memory]:
-    """Return memories as a person or a program is told of them: ``verified_by`` names another member of the hub.
+    """Return memories for output: ``verified_by`` names the member of the hub that verified each, where another did.
 
     A memory itself says "person" on every machine of the hub, whoever of them that was.
     """

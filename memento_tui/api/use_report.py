@@ -17,7 +17,7 @@ __all__ = ["MAX_WEEKS", "MemoryUse", "PeriodUse", "ReportedMemory", "UseReport",
 MAX_WEEKS = 520
 
 DROP_SESSIONS = 5
-"""Sessions that must have been told a memory, as it stands, without using it, before it is suggested to drop it.
+"""Sessions that must have been shown a memory, as it stands, without using it, before it is suggested to drop it.
 
 A memory that half of the sessions used would go unused in five of them once in 32 times.
 """
@@ -27,7 +27,7 @@ _HEEDED_KINDS = ("instruction", "preference")
 
 
 class ReportedMemory(msgspec.Struct, frozen=True):
-    """A memory that was told, with its use."""
+    """A memory that was shown to agents, with its use."""
 
     memory: Memory
     use: MemoryUse
@@ -36,7 +36,7 @@ class ReportedMemory(msgspec.Struct, frozen=True):
 
 
 class UseReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The memories that agents were told in some weeks, with how many of them were used."""
+    """The memories that agents were shown in some weeks, with how many of them were used."""
 
     since: datetime
     weeks: int
@@ -44,13 +44,13 @@ class UseReport(msgspec.Struct, frozen=True, kw_only=True):
     """The one project that it is about; empty for all."""
     total: PeriodUse
     projects: tuple[PeriodUse, ...]
-    """The sums of all weeks, the most told first."""
+    """The sums of all weeks, the most shown first."""
     by_week: tuple[PeriodUse, ...]
     """The sums of each week and project, the newest week first."""
     drop: tuple[ReportedMemory, ...]
     """Told to many sessions that used it in none; the dearest first."""
     never_used: tuple[ReportedMemory, ...]
-    """The others that were told and never used, the dearest first."""
+    """The other memories that were shown and never used, those with the most tokens first."""
     used: tuple[ReportedMemory, ...]
     """The memories that were used, the most used first."""
 

@@ -28,7 +28,7 @@ class WrittenSession(msgspec.Struct, frozen=True):
     records: int
     """How many different memories, skips, working items and crystals it wrote."""
     in_effect: int
-    """How many of those an agent can be told now."""
+    """How many of those can be shown to an agent now."""
     waiting: int
     """How many proposals of its quarantine wait; 0 where it is not quarantined."""
     quarantined: bool

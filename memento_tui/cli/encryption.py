@@ -142,7 +142,7 @@ def _about_keyring(told: Mapping[str, object]) -> str:
 
 
 def _take_out(key_id: str) -> None:
-    """Take a key that nothing needs any more out of the keyring; one that stays there is told, and does no harm."""
+    """Take an unneeded key out of the keyring; report one that stays there, which does no harm."""
     from memento_tui.api.keyring_keys import take_key_out  # noqa: PLC0415 - as above
 
     try:

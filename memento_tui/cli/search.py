@@ -129,7 +129,7 @@ def _past_hit_text(hit: PastHit, against: Sequence[str]) -> str:
 def _answer_object(
     answer: SearchAnswer, told: Sequence[Memory], against: Mapping[str, Sequence[str]], *, explain: bool
 ) -> dict[str, Any]:
-    """Return an answer as JSON; ``told`` are its memories as a program is told of them."""
+    """Return an answer as JSON; ``told`` are its memories with the names of their verifiers."""
     return {
         "results": [
             _hit_object(hit, memory, explain=explain) | {"contradicts": against.get(hit.id, [])}

@@ -87,7 +87,7 @@ _LOG_KEPT_BYTES = 100_000
 _HOOK_THREADS = 4
 """Calls of hooks that are answered at the same time; further ones wait."""
 
-_TOLD_SECONDS = 5.0
+_DELIVERY_SECONDS = 5.0
 """Seconds in which a hook says that its host has the answer; it says so at once, and its end is noticed."""
 
 
@@ -124,7 +124,7 @@ class HookConversation(Protocol):
         """The agent's session; empty where the host names none."""
 
     def answer(self) -> str:
-        """Return the text for the host; empty where there is nothing to tell."""
+        """Return the text for the host; empty where nothing is relevant."""
 
     def record(self) -> None:
         """Record that the host has the answer."""
@@ -284,7 +284,7 @@ class EngineServer:
             return
         told = b""
         with contextlib.suppress(TimeoutError, ValueError):
-            told = await asyncio.wait_for(reader.readline(), _TOLD_SECONDS)
+            told = await asyncio.wait_for(reader.readline(), _DELIVERY_SECONDS)
         if told:
             await loop.run_in_executor(self._hook_pool, call.record)
 

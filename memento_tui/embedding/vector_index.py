@@ -229,7 +229,7 @@ class IndexSnapshot:
                 yield batch.column("id"), self._unit_vectors(batch.column("vector"))
 
     def recalled(self) -> Iterator[tuple[list[str], list[str], Vectors]]:
-        """Yield the memories that may be told, a thousand at a time: ids, namespaces, and vectors for queries."""
+        """Yield the recallable memories, a thousand at a time: ids, namespaces, and vectors for queries."""
         columns = ["id", "namespace", VECTOR_COLUMNS[1]]
         query = self.table.search().where(one_of("status", RECALLED_STATUSES)).select(columns)
         for batch in query.to_batches(batch_size=_ROWS_PER_BATCH):

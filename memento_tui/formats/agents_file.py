@@ -138,7 +138,7 @@ def read(root: Path) -> Iterator[ImportRecord | Refused]:
 
 
 def _rule_text(found: _Found) -> str:
-    """Return what a rule says besides its text: its title, unless that is its file's name, and where it holds."""
+    """Return a rule's fields besides its text as a string: its title, unless that is its file's name, and its scope."""
     left_out = {"content", "created_at", *(["title"] if found.kept.title else [])}
     return repr(sorted((name, value) for name, value in found.fields.items() if name not in left_out))
 

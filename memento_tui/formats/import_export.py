@@ -350,7 +350,7 @@ def run_export(
 
 
 class _Undecided:
-    """Leave the records out of one export that wait for a person or were rejected: other programs would tell them.
+    """Leaves waiting and rejected records out of one export, because other programs would show them to agents.
 
     Those that an import of the same format brought stay in, for such a file holds them already. The ledger of imports
     says which those are, not the record: an agent may write that into any memory.

@@ -77,7 +77,7 @@ class EngineCall:
         return self._call.session
 
     def answer(self) -> str:
-        """Return the text for the host; empty where there is nothing to tell.
+        """Return the text for the host; empty where nothing is relevant.
 
         Raises:
             FileNotFoundError, FormatMismatch, apsw.Error: the database cannot be read, or is of another version.

@@ -30,7 +30,7 @@ _MAX_LOG_BYTES = 500_000
 
 
 def answer_by_words(arguments: Arguments, raw: bytes) -> str:
-    """Return the text for the host; empty where there is nothing to tell.
+    """Return the text for the host; empty where nothing is relevant.
 
     Raises:
         ValueError: the input is not JSON.

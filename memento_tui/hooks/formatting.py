@@ -98,7 +98,7 @@ def identity_line(identity: IdentityRow) -> CostedLine:
 
 
 def identity_prose(content: str) -> tuple[str, bool]:
-    """Return as much of an identity's text as is told, and whether its end is left out."""
+    """Return as much of an identity's text as a context holds, and whether its end is left out."""
     text = "\n".join(" ".join(line.split()) for line in without_invisible(content).splitlines())
     if len(text) <= _IDENTITY_CHARS:
         return text, False

@@ -202,7 +202,7 @@ class _ScannerSettings:
 
 
 def _engine_answers(arguments: Arguments, raw: bytes, root: str, database: tuple[int, int]) -> bool:
-    """Pass on the engine's answer to the host; tell whether there was one, if only that there is nothing to tell."""
+    """Pass on the engine's answer to the host; return whether it answered, even with an empty text."""
     if len(raw) > _MAX_SENT_BYTES:
         return False
     from _socket import AF_UNIX, SOCK_STREAM  # noqa: PLC0415 - without a database there is nobody to ask

@@ -19,7 +19,7 @@ from memento_tui.storage.hook_store import HookStore, ItemRow, ShownMemory, Skip
 __all__ = ["ItemRow", "RequestedContext", "ShownMemory", "SkipRow"]
 
 _MOST_RECENT = 12
-"""The last changed memories of a project among which those that were not yet shown are told."""
+"""The last changed memories of a project, of which those not yet shown are returned."""
 
 
 class RequestedContext:

@@ -286,7 +286,7 @@ def memories_for_file(
         return found
     around = dict.fromkeys(index.naming(_places_of_file(path)))
     if len(around) <= MOST_MEMORIES_SHOWN:
-        found += _untold(store, around, scope, stems_of(path.split("/")), {"folder": 1.0})
+        found += _as_retrieved(store, around, scope, stems_of(path.split("/")), {"folder": 1.0})
     if subject:
         by_words = memories_for_prompt(store, index, " ".join(subject), scope, settings, now, nearest)
         is_telling = 0 < index.count_holding(subject, MOST_MEMORIES_SHOWN + 1) <= MOST_MEMORIES_SHOWN
@@ -318,18 +318,18 @@ def memories_naming_file(
     ids = dict.fromkeys(store.related_to_file(names))
     if index is not None:
         ids.update(dict.fromkeys(index.naming(names)))
-    untold = _untold(store, ids, scope, stems_of([path.rpartition("/")[2]]), {"file": 1.0})
-    return _shared_fairly(store, _without_older_versions(untold))
+    unshown = _as_retrieved(store, ids, scope, stems_of([path.rpartition("/")[2]]), {"file": 1.0})
+    return _shared_fairly(store, _without_older_versions(unshown))
 
 
-def _untold(
+def _as_retrieved(
     store: HookStore, ids: Iterable[str], scope: SessionScope, stems: set[str], why: dict[str, float]
 ) -> list[RetrievedMemory]:
-    """Return those of the memories that the session was not told, in their order."""
+    """Return those of the memories that the session was not shown, in their order."""
     names = list(ids)
-    untold = _not_yet_shown(store, names, scope) if names else {}
-    told = [untold[name] for name in names if name in untold and not is_held_back(untold[name])]
-    return [RetrievedMemory(memory, 1.0, why, frozenset(stems)) for memory in told]
+    unshown = _not_yet_shown(store, names, scope) if names else {}
+    kept = [unshown[name] for name in names if name in unshown and not is_held_back(unshown[name])]
+    return [RetrievedMemory(memory, 1.0, why, frozenset(stems)) for memory in kept]
 
 
 def _places_of_file(path: str) -> list[str]:

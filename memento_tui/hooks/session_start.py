@@ -38,7 +38,7 @@ _MAX_ITEMS, _MAX_SKIPS, _MAX_ESSENTIALS, _MAX_NOTES, _MAX_LESSONS = 8, 8, 12, 5,
 """Working items, skips, essential memories, further ones of the project, and lessons of the session itself."""
 
 _NOTES_WEIGHED = 100
-"""The last changed memories of a project of which the best are told when a session starts."""
+"""The last changed memories of a project, of which the best are shown when a session starts."""
 
 _NOTE_KINDS = ("decision", "instruction", "preference", "bugfix", "anti_pattern", "heuristic", "pattern", "discovery")
 """The kinds of memories that are shown at a start even unverified: decisions, instructions, pitfalls."""

@@ -43,7 +43,7 @@ class Departure(NamedTuple):
 
     membership: HubMembership
     untold: str
-    """Why the hub could not be told, as a sentence; empty where it was."""
+    """Why the hub could not be notified, as a sentence; empty where it was."""
 
 
 class Revocation(NamedTuple):

@@ -87,7 +87,7 @@ def _contradiction_finder(context: MaintenanceContext) -> ContradictionFinder:
 
 
 def _changed_memories(context: MaintenanceContext, after: int) -> tuple[dict[str, Memory], int]:
-    """Return memories that were changed after an entry and are told, by id, and the entry that this reaches."""
+    """Return, by id, the recallable memories changed after an entry, and the last entry examined."""
     limit = _COMPARISON_PAGE
     while True:
         ids, reached = context.store.journal.changed_memories(after, limit)

@@ -287,7 +287,7 @@ def _check_ranges(memory: Memory) -> None:
 RelationType = Literal["related", "supersedes", "contradicts", "consolidated_from", "file", "item"]
 RELATION_TYPES: tuple[str, ...] = get_args(RelationType)
 REPLACING_RELATIONS: tuple[RelationType, ...] = ("supersedes", "consolidated_from")
-"""The relations whose source is told instead of their target."""
+"""The relations whose source is recalled instead of their target."""
 
 
 class Relation(msgspec.Struct, frozen=True, kw_only=True):

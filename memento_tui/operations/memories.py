@@ -80,7 +80,7 @@ def list_labels(record: Skip | WorkingItem | Crystal) -> list[str]:
 
 
 def identity_text(crystal: Crystal) -> str:
-    """Return an identity as it is told: one that no person wrote or approved says so first."""
+    """Return an identity's text for an agent, labelled where no person wrote or approved it."""
     marks = bracketed(list_labels(crystal)).strip()
     return f"{marks}\n{crystal.content}" if marks else crystal.content
 

@@ -54,7 +54,7 @@ def is_conversation(text: str) -> bool:
 
 
 def relevant_hits(workspace: Workspace, hits: Sequence[SearchHit], *, message: str = "") -> list[SearchHit]:
-    """Return the hits that answer well enough for a model to be told of them, in their order.
+    """Return the hits that are relevant enough to be shown to a model, in their order.
 
     All clear one floor, `memento_tui.search.ranking.clears_floor`. What is told for a ``message``, without being asked
     for, is judged as a hook judges a prompt. A question is also answered by a memory that holds most of its words. A

@@ -35,7 +35,7 @@ __all__ = [
 
 
 _MAX_LINKS = 20
-"""Links of a memory that are told; the latest relations are the ones left out."""
+"""The most links of a memory that are shown; the latest relations are left out."""
 _MAX_WALKED = 40
 """Links that a walk of several steps returns."""
 _MAX_TITLE_HITS = 20
@@ -67,7 +67,7 @@ class _WalkedLink(NamedTuple):
 
 
 def links_of(workspace: Workspace, memory: Memory, now: datetime) -> list[_ToldLink]:
-    """Return the links of a memory, relations first; those to a memory that an agent may not be told are left out."""
+    """Return the links of a memory, relations first, without those to memories hidden from the agent."""
     found: dict[str, _ToldLink] = {}
     ways = (_related, _mentioned, _mentioning)
     for link in (link for way in ways for link in way(workspace, memory, now)):

@@ -190,7 +190,7 @@ def _require_accepted_risk(proposal: Proposal, changes: Mapping[str, Any], despi
         raise RiskNotAccepted(proposal.id, risk, _RISKS_IN_WORDS[risk])
 
 
-_TOLD_FIELDS = ("title", "content", "kind", "namespace", "validity_context")
+_SHOWN_FIELDS = ("title", "content", "kind", "namespace", "validity_context")
 """The fields of a memory that decide on its text in a context block, and on where and when it is shown."""
 
 
@@ -202,11 +202,11 @@ def require_as_written(store: Store, memory: Memory, after: Memory) -> None:
     """
     if _gains_trust(memory, after):
         _require_unwritten(
-            store, memory, after, _TOLD_FIELDS, f"name the version that you see: --base-version {memory.version}."
+            store, memory, after, _SHOWN_FIELDS, f"name the version that you see: --base-version {memory.version}."
         )
 
 
-_TOLD_LIST_FIELDS = ("title", "content", "next_action", "category", "item", "reason", "namespace")
+_SHOWN_ENTRY_FIELDS = ("title", "content", "next_action", "category", "item", "reason", "namespace")
 """The fields of a skip or a working item that decide on its text in a context block, and on where it is shown."""
 
 
@@ -216,7 +216,7 @@ def require_entry_as_written(store: Store, entry: Skip | WorkingItem, after: Ski
     Who changes one text of a skip or a working item makes it theirs as a whole, and it is told without a label.
     """
     if is_unverified(entry):
-        names = [name for name in _TOLD_LIST_FIELDS if hasattr(entry, name)]
+        names = [name for name in _SHOWN_ENTRY_FIELDS if hasattr(entry, name)]
         advice = f"name the version that you see ({entry.version}), or write anew what holds."
         _require_unwritten(store, entry, after, names, advice)
 

@@ -231,7 +231,7 @@ class WriteIntent(msgspec.Struct, frozen=True):
     """The job that made it, where that has a rule of its own."""
     secret_found: bool = False
     hides_persons: bool = False
-    """A person wrote it, and it would be told no longer, later, to fewer or elsewhere, or a skip in other words."""
+    """The change would hide a person's text from agents, in full or in part, or reword their skip."""
     leaves_branch: bool = False
     """The memory lies in the namespace of a branch of Git, and would no longer."""
 

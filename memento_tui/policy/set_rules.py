@@ -166,7 +166,7 @@ def _joins(one: Sequence[str], other: Sequence[str]) -> Iterator[tuple[str, str,
 
 
 def _parts_of(record: AnyRecord) -> list[str]:
-    """Return the texts of a record in the order in which an agent is told them, without empty ones."""
+    """Return the texts of a record in the order in which agents are shown them, without empty ones."""
     match record:
         case Memory():
             parts = [record.title, record.content]

@@ -19,7 +19,7 @@ TYPE_CHECKING = False  # as in `typing`, whose import a host would wait for
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    Told = TypeVar("Told")
+    EntryT = TypeVar("EntryT")
     from memento_tui.model import Memory
     from memento_tui.storage.hook_store import MemoryRow
 
@@ -29,7 +29,7 @@ def largest_share(limit: int) -> int:
     return max(1, int(LARGEST_SHARE_OF_A_WRITER * limit))
 
 
-def fair_places(ranked: Sequence[Told], limit: int, writer: Callable[[Told], str]) -> list[Told]:
+def fair_places(ranked: Sequence[EntryT], limit: int, writer: Callable[[EntryT], str]) -> list[EntryT]:
     """Return the ``limit`` best entries for a context block, of which one writer fills half at most.
 
     Where one writer is all there is, it fills them all. Those whose writer is empty, as with what a person wrote, are
@@ -40,7 +40,7 @@ def fair_places(ranked: Sequence[Told], limit: int, writer: Callable[[Told], str
         return list(ranked[:limit])
     quota = largest_share(limit)
     counts: Counter[str] = Counter()
-    chosen: list[Told] = []
+    chosen: list[EntryT] = []
     for name, one in zip(writers, ranked, strict=True):
         if len(chosen) == limit:
             break
@@ -51,8 +51,8 @@ def fair_places(ranked: Sequence[Told], limit: int, writer: Callable[[Told], str
 
 
 def fair_entries(
-    ranked: Sequence[Told], limit: int, writer: Callable[[Told], str], is_persons: Callable[[Told], bool]
-) -> list[Told]:
+    ranked: Sequence[EntryT], limit: int, writer: Callable[[EntryT], str], is_persons: Callable[[EntryT], bool]
+) -> list[EntryT]:
     """Return the first entries of a short list, shared as by `fair_places`, of which a person's keep half the places.
 
     However many sessions and files fill the list, they take the rest; where the person has fewer entries, more.

@@ -52,7 +52,7 @@ _IS_SHOWABLE = (
     f"status IN {_CURRENT_STATUSES} AND sensitivity <> 'restricted' AND coalesce(expires_at, '9') > :now"
     " AND coalesce(valid_to, '9') > :now AND coalesce(valid_from, '') <= :now"
 )
-"""Whether a memory may be told unasked at the moment ``:now``."""
+"""SQL: whether a memory may be shown without a query at the moment ``:now``."""
 
 _MOST_LOOKED_THROUGH = 5_000
 """Memories, the last changed ones, among which those of a project are looked for when its session starts."""
@@ -82,7 +82,7 @@ class FormatMismatch(Exception):
 
 
 class BegunSession(NamedTuple):
-    """A session as its host's hooks told of it when it began."""
+    """The start of a session, as its host's hooks reported it."""
 
     host: str
     since: str

@@ -335,7 +335,7 @@ class SkipHit(msgspec.Struct, frozen=True):
 
     at: datetime
     session: str
-    """The session that was told of it; empty for one that has no name."""
+    """The session that was shown the skip; empty for one that has no name."""
     channel: str
     words: str
     """The words of the skip that it was found by. The text that held them is not kept."""

@@ -97,7 +97,7 @@ class Store:
         database: Database | None = None,
         progress: Progress = no_progress,
     ) -> None:
-        """``progress`` is told of the backup and of the steps where the file is of an older format."""
+        """Open the store; ``progress`` is called during the backup and migration of an older file."""
         if not read_only:
             DataPaths(path.parent).check_no_links()
             # Before anything is written: what is made meanwhile is out of the reach of others.

@@ -35,14 +35,14 @@ _SUMS = (
 
 
 class PeriodUse(msgspec.Struct, frozen=True, kw_only=True):
-    """The memories told to sessions of one project in one week, or in all, as counts."""
+    """The counts of exposures to sessions of one project, in one week or in all."""
 
     week: date | None
     """The Monday with which it begins, by UTC; ``None`` for the sum of all weeks."""
     namespace: str
     """The project; empty where it is not known, and for the sum of all."""
     told: int
-    """How many times a memory was told."""
+    """How many times a memory was shown."""
     sessions: int
     memories: int
     """How many different ones."""
@@ -60,7 +60,7 @@ class PeriodUse(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MemoryUse(msgspec.Struct, frozen=True, kw_only=True):
-    """How often one memory was told and used."""
+    """How often one memory was shown and used."""
 
     memory_id: str
     told: int
@@ -69,9 +69,9 @@ class MemoryUse(msgspec.Struct, frozen=True, kw_only=True):
     used: int
     """How many of the times the session was seen to use it."""
     ever_used: int
-    """How often it was used in all, before the period too and where nothing was told."""
+    """How often it was used in all, before the period and without an exposure too."""
     seen_sessions: int
-    """Sessions whose transcript was read, and that were told it as it stands: since its last change."""
+    """Sessions whose transcript was read, and that were shown it since its last change."""
     first_at: datetime
     last_at: datetime
 
@@ -83,7 +83,7 @@ class UseQueries:
         self._database = database
 
     def weeks(self, since: datetime) -> list[PeriodUse]:
-        """Return the sums of each week and project, the newest week first, in it the most told first."""
+        """Return the sums of each week and project, the newest week first, in it the most shown first."""
         week = "date(at, 'weekday 0', '-6 days')"
         query = (
             f"WITH {_TOLD} SELECT {week}, project, {_SUMS} FROM told GROUP BY 1, 2"
@@ -92,7 +92,7 @@ class UseQueries:
         return self._sums(query, since)
 
     def projects(self, since: datetime) -> list[PeriodUse]:
-        """Return the sums of each project, the most told first."""
+        """Return the sums of each project, the most shown first."""
         query = f"WITH {_TOLD} SELECT NULL, project, {_SUMS} FROM told GROUP BY 2 ORDER BY count(*) DESC, project"
         return self._sums(query, since)
 
@@ -113,7 +113,7 @@ class UseQueries:
         ]
 
     def memories(self, since: datetime, project: str = "") -> Sequence[MemoryUse]:
-        """Return the use of each memory that was told and may still be, the dearest first."""
+        """Return the use of each memory that was shown and still can be, those with the most tokens first."""
         statuses = ", ".join(repr(status) for status in RECALLED_STATUSES)
         query = (
             f"WITH {_TOLD} SELECT told.memory_id, count(*), count(DISTINCT told.session), sum(told.tokens),"

@@ -23,11 +23,11 @@ _FORMAT = 1
 
 
 class CodeNote(NamedTuple):
-    """The note that goes with one version of a memory when an agent is told it."""
+    """The note that goes with one version of a memory when it is shown to an agent."""
 
     version: int
     is_gone: bool
-    """Whether nothing is left of all that the memory cites: it is not told then."""
+    """Whether nothing is left of all that the memory cites; it is not shown then."""
     label: str
     paths: tuple[str, ...] = ()
     """The paths that are gone, relative to the repository; the note is void where one is there after all."""
