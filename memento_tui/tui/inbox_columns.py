@@ -8,9 +8,8 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from memento_tui.api.inbox import InboxItem
-from memento_tui.tui.columns import Columns, ListColumn, age_since, fixed, share
+from memento_tui.tui.columns import Columns, ListColumn, TextBelow, age_since, fixed, share
 from memento_tui.tui.display import cells, has_hidden
-from memento_tui.tui.roomy_rows import TextBelow
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = [

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from memento_tui.api.types import MemorySummary
-from memento_tui.tui.columns import Columns, ListColumn, age_since, fixed, share
+from memento_tui.tui.columns import Columns, ListColumn, TextBelow, age_since, fixed, share
 from memento_tui.tui.display import ago, has_hidden
 from memento_tui.tui.memory_text import trust_glyph
-from memento_tui.tui.roomy_rows import TextBelow
 from memento_tui.tui.widgets.record_list import Line
 
 __all__ = ["MEMORY_BELOW", "MEMORY_COLUMNS", "WIDE_ROW", "memory_line"]

@@ -8,7 +8,7 @@ import pytest
 
 from memento_tui import clock
 from memento_tui.model import Skip, make_skip
-from memento_tui.tui.roomy_rows import TextBelow, lines_for, rest_of
+from memento_tui.tui.columns import TextBelow, lines_for, rest_of
 from memento_tui.tui.sections.entry_text import SKIP_BELOW, SKIP_COLUMNS
 
 

@@ -13,9 +13,8 @@ from memento_tui import clock
 from memento_tui.api.lists import CATEGORY_WORDS, STATUS_WORDS
 from memento_tui.api.types import Revision, SkipHit
 from memento_tui.model import Skip, WorkingItem
-from memento_tui.tui.columns import Columns, ListColumn, age_since, fixed, share
+from memento_tui.tui.columns import Columns, ListColumn, TextBelow, age_since, fixed, share
 from memento_tui.tui.display import ago, cells, has_hidden, hidden_characters, literal, more_characters, time_ago
-from memento_tui.tui.roomy_rows import TextBelow
 from memento_tui.tui.sections.record_spec import ITEM_SPEC, SKIP_SPEC, format_value
 from memento_tui.tui.widgets.record_list import Line
 

@@ -16,9 +16,9 @@ from memento_tui.api.types import ActivityRow, AgentTotals, DayCount, FacetCount
 from memento_tui.model import WorkingItem
 from memento_tui.model.journal_actions import counts_in_words, done_words, note_in_words
 from memento_tui.search.query_language import written_field
+from memento_tui.tui.columns import rest_of
 from memento_tui.tui.display import ago, cells, shown, time_ago
 from memento_tui.tui.inbox_columns import label_of, style_of_sign
-from memento_tui.tui.roomy_rows import rest_of
 from memento_tui.tui.widgets.panel_board import Panel, PanelLink, PanelRow, TextPiece
 
 __all__ = ["HomeView", "head_rows", "panels", "welcome_rows"]

@@ -16,9 +16,8 @@ from memento_tui.api.identity import crystal_before, writer_of
 from memento_tui.api.review import PendingProposal
 from memento_tui.model import Crystal
 from memento_tui.text.diff import diff_steps
-from memento_tui.tui.columns import Columns, ListColumn, age_since, fixed
+from memento_tui.tui.columns import Columns, ListColumn, TextBelow, age_since, fixed
 from memento_tui.tui.display import cells, has_hidden, hidden_characters, literal, more_characters, shown
-from memento_tui.tui.roomy_rows import TextBelow
 from memento_tui.tui.row_sources import ListSource
 from memento_tui.tui.text_diff import text_difference
 from memento_tui.tui.views.record_story import RecordStory, StoryLine, StoryPart

@@ -16,10 +16,9 @@ from textual.widgets import Input, Static
 
 from memento_tui.api.query_completion import Suggestions, complete_filter
 from memento_tui.app_sections import SECTIONS
-from memento_tui.tui.columns import ONE_ORDER, Columns, ListColumns
+from memento_tui.tui.columns import ONE_ORDER, Columns, ListColumns, TextBelow, lines_for
 from memento_tui.tui.commands import bindings
 from memento_tui.tui.display import cells, set_border_title, shown
-from memento_tui.tui.roomy_rows import TextBelow, lines_for
 from memento_tui.tui.row_actions import RowActions
 from memento_tui.tui.screens.dialogs import ChoiceScreen, DialogChoice
 from memento_tui.tui.section import ChosenRows, Section
