@@ -36,6 +36,7 @@ NEAR_DUPLICATE_LIKENESS = 0.8
 """The likeness from which two memories are near duplicates, unless their claims differ."""
 
 _WORD = re.compile(r"[\w./:-]*\w")
+"""A word with the marks inside it, such as ``v1.2`` and ``/srv/a-1``: those with a digit are compared whole."""
 _FEWEST_WORDS = 4
 """Words of prose. Texts of fewer are alike by chance, unless they are the same but for case, spaces and the mark at
 their end; forms have none."""

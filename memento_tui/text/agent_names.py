@@ -59,6 +59,7 @@ _TRADE_NAMES = re.compile(r"youtrack|youtube", re.IGNORECASE)
 """Names of services that agents are for, and that begin like the person's."""
 
 _WORD = re.compile(r"[^\W\d_]+")
+"""Letters alone: a name is the same whatever number or mark is put to it."""
 
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 """The names that a machine, a workspace and a login of the hub may have; they stand beside agents' in every list."""

@@ -168,6 +168,7 @@ _GENERIC_NAMES = frozenset(
     {"src", "lib", "app", "apps", "pkg", "cmd", "test", "tests", "main", "index", "init", "utils"}
 )
 _WORD = re.compile(r"[^\W_]{2,}")
+"""A part of a name or path that can name a subject: one letter cannot."""
 
 
 class ContextTools:

@@ -68,6 +68,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 # Tried within a long number too, this one would take forever.
 _MEASURE = re.compile(r"(?<![\d.,:])(\d++(?>(?:[.,:]\d++)*))[\s-]?(%|[^\W\d_]++)")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+"""Letters alone, a contraction whole: numbers are compared by themselves."""
 _IDENTIFIER = re.compile(r"[\d_@\\=/]|\.\w|::|\(|^-|[a-z][A-Z]")
 
 _MOST_PLACES = 1_000

@@ -119,6 +119,7 @@ _HYPOTHETICAL = re.compile(
 _ILLEGIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\ufffd\ud800-\udfff]")
 _LETTERS = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"\w[\w'-]*")
+"""A word as a reader counts them: with a hyphen or an apostrophe it is one."""
 
 
 _PLAIN_CHARACTERS = str.maketrans({"\n": " ", "\t": " ", "*": " ", "\u2019": "'", "\u2013": "-", "\u2014": "-"})
