@@ -127,6 +127,13 @@ class HubSession:
         """The workspace's part in a hub, or ``None``."""
         return membership_of(self._store.settings)
 
+    def required_membership(self) -> HubMembership:
+        """Return the workspace's part in a hub. Raises `NotAllowed` where it has none."""
+        membership = self.membership
+        if membership is None:
+            raise NotAllowed("This workspace is in no hub.", "Join one: memento hub join URL.")
+        return membership
+
     def set_membership(self, membership: HubMembership | None) -> None:
         """Write the workspace's part in a hub; ``None`` ends it."""
         self._store.settings.set(HUB_SETTING, _encode(membership))

@@ -20,8 +20,8 @@ from memento_tui.model.memory import (
     PERSON_CONFIDENCE,
     RECALLED_STATUSES,
     RESERVED_EXTRA,
-    SENSITIVITIES,
     content_digest,
+    lowers_sensitivity,
     says_the_same,
     with_inferred_trust,
 )
@@ -229,7 +229,7 @@ class MemoryCreator:
         is_over = any(moment <= now for moment in ends)
         is_early = known.valid_from is not None and known.valid_from > now
         is_persons = known.source_type == "user" or known.stability != "draft"
-        is_hidden = SENSITIVITIES.index(known.sensitivity) > SENSITIVITIES.index(new.sensitivity)
+        is_hidden = lowers_sensitivity(known, new)
         return not (is_over or is_early or is_hidden) and (is_persons or not self._gate.is_person)
 
     def _rejected(self, memory: Memory) -> Memory | None:
@@ -308,7 +308,7 @@ class MemoryEditor:
             screened = self._gate.screen(with_changes(memory, changes, tx.now))
             after: Memory = screened.record
             removed = tuple(removal["kind"] for removal in screened.evidence.get("removed", ()))
-            if not is_person and _lowers_sensitivity(memory, after):
+            if not is_person and lowers_sensitivity(memory, after):
                 raise NotAllowed(
                     f"An agent may not make {found} less than {memory.sensitivity}.", "Ask the person to do it."
                 )
@@ -539,10 +539,6 @@ class MemoryEditor:
             named = [*proposal.evidence.get("replaces", ()), replaced]
             followed = msgspec.structs.replace(proposal, evidence={**proposal.evidence, "replaces": named})
             tx.put(followed, base=proposal.version)
-
-
-def _lowers_sensitivity(before: Memory, after: Memory) -> bool:
-    return SENSITIVITIES.index(after.sensitivity) < SENSITIVITIES.index(before.sensitivity)
 
 
 def _is_from_outside(before: Memory, after: Memory) -> bool:

@@ -31,7 +31,7 @@ from memento_tui.moments import parse_moment, parse_optional_end
 from memento_tui.operations.memories import is_readable
 from memento_tui.operations.outcome import pending_change_sentence, store_memory
 from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, recall, timed_query
-from memento_tui.operations.relations import contradictions_among, labels_of, links_of
+from memento_tui.operations.relations import all_labels, links_of
 from memento_tui.text.fence import one_line
 from memento_tui.text.labels import entry_labels
 
@@ -231,7 +231,7 @@ class CoreTools:
         workspace = self._mcp_workspaces.of(ctx)
         filters = namespace_query(namespace, tags or [])
         hits, answer = recall(workspace, f"{filters} {timed_query(query)}".strip(), limit, place=namespace or "")
-        labels = _labels(workspace, [hit.memory for hit in hits])
+        labels = all_labels(workspace, [hit.memory for hit in hits])
         return _list_result(
             [
                 SearchResult(
@@ -351,12 +351,6 @@ def _readable_memory(workspace: Workspace, memory_id: str) -> Memory | WholeMemo
     return memory
 
 
-def _labels(workspace: Workspace, memories: Sequence[Memory]) -> dict[str, list[str]]:
-    """Return all that is to be said of some memories, by id: these results have no other place for it."""
-    now = clock.now()
-    return labels_of(memories, now, contradictions_among(workspace, [memory.id for memory in memories], now))
-
-
 def _whole_memory(workspace: Workspace, memory: Memory) -> WholeMemory:
     now = clock.now()
     ends = workspace.get_many([relation.dst for relation in workspace.relations(memory.id, direction="out")])
@@ -371,7 +365,7 @@ def _whole_memory(workspace: Workspace, memory: Memory) -> WholeMemory:
         relations=[_client_id(workspace, end) for end in ends.values()],
         links=[MemoryLink(**link._asdict()) for link in links_of(workspace, memory, now)] or None,
         ttl=None if memory.expires_at is None else _javascript_time(memory.expires_at),
-        labels=_labels(workspace, [memory])[memory.id],
+        labels=all_labels(workspace, [memory])[memory.id],
     )
 
 

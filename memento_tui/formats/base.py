@@ -17,7 +17,7 @@ import msgspec
 from memento_tui.errors import InvalidInput
 from memento_tui.model import Crystal, Memory, Relation, Skip, WorkingItem
 from memento_tui.model.memory import FOREIGN_ID
-from memento_tui.model.validation import MAX_NAMESPACE_LENGTH, MAX_TAG_LENGTH, MAX_TAGS
+from memento_tui.model.validation import CONTROL_CHARACTERS, MAX_NAMESPACE_LENGTH, MAX_TAG_LENGTH, MAX_TAGS
 from memento_tui.projects import find_project
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "read_existing",
     "replace_if_unchanged",
     "source_digest",
+    "text_in",
     "usable_tags",
     "with_id_of_workspace",
     "write_atomically",
@@ -263,6 +264,12 @@ def replace_if_unchanged(path: Path, top: Path, name: str, data: bytes, digest: 
     return True
 
 
+def text_in(value: Mapping[str, Any], name: str) -> str:
+    """Return the text of a source's field, empty where it is none."""
+    given = value.get(name)
+    return given if isinstance(given, str) else ""
+
+
 def format_iso_moment(moment: datetime) -> str:
     """Return a moment as JavaScript writes it: ``2026-02-14T10:00:00.000Z``."""
     precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
@@ -270,7 +277,6 @@ def format_iso_moment(moment: datetime) -> str:
 
 
 _FORBIDDEN_IN_NAMES = re.compile(r"[\x00-\x1f\x7f\\/]+")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def _clean_name(raw: str) -> str:
@@ -313,7 +319,7 @@ def usable_tags(raw: Iterable[str], limit: int = MAX_TAGS) -> tuple[str, ...]:
     kept: dict[str, None] = {}
     for word in raw:
         tag = word.strip()
-        if tag and len(tag) <= MAX_TAG_LENGTH and (tag.isprintable() or not _CONTROL.search(tag)):
+        if tag and len(tag) <= MAX_TAG_LENGTH and (tag.isprintable() or not CONTROL_CHARACTERS.search(tag)):
             kept[tag] = None
     return tuple(kept)[:limit]
 

@@ -16,6 +16,7 @@ from memento_tui.formats.base import (
     Refused,
     one_line,
     source_digest,
+    text_in,
     usable_tags,
     write_file,
 )
@@ -190,7 +191,7 @@ def _item_from_issue(line: JsonLine, file: str, rows: Mapping[str, list[JsonLine
     value = line.value
     content = _content_of_issue(value)
     # A text that itself holds one of these headings cannot be separated again; then the whole issue is kept.
-    parted = _texts_of_content(content) == {name: _text(value, name) for name in _TEXT_FIELDS}
+    parted = _texts_of_content(content) == {name: text_in(value, name) for name in _TEXT_FIELDS}
     kept: dict[str, Any] = {"issue": without_keys(value, *_TEXT_FIELDS) if parted else value}
     for table, lines in rows.items():
         kept[table] = [row.value for row in lines]
@@ -232,15 +233,10 @@ def _title_of_memory(key: str) -> str:
     return one_line(key.removeprefix(_MEMORY_PREFIX), MAX_LINE_LENGTH)
 
 
-def _text(value: Mapping[str, Any], name: str) -> str:
-    given = value.get(name)
-    return given if isinstance(given, str) else ""
-
-
 def _content_of_issue(issue: Mapping[str, Any]) -> str:
     """Return the texts of an issue as one: the description, then each other under its heading."""
-    parts = [_text(issue, "description")]
-    parts += [f"{heading}\n\n{text}" for name, heading in _HEADING_OF_TEXT.items() if (text := _text(issue, name))]
+    parts = [text_in(issue, "description")]
+    parts += [f"{heading}\n\n{text}" for name, heading in _HEADING_OF_TEXT.items() if (text := text_in(issue, name))]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -290,7 +286,7 @@ def _read_status(issue: Fields) -> Fields:
         category = "waiting_for"
     elif issue.get("status") == "pinned" or issue.get("pinned"):
         category = "standing_decision"
-    return {"status": _ITEM_STATUS_OF_ISSUE.get(_text(issue, "status"), "active"), "category": category}
+    return {"status": _ITEM_STATUS_OF_ISSUE.get(text_in(issue, "status"), "active"), "category": category}
 
 
 def _write_status(fields: Fields, issue: Fields) -> Fields:

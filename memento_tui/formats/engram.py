@@ -23,6 +23,7 @@ from memento_tui.formats.base import (
     namespace_from_parts,
     one_line,
     source_digest,
+    text_in,
     write_file,
 )
 from memento_tui.formats.columns import (
@@ -238,14 +239,9 @@ def _links(mutations: list[_Mutation], known_by: str, history: _History) -> tupl
     return tuple(link for link in links if link[1] != known_by)
 
 
-def _text(value: Mapping[str, Any], name: str) -> str:
-    given = value.get(name)
-    return given if isinstance(given, str) else ""
-
-
 def _namespace_of_value(value: Mapping[str, Any]) -> str:
     """Return the namespace of a record."""
-    project = _text(value, "project").strip()
+    project = text_in(value, "project").strip()
     return "global" if value.get("scope") == "personal" or not project else namespace_from_parts(["projects", project])
 
 
@@ -279,7 +275,7 @@ def _write_deleted(fields: Fields, value: Fields) -> Fields:
 
 
 def _read_session_title(value: Fields) -> Fields:
-    words = f"{_text(value, 'project')} {_text(value, 'started_at')}"
+    words = f"{text_in(value, 'project')} {text_in(value, 'started_at')}"
     return {"title": one_line(words, MAX_LINE_LENGTH) or value["id"]}
 
 
@@ -299,7 +295,7 @@ def _read_namespace(value: Fields) -> Fields:
 
 
 def _read_source(value: Fields) -> Fields:
-    return {"source.agent": _AGENT, "source.session": one_line(_text(value, "session_id"), MAX_NAME_LENGTH)}
+    return {"source.agent": _AGENT, "source.session": one_line(text_in(value, "session_id"), MAX_NAME_LENGTH)}
 
 
 _AGENT = "engram"

@@ -30,7 +30,7 @@ from memento_tui.formats.frontmatter import MAX_FRONTMATTER_LENGTH, InvalidFront
 from memento_tui.formats.note import LINK_PROPERTIES, LinkTargets, Note, property_text, property_texts, read_note
 from memento_tui.formats.source_files import LoadedFile, SourceFile, count_files, decode_text, load_file, walk_files
 from memento_tui.model import Memory, Relation
-from memento_tui.model.validation import MAX_CONTENT_BYTES
+from memento_tui.model.validation import CONTROL_CHARACTERS, MAX_CONTENT_BYTES
 from memento_tui.text import markdown
 
 __all__ = [
@@ -287,7 +287,6 @@ def _kept_values(note: Note, name: str, data: bytes) -> dict[str, Any]:
 
 
 _NOT_IN_A_FILE_NAME = re.compile(r'[\\/:*?"<>|#^\[\]]+')
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _MAX_NAME_BYTES = 120
 _MAX_ID_BYTES = 80
 """Bytes; with an ending, a name and an id stay below the 255 that file systems take."""
@@ -438,7 +437,7 @@ def without_place(memory: Memory) -> Memory:
 def _is_safe_path(path: str) -> bool:
     """Return whether a path stays below the folder it is written to, outside of every hidden folder."""
     plain = all(name and not name.startswith(".") for name in path.split("/"))
-    return plain and path.lower().endswith(NOTE_SUFFIX) and not _CONTROL.search(path)
+    return plain and path.lower().endswith(NOTE_SUFFIX) and not CONTROL_CHARACTERS.search(path)
 
 
 def _parse_note(head: str, body: str, path: str) -> Note | None:

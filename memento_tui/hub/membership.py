@@ -111,7 +111,7 @@ class MachineHub:
                 )
                 # Entries that were passed over hold what is in them.
                 self._session.state.forget_reached()
-        return self._required()
+        return self._session.required_membership()
 
     def keep(self, namespaces: Sequence[str]) -> HubMembership:
         """Stop sharing namespaces: shared records stay where they are, and later changes stay here."""
@@ -123,7 +123,7 @@ class MachineHub:
                 )
         left = tuple(one for one in membership.namespaces if one not in namespaces)
         self._session.change_membership(lambda known: msgspec.structs.replace(known, namespaces=left))
-        return self._required()
+        return self._session.required_membership()
 
     def hold(self, namespaces: Sequence[str], *, stops: bool = False) -> HubMembership:
         """Let other members' writes in namespaces wait for this machine's person from now on, or no longer."""
@@ -141,11 +141,11 @@ class MachineHub:
         kept = [one for one in membership.held if one not in namespaces]
         held = tuple(kept if stops else [*kept, *dict.fromkeys(namespaces)])
         self._session.change_membership(lambda known: msgspec.structs.replace(known, held=held))
-        return self._required()
+        return self._session.required_membership()
 
     def waiting(self) -> int:
         """Return how many entries of this journal were not yet examined for the hub; 1,000 at most."""
-        return len(self._session.state.own_entries_after(self._required().pushed, _MOST_COUNTED))
+        return len(self._session.state.own_entries_after(self._session.required_membership().pushed, _MOST_COUNTED))
 
     def notes_read(self) -> None:
         """Note that the person has read the notes."""
@@ -153,7 +153,7 @@ class MachineHub:
 
     def problem(self) -> str:
         """Return why this machine cannot synchronize with the hub now, with the remedy; "" where it can."""
-        membership = self._required()
+        membership = self._session.required_membership()
         try:
             with HubServer(membership.url) as server:
                 server.head(membership.workspace)
@@ -163,7 +163,7 @@ class MachineHub:
 
     def members(self) -> list[HubMember]:
         """Return the machines that take part in the hub or did."""
-        membership = self._required()
+        membership = self._session.required_membership()
         with HubServer(membership.url) as server:
             return server.members(membership.workspace)
 
@@ -235,16 +235,10 @@ class MachineHub:
         self._session.set_membership(made)
         return made
 
-    def _required(self) -> HubMembership:
-        membership = self._session.membership
-        if membership is None:
-            raise NotAllowed("This workspace is in no hub.", "Join one: memento hub join URL.")
-        return membership
-
     def _required_to_change(self) -> HubMembership:
         """Return this workspace's membership for a change of it or of the hub. Raises `NotAllowed`, `ReadOnlyMode`."""
         self._session.check_writable()
-        return self._required()
+        return self._session.required_membership()
 
     def _check_free(self, url: str, name: str, namespaces: Sequence[str]) -> None:
         self._session.check_writable()

@@ -100,7 +100,7 @@ class HubLink:
 
     def synchronize(self) -> RoundReport:
         """Run one round, and note how it went. Raises `MementoError`, such as `HubUnreachable` or `HubAltered`."""
-        self._membership()
+        self._session.required_membership()
         with alone_with_hub(self._session.paths):
             # What is written while the round goes on may come too late for it: then another one is due.
             head = self._session.head()
@@ -123,7 +123,7 @@ class HubLink:
         What another member wrote meanwhile is merged as ever, from the newest state that the hub and this machine both
         know. Raises as `synchronize`.
         """
-        membership = self._membership()
+        membership = self._session.required_membership()
         with alone_with_hub(self._session.paths):
             server = self._open(membership)
             state = self._session.state
@@ -153,7 +153,7 @@ class HubLink:
 
         Without a hint the hub is asked now and then only.
         """
-        membership = self._membership()
+        membership = self._session.required_membership()
         if self._session.head() != self._seen_here:
             return True
         if not is_hinted and monotonic() < self._looked_at + _HUB_POLL_SECONDS:
@@ -167,7 +167,7 @@ class HubLink:
 
         Raises as `synchronize`.
         """
-        membership = self._membership()
+        membership = self._session.required_membership()
         with self._noting_problems():
             return self._open(membership).hint(seconds, beyond=self._seen_there)
 
@@ -179,12 +179,6 @@ class HubLink:
             self.close()
             self._note(problem=error.message)
             raise
-
-    def _membership(self) -> HubMembership:
-        membership = self._session.membership
-        if membership is None:
-            raise NotAllowed("This workspace is in no hub.", "Join one: memento hub join URL.")
-        return membership
 
     def _note(self, *, told: Sequence[str] = (), **values: str) -> None:
         def noted(membership: HubMembership) -> HubMembership:
@@ -215,7 +209,7 @@ class HubLink:
         races = 0
         self._take_role(self._pull(report))
         while True:
-            membership = self._membership()
+            membership = self._session.required_membership()
             if membership.role == "reader":
                 break
             outbound = self._outbound(membership)
@@ -247,7 +241,7 @@ class HubLink:
 
     def _take_role(self, role: str) -> None:
         """Record this login's role; where it may now send decisions, send those that were kept back."""
-        membership = self._membership()
+        membership = self._session.required_membership()
         if membership.role not in _DECIDING_ROLES and role in _DECIDING_ROLES:
             state, after = self._session.state, ("", "")
             while found := state.records(after, _PULLED_AT_ONCE, kept_since=membership.since):
@@ -297,7 +291,7 @@ class HubLink:
 
     def _pull(self, report: RoundReport) -> str:
         """Take in the hub's new entries; return the role of this login there. Raises as `synchronize`."""
-        membership = self._membership()
+        membership = self._session.required_membership()
         server = self._open(membership)
         seq, known = self._session.state.reached()
         standing = server.standing(membership.workspace, seq)

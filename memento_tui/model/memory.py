@@ -77,6 +77,7 @@ __all__ = [
     "check_memory",
     "content_digest",
     "inherited_fields",
+    "lowers_sensitivity",
     "make_exposure",
     "make_memory",
     "make_relation",
@@ -189,6 +190,11 @@ _FOREIGN_KINDS = {
     "gotcha": "anti_pattern",
     "rule": "instruction",
 }
+
+
+def lowers_sensitivity(before: Memory, after: Memory) -> bool:
+    """Tell whether more may see the second state of a memory than the first."""
+    return SENSITIVITIES.index(after.sensitivity) < SENSITIVITIES.index(before.sensitivity)
 
 
 def parse_kind(raw: str) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from memento_tui.text.near_names import folded
 
 __all__ = [
     "ACCOUNTS_NAMESPACE",
+    "CONTROL_CHARACTERS",
     "MAX_CONTENT_BYTES",
     "account_of",
     "check_choice",
@@ -129,7 +130,7 @@ MAX_TAGS = 200
 MAX_NAMESPACE_LENGTH = 300
 MAX_NESTING = 100
 
-_CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f]")
+CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f]")
 _ERROR_PATH = re.compile(r"\$\.(\w+)")
 
 Record = TypeVar("Record", bound=msgspec.Struct)
@@ -195,7 +196,7 @@ def check_tags(tags: Iterable[str], field: str = "tags") -> tuple[str, ...]:
             raise InvalidField(field, "holds an empty tag")
         if len(tag) > MAX_TAG_LENGTH:
             raise InvalidField(field, f"holds a tag of {len(tag)} characters; the limit is {MAX_TAG_LENGTH}")
-        if _CONTROL_CHARACTERS.search(tag):
+        if CONTROL_CHARACTERS.search(tag):
             raise InvalidField(field, f"holds a tag with a control character: {tag!r:.60}")
         kept[tag] = None
     if len(kept) > MAX_TAGS:
@@ -214,7 +215,7 @@ def check_namespace(value: str, field: str = "namespace") -> str:
     if len(value) > MAX_NAMESPACE_LENGTH:
         raise InvalidField(field, f"has {len(value)} characters; the limit is {MAX_NAMESPACE_LENGTH}")
     for name in value.split("/"):
-        if name in ("", ".", "..") or name != name.strip() or _CONTROL_CHARACTERS.search(name) or "\\" in name:
+        if name in ("", ".", "..") or name != name.strip() or CONTROL_CHARACTERS.search(name) or "\\" in name:
             raise InvalidField(
                 field,
                 f"must be names joined by '/', such as projects/my-app; not {value!r:.60}",

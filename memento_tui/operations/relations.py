@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
 
+from memento_tui import clock
 from memento_tui.api import Workspace
 from memento_tui.api.review import ContradictionWithSides
 from memento_tui.errors import NotFound
@@ -23,6 +24,7 @@ from memento_tui.text.words import PLAIN_WORD
 __all__ = [
     "ContradictionEntry",
     "ContradictionSide",
+    "all_labels",
     "contradiction_section",
     "contradictions_among",
     "labels_of",
@@ -259,6 +261,12 @@ def labels_of(
         memory.id: [*caution_labels(memory, now), *condition_labels(memory, against.get(memory.id, ()))]
         for memory in memories
     }
+
+
+def all_labels(workspace: Workspace, memories: Sequence[Memory]) -> dict[str, list[str]]:
+    """Return all that is to be said of some memories, by id, for results that have no other place for it."""
+    now = clock.now()
+    return labels_of(memories, now, contradictions_among(workspace, [memory.id for memory in memories], now))
 
 
 def contradiction_section(entries: Sequence[ContradictionEntry]) -> str:

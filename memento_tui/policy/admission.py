@@ -15,8 +15,7 @@ from memento_tui.branches import is_taken_from_branch
 from memento_tui.errors import NotAllowed
 from memento_tui.model import AnyRecord, Contradiction, Crystal, Memory, Proposal, Relation, Skip, WorkingItem
 from memento_tui.model.claims import HIGHEST_CLAIMED_CERTAINTY, with_authorship, without_decisions, without_persons_name
-from memento_tui.model.memory import RECALLED_STATUSES
-from memento_tui.model.memory_fields import SENSITIVITIES
+from memento_tui.model.memory import RECALLED_STATUSES, lowers_sensitivity
 from memento_tui.model.review import OPEN_PROPOSAL_STATES
 from memento_tui.model.validation import texts_image
 from memento_tui.policy.hiding import hides_persons_entry, hides_persons_text, is_persons_text
@@ -173,7 +172,7 @@ class Admission:
             raise NotAllowed(
                 f"The memory {before.id} is {before.status}; only a person lets it in.", "Propose it, or leave it."
             )
-        if _lowers_sensitivity(before, admitted):
+        if lowers_sensitivity(before, admitted):
             raise NotAllowed(
                 f"Only a person makes {before.id} less than {before.sensitivity}.", "Ask the person to do it."
             )
@@ -359,10 +358,6 @@ def _says_something_else(before: Memory, after: Memory) -> bool:
 
 def _without_counters(memory: Memory) -> Memory:
     return msgspec.structs.replace(memory, shown_count=0, used_count=0, last_used_at=None)
-
-
-def _lowers_sensitivity(before: Memory, after: Memory) -> bool:
-    return SENSITIVITIES.index(after.sensitivity) < SENSITIVITIES.index(before.sensitivity)
 
 
 def _without_verification(before: Memory, after: Memory) -> Memory:

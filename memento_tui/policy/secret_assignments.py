@@ -6,7 +6,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from memento_tui.policy.secret_patterns import DOTTED_NAME, SPOKEN, SecretSpan, is_key, is_password, is_placeholder
+from memento_tui.policy.secret_patterns import (
+    DOTTED_NAME,
+    SPOKEN,
+    SecretSpan,
+    is_key,
+    is_password,
+    is_placeholder,
+    lowered,
+)
 from memento_tui.text.literals import StartedPattern
 
 __all__ = ["assignment_spans", "secret_kind_of_field", "secret_word_in"]
@@ -106,17 +114,11 @@ def assignment_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
 
     ``gated`` False leaves out the cheap tests that come first; what is found is the same.
     """
-    read = _lowered(text)
+    read = lowered(text)
     held = SPOKEN.held_in(read)
     for words, finder in _FINDERS:
         if not gated or not held.isdisjoint(words):
             yield from finder(text, read)
-
-
-def _lowered(text: str) -> str:
-    """Return the text in lower case with every character in its place; one letter alone becomes two in lower case."""
-    lower = text.lower()
-    return lower if len(lower) == len(text) else text.replace("\u0130", "\u0131").lower()
 
 
 def _assignments(text: str, read: str) -> Iterator[SecretSpan]:
@@ -345,7 +347,7 @@ def _urls(text: str, _read: str) -> Iterator[SecretSpan]:
 def secret_word_in(name: str) -> str | None:
     """Return the kind of secret that a field of this name holds, or ``None``: ``dbPassword`` holds a password."""
     name = name[-80:]
-    read = _lowered(name)
+    read = lowered(name)
     for word in _PASSWORD_WORD.finditer(read):
         if _NAME_END.fullmatch(read, word.end()) and _means_secret(name, read, word, ""):
             return _key_kind(word[0]) if word[0] in _KEYS else "password"

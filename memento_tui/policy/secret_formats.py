@@ -20,6 +20,7 @@ from memento_tui.policy.secret_patterns import (
     is_phrase,
     is_placeholder,
     is_telling,
+    lowered,
 )
 
 __all__ = ["FORMAT_RULES", "FormatRule", "format_spans"]
@@ -285,17 +286,12 @@ _COOKIE = re.compile(r"(?P<name>[\w.%-]{1,60})=(?P<value>[^\s;\"']{8,512})", re.
 _CODE = re.compile(r"[a-z0-9]{3,10}(?:-[a-z0-9]{3,10}){0,3}", re.ASCII | re.IGNORECASE)
 
 
-def _lowered(text: str) -> str:
-    lower = text.lower()
-    return lower if len(lower) == len(text) else text.replace("\u0130", "\u0131").lower()
-
-
 def format_spans(text: str, *, gated: bool = True) -> Iterator[SecretSpan]:
     """Yield every secret that a form hands over.
 
     ``gated`` False leaves out the cheap tests that come first; what is found is the same.
     """
-    read = _lowered(text)
+    read = lowered(text)
     words = SPOKEN.held_in(read) & (_WORDS if "-" in read and _OPTION.search(read) else _PLAIN_WORDS)
     numbers = {number for word in words for number in _RULES_OF_WORD[word]} if gated else range(len(FORMAT_RULES))
     for number in sorted(numbers):

@@ -21,6 +21,7 @@ __all__ = [
     "is_placeholder",
     "is_telling",
     "is_uuid",
+    "lowered",
     "turns_of",
 ]
 
@@ -99,6 +100,12 @@ _MAX_RUNS = 4
 """Runs of letters and digits that are examined in one value."""
 _MIN_DISTINCT_CHARACTERS = 5
 """Fewer different characters than this make a filler: no generator draws so few."""
+
+
+def lowered(text: str) -> str:
+    """Return the text in lower case with every character in its place; one letter alone becomes two in lower case."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else text.replace("\u0130", "\u0131").lower()
 
 
 def is_example(token: str) -> bool:

@@ -39,7 +39,6 @@ from memento_tui.compat.vault.notes import (
     mark_superseded,
     namespace_of_named_project,
     note_at,
-    note_labels,
     note_text,
     object_result,
     path_of,
@@ -64,6 +63,7 @@ from memento_tui.operations.recall import (
     timed_query,
     without_other_places,
 )
+from memento_tui.operations.relations import all_labels
 from memento_tui.text.fence import one_line
 from memento_tui.text.labels import caution_labels, condition_labels
 
@@ -117,7 +117,7 @@ class ReadingTools:
         ]
         hits = without_other_places(workspace, hits, project)[:limit]
         record_shown(workspace, hits)
-        labels = note_labels(workspace, [hit.memory for hit in hits])
+        labels = all_labels(workspace, [hit.memory for hit in hits])
         notes = [_found_note(hit, labels[hit.id], brief=detail_level == "brief") for hit in hits]
         if include_content or detail_level == "full":
             _add_content(workspace, hits, notes, token_budget)

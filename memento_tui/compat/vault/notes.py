@@ -32,7 +32,7 @@ from memento_tui.model.filters import AllOf, OneOf
 from memento_tui.model.memory import RECALLED_STATUSES, parse_kind
 from memento_tui.operations.memories import is_readable
 from memento_tui.operations.outcome import store_memory
-from memento_tui.operations.relations import contradictions_among, labels_of, links_of, memory_titled
+from memento_tui.operations.relations import all_labels, links_of, memory_titled
 from memento_tui.projects import find_project, namespace_of_project
 from memento_tui.text.markdown import find_wikilinks
 
@@ -61,7 +61,6 @@ __all__ = [
     "mark_superseded",
     "namespace_of_named_project",
     "note_at",
-    "note_labels",
     "note_text",
     "object_result",
     "path_of",
@@ -349,12 +348,6 @@ def note_text(workspace: Workspace, memory: Memory) -> str:
     return notes.text(whole, [relation for relation in relations if relation.dst in ends])
 
 
-def note_labels(workspace: Workspace, memories: Sequence[Memory]) -> dict[str, list[str]]:
-    """Return all that is to be said of some notes, by the ids of their memories."""
-    now = clock.now()
-    return labels_of(memories, now, contradictions_among(workspace, [memory.id for memory in memories], now))
-
-
 def whole_note(workspace: Workspace, memory: Memory) -> WholeNote:
     """Return a note in full.
 
@@ -370,7 +363,7 @@ def whole_note(workspace: Workspace, memory: Memory) -> WholeNote:
         title=memory.headline,
         content=note_text(workspace, memory),
         id=memory.id,
-        labels=note_labels(workspace, [memory])[memory.id],
+        labels=all_labels(workspace, [memory])[memory.id],
         links=[
             _NoteLink(type=kind, direction=direction, target=target, title=headline, labels=labels)
             for kind, direction, target, headline, labels in links_of(workspace, memory, now)
