@@ -17,7 +17,6 @@ __all__ = [
     "known_workspaces_location",
     "last_known_location",
     "socket_location",
-    "state_location",
     "waiting_location",
 ]
 

@@ -26,7 +26,7 @@ from memento_tui.policy.policy import Verdict
 from memento_tui.storage.journal import Author
 from memento_tui.storage.transaction import Transaction
 
-__all__ = ["CheckedMemory", "CodeReport", "check_code_citations", "cited_files", "refresh_code_notes", "repository_of"]
+__all__ = ["CodeReport", "check_code_citations", "cited_files", "refresh_code_notes", "repository_of"]
 
 
 def repository_of(folder: Path) -> Path:

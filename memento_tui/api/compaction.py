@@ -15,7 +15,7 @@ from memento_tui.storage.backup_folder import no_progress
 from memento_tui.storage.compaction import Compaction, compact_database
 from memento_tui.storage.history_limit import HistoryLimit, LetGo, is_shared, let_go_versions
 
-__all__ = ["CompactedWorkspace", "compact"]
+__all__ = ["compact"]
 
 
 class CompactedWorkspace(Compaction, frozen=True):

@@ -35,7 +35,6 @@ from memento_tui.storage.long_work import Progress, no_progress
 from memento_tui.storage.rewriting import remove_unfinished, rewrite_database
 
 __all__ = [
-    "Rewritten",
     "change_passphrase",
     "check_encrypted",
     "decrypt",

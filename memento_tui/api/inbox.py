@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from threading import Lock
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import msgspec
 
@@ -44,7 +44,6 @@ DecisionVerb = Literal[
     "merged",
     "not_a_contradiction",
 ]
-DECISION_VERBS: tuple[str, ...] = get_args(DecisionVerb)
 
 InboxOrder = Literal["risk", "oldest", "newest", "agent"]
 """The order of the list: by risk, the oldest or the newest first, or by agent and then by risk."""

@@ -16,7 +16,6 @@ from memento_tui.regular_files import read_regular
 from memento_tui.storage.backup_folder import sync_directory
 
 __all__ = [
-    "FEWEST_CHARACTERS",
     "KeyFile",
     "check_passphrase",
     "is_key_file",

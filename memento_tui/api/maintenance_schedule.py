@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from memento_tui.api.workspace import Workspace
 
 __all__ = [
-    "MaintenanceState",
     "describe_maintenance",
     "is_maintenance_due",
     "maintenance_state",

@@ -26,7 +26,7 @@ from memento_tui.storage.past import PastDatabase, entry_at
 from memento_tui.storage.store import Store
 from memento_tui.text.passages import Snippet
 
-__all__ = ["Past", "PastHit", "PastSearch", "find_entry"]
+__all__ = ["Past", "PastHit", "find_entry"]
 
 _ENTRY = re.compile(r"(?:entry[ :]|#)\s*([0-9]{1,100})")
 _AGO = re.compile(r"(.+?)\s+ago")

@@ -23,7 +23,7 @@ from memento_tui.storage.settings import Settings
 from memento_tui.storage.store import Store
 from memento_tui.storage.tables import TABLES
 
-__all__ = ["PURGE_KINDS", "RECORD_KINDS", "PurgeOutcome", "Purger"]
+__all__ = ["PurgeOutcome", "Purger"]
 
 RECORD_KINDS = ("memory", "skip", "item", "crystal", "contradiction", "proposal")
 

@@ -17,7 +17,7 @@ from memento_tui.search.ranking import HIGHEST_FACTOR, LEAST_SHARE_TO_REPLACE
 from memento_tui.search.scoring import diversify, largest_share_of_kind
 from memento_tui.storage.memory_queries import WeighedMemory
 
-__all__ = ["CandidateReader", "ChosenResult", "choose_results", "without_summarized_sources"]
+__all__ = ["choose_results", "without_summarized_sources"]
 
 _HIGHEST_FACTOR = HIGHEST_FACTOR * (1 + 1e-9)
 """The bound of the life factor, and room for rounding."""

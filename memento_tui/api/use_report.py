@@ -12,7 +12,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.model import Memory
 from memento_tui.storage.use_report import MemoryUse, PeriodUse
 
-__all__ = ["MAX_WEEKS", "MemoryUse", "PeriodUse", "ReportedMemory", "UseReport", "use_report"]
+__all__ = ["MemoryUse", "PeriodUse", "ReportedMemory", "UseReport", "use_report"]
 
 MAX_WEEKS = 520
 

@@ -22,7 +22,7 @@ from memento_tui.model.filters import Not, OneOf
 from memento_tui.storage.store import Store
 from memento_tui.text.quantities import count_of
 
-__all__ = ["IndexReport", "compare_index", "compare_newest"]
+__all__ = ["compare_index", "compare_newest"]
 
 _MOST_SAMPLED = 200
 """Memories whose rows and vectors are read in full."""

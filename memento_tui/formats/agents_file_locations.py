@@ -32,7 +32,6 @@ __all__ = [
     "SINGLE_FILES",
     "FilePlace",
     "KnownPlaces",
-    "RuleKind",
     "changed_head",
     "has_hidden",
     "hidden_files",

@@ -509,11 +509,6 @@ def _write_chunk(chunk: _ChunkDraft, folder: Path) -> dict[str, Any]:
     }
 
 
-def _sequence_number(mutation: Mapping[str, Any]) -> int:
-    number = mutation.get("seq")
-    return number if isinstance(number, int) else 0
-
-
 def chunk_id(data: bytes) -> str:
     """Return the id of a chunk that holds these bytes before they are compressed."""
     return hashlib.sha256(data).hexdigest()[:_ID_LENGTH]

@@ -10,7 +10,7 @@ from memento_tui.model import Crystal, Skip, WorkingItem
 from memento_tui.model.lists import UNVERIFIED_KEY
 from memento_tui.storage.hook_store import IdentityRow, ItemRow, SkipRow
 
-__all__ = ["IdentityPreview", "identity_preview", "item_preview", "sessions_in_scope", "skip_preview"]
+__all__ = ["identity_preview", "item_preview", "sessions_in_scope", "skip_preview"]
 
 
 class IdentityPreview(NamedTuple):

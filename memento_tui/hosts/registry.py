@@ -22,7 +22,6 @@ __all__ = [
     "HOSTS",
     "OTHER_AGENTS",
     "Host",
-    "HostEvent",
     "HostFile",
     "HostPaths",
     "ShellAgent",

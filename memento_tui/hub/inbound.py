@@ -33,7 +33,7 @@ from memento_tui.policy.policy import REASONS, Verdict
 from memento_tui.policy.suspicion import SUSPICIOUS_SCORE
 from memento_tui.text.agent_names import honest_agent_name
 
-__all__ = ["Inbound", "author_of", "raise_card", "record_if_readable", "stated_record"]
+__all__ = ["Inbound", "author_of", "raise_card", "record_if_readable"]
 
 _OWN_ACTIONS = ("purge", "limit history", "undo", "redo", "restore backup", "quarantine", "release")
 """Actions that mean something to the journal in which they stand; from elsewhere they are changes like others."""

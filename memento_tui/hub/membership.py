@@ -21,7 +21,7 @@ from memento_tui.hub.server import ROLES, HubMember, HubServer, HubUnreachable, 
 from memento_tui.model.validation import check_namespace, new_id
 from memento_tui.text.agent_names import PLAIN_NAME, is_machine_name
 
-__all__ = ["Departure", "Invitation", "MachineHub", "Revocation"]
+__all__ = ["Invitation", "MachineHub", "Revocation"]
 
 _MOST_COUNTED = 1_000
 """Entries that are counted at most for the status."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-__all__ = ["ANSWERS_FILE", "EXIT_HOST_GONE", "INITIALIZE", "LISTS", "Beginning", "StoredAnswers", "answer_while"]
+__all__ = ["ANSWERS_FILE", "EXIT_HOST_GONE", "INITIALIZE", "LISTS", "Beginning", "answer_while"]
 
 ANSWERS_FILE = Path(__file__).with_name("first_answers.json")
 """The answers of each profile under each version of the protocol, each as an index into the list of all of them."""

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-__all__ = ["PROFILES", "Profile"]
+__all__ = ["PROFILES"]
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver.tools import Tool

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 __all__ = [
     "JOURNAL_ACTIONS",
-    "ActionWords",
     "action_words",
     "actions_called",
     "counts_in_words",

@@ -29,7 +29,6 @@ __all__ = [
     "FormField",
     "Kind",
     "MemoryField",
-    "QueryName",
     "Sensitivity",
     "SourceType",
     "Stability",

@@ -17,7 +17,6 @@ __all__ = [
     "AGENT_FIELDS",
     "FIXED_RULES",
     "POLICY_RULES",
-    "PRESETS",
     "REASONS",
     "PolicyPreset",
     "PolicySettings",
@@ -32,7 +31,6 @@ __all__ = [
 
 PolicyPreset = Literal["open", "guarded", "strict"]
 RuleSetting = Literal["apply", "draft", "once_persons", "propose"]
-PRESETS: tuple[PolicyPreset, ...] = ("open", "guarded", "strict")
 
 _STRICTNESS: dict[str, int] = {"apply": 0, "draft": 0, "once_persons": 1, "propose": 2}
 

@@ -16,7 +16,7 @@ import msgspec
 from memento_tui.policy.prompt_injection_rules import InjectionRule
 from memento_tui.policy.text_views import plain_letters
 
-__all__ = ["LANGUAGES", "InjectionLanguage", "language_rules"]
+__all__ = ["LANGUAGES", "language_rules"]
 
 
 class InjectionLanguage(msgspec.Struct, frozen=True):

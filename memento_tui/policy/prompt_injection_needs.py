@@ -15,7 +15,7 @@ from memento_tui.policy.prompt_injection_languages import language_rules
 from memento_tui.policy.prompt_injection_rules import INJECTION_RULES, RULE_FLAGS
 from memento_tui.text.literals import Way, match_starts, required_by_all, required_literals
 
-__all__ = ["NEEDS_FILE", "RuleNeeds", "needs_as_json", "needs_of_patterns", "stored_needs"]
+__all__ = ["NEEDS_FILE", "needs_as_json", "needs_of_patterns", "stored_needs"]
 
 NEEDS_FILE = Path(__file__).with_name("prompt_injection_needs.json")
 

@@ -21,7 +21,6 @@ import msgspec
 
 __all__ = [
     "MIN_ENCODED_DIGITS",
-    "EncodedBlock",
     "TextView",
     "count_digits",
     "encoded_blocks",

@@ -37,7 +37,7 @@ from memento_tui.text.terms import (
     unspaced_characters,
 )
 
-__all__ = ["FLAGS", "NUMBERS", "SCHEMA_VERSION", "TEXTS", "WORDS", "QueryCompiler", "make_document", "read_evidence"]
+__all__ = ["NUMBERS", "SCHEMA_VERSION", "TEXTS", "WORDS", "QueryCompiler", "make_document", "read_evidence"]
 
 
 WORDS = {name: field for name, field in filter_fields("word", indexed=True).items() if name != "id"}

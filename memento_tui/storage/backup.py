@@ -32,7 +32,6 @@ from memento_tui.storage.transaction import PersonGuard, Transaction, write_entr
 
 __all__ = [
     "LOG_ENDS",
-    "Fault",
     "Progress",
     "copy_database",
     "copy_file",

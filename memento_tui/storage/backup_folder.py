@@ -36,7 +36,6 @@ __all__ = [
     "WAIT_SECONDS",
     "Backup",
     "BackupFolder",
-    "PurgedBackups",
     "Reason",
     "keep_before_migration",
     "no_progress",

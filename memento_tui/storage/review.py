@@ -17,7 +17,7 @@ from memento_tui.storage.database import Database
 from memento_tui.storage.statements import OPEN_PROPOSALS, SELECT_KEPT_BOTH
 from memento_tui.storage.tables import cut_page, select_records
 
-__all__ = ["INBOX_ORDERS", "ContradictionQueries", "InboxQueries", "InboxRow", "ProposalQueries"]
+__all__ = ["ContradictionQueries", "InboxQueries", "InboxRow", "ProposalQueries"]
 
 _IS_UNRESOLVED = "contradiction.status <> 'resolved'"
 

@@ -11,7 +11,6 @@ import msgspec
 
 __all__ = [
     "ChangeLine",
-    "DiffStep",
     "change_lines",
     "common_prefix_length",
     "diff_steps",

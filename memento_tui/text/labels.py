@@ -16,7 +16,6 @@ from memento_tui.text.agent_names import is_persons_name
 from memento_tui.text.fence import quoted_id, visible_line
 
 __all__ = [
-    "LabelledMemory",
     "OtherSide",
     "age_in_words",
     "bracketed",

@@ -21,10 +21,8 @@ __all__ = [
     "Way",
     "find_matches",
     "match_starts",
-    "parsed_pattern",
     "required_by_all",
     "required_literals",
-    "small_class",
 ]
 
 

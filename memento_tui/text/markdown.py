@@ -27,7 +27,6 @@ __all__ = [
     "Span",
     "blocks",
     "code_spans",
-    "fenced_spans",
     "find_links",
     "find_tags",
     "find_wikilinks",

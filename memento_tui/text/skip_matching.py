@@ -19,7 +19,7 @@ from memento_tui.text.terms import (
 )
 from memento_tui.text.words import UNSPACED_CHARACTERS
 
-__all__ = ["Mentions", "matched_words", "mentions_of", "skip_matches"]
+__all__ = ["matched_words", "mentions_of", "skip_matches"]
 
 _LEAST_SHARE = 0.6
 """The share of the weight of an item's words that a text must hold: two of three ordinary words.

@@ -25,7 +25,6 @@ __all__ = [
     "ListColumn",
     "ListColumns",
     "TextBelow",
-    "Width",
     "age_since",
     "fixed",
     "lines_for",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memento_tui.tui.screens.write_problems import ConflictAnswer
     from memento_tui.tui.widgets.text_draft import TextDraft
 
-__all__ = ["CurrentText", "SaveOutcome", "other_writer_name", "save_with_conflicts"]
+__all__ = ["CurrentText", "other_writer_name", "save_with_conflicts"]
 
 SaveOutcome = Literal["saved", "theirs", "edit"]
 """Saved; the other writer's text stays; the person goes on editing theirs."""

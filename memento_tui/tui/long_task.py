@@ -12,7 +12,7 @@ from memento_tui.api.types import Progress, StoppedError
 from memento_tui.errors import MementoError
 from memento_tui.tui.section import app_of
 
-__all__ = ["LongTask", "LongTaskRunner", "progress_reporter"]
+__all__ = ["LongTaskRunner", "progress_reporter"]
 
 LongTask = Callable[[Progress, threading.Event], str]
 """Reports its progress, ends when the event is set, and returns a sentence for the status line."""

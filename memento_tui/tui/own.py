@@ -20,7 +20,7 @@ from memento_tui.tui.command_words import ALIASES, APP_COMMANDS
 from memento_tui.tui.commands import COMMANDS, KeyMap, key_code, key_names
 from memento_tui.tui.sections.memory_commands import CHANGES, ROW_COMMANDS
 
-__all__ = ["OwnCommand", "OwnEntries", "OwnSection", "own_entries"]
+__all__ = ["OwnCommand", "OwnEntries", "own_entries"]
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,19}")
 _NOT_HIDDEN_SCOPES = ("search", "command", "editor")

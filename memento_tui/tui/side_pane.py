@@ -18,7 +18,7 @@ from memento_tui.tui.widgets.text_draft import EditorLeft, EditorSaved, TextDraf
 if TYPE_CHECKING:
     from memento_tui.tui.widgets.editor import Editor
 
-__all__ = ["Divider", "PaneRoom", "SaveText", "SidePane"]
+__all__ = ["Divider", "PaneRoom", "SidePane"]
 
 SaveText = Callable[[TextDraft, TextDraft], Awaitable[bool]]
 """Stores a text, given the stored draft and the new one; reports it, and returns whether the editor is done."""

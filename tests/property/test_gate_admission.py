@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -21,7 +21,7 @@ from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.model.memory_fields import SENSITIVITIES, SOURCE_TYPES, STABILITIES, STATUSES, TIERS
 from memento_tui.model.validation import new_id
 from memento_tui.policy.gate import Gate
-from memento_tui.policy.policy import PRESETS, PolicyPreset, preset_rules
+from memento_tui.policy.policy import PolicyPreset, preset_rules
 from memento_tui.storage.journal import Author
 from tests.made import note, unguarded, without_engine
 
@@ -73,7 +73,7 @@ def put(person: Workspace, author: Author, preset: PolicyPreset, before: Memory 
     return person._store.find(Memory, after.id)
 
 
-@given(st.sampled_from(WRITERS), st.sampled_from(PRESETS), st.none() | STATES, STATES)
+@given(st.sampled_from(WRITERS), st.sampled_from(get_args(PolicyPreset)), st.none() | STATES, STATES)
 def test_nobody_but_a_person_raises_trust_or_lets_in_what_waits(
     person: Workspace, author: Author, preset: PolicyPreset, old: dict[str, Any] | None, new: dict[str, Any]
 ) -> None:

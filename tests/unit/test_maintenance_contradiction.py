@@ -10,12 +10,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from memento_tui.maintenance.contradictions.attributes import ATTRIBUTE_FEATURES, UPDATE_FEATURES
+from memento_tui.maintenance.contradictions.differing_values import VALUE_FEATURES
 from memento_tui.maintenance.contradictions.finder import (
     SCORE_TO_RAISE,
+    WEIGHTS,
     ScoredContradiction,
     compare_memories,
     weigh_with_entailment,
 )
+from memento_tui.maintenance.contradictions.negation import NEGATION_FEATURES
 from memento_tui.model import Memory
 from tests.made import NOW, note
 from tests.steps import grows_in_proportion
@@ -384,3 +388,15 @@ def _grows(text: Callable[[int], str]) -> None:
         lambda size: compare_memories(_memory(f"{text(size)}x"), _memory(f"{text(size)}y not 7", 3), 0.9), 400
     )
     grows_in_proportion(lambda size: compare_memories(_memory(f"{text(size)}z"), other, 0.5), 400)
+
+
+def test_every_feature_of_a_family_has_its_weight() -> None:
+    features = {
+        "value": VALUE_FEATURES,
+        "denial": NEGATION_FEATURES,
+        "slot": ATTRIBUTE_FEATURES,
+        "update": UPDATE_FEATURES,
+    }
+    assert {family: len(names) for family, names in features.items()} == {
+        family: len(weights.features) for family, weights in WEIGHTS.items()
+    }

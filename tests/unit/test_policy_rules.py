@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -11,7 +12,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.policy.policy import (
     FIXED_RULES,
     POLICY_RULES,
-    PRESETS,
+    PolicyPreset,
     WriteIntent,
     applicable_rulings,
     judge,
@@ -19,6 +20,8 @@ from memento_tui.policy.policy import (
     rules_in_force,
 )
 from tests.unit.cli_program import Program, without_engine
+
+PRESETS: tuple[PolicyPreset, ...] = get_args(PolicyPreset)
 
 
 @pytest.fixture

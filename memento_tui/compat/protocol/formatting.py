@@ -40,7 +40,6 @@ __all__ = [
     "pending_text",
     "quoted_block",
     "rejected_text",
-    "short_heading",
     "skip_match_text",
     "tags_text",
     "text_result",

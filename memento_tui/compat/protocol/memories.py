@@ -68,7 +68,6 @@ __all__ = [
     "MemoryTools",
     "RecallQuery",
     "find_memories",
-    "image_paths",
     "linkages_texts",
 ]
 

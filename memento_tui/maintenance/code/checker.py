@@ -21,7 +21,6 @@ from memento_tui.maintenance.code.members import Members, Vocabulary, defined_na
 from memento_tui.text.sentences import sentences
 
 __all__ = [
-    "CitationFinding",
     "CodeFinding",
     "WrittenMemory",
     "check_code",

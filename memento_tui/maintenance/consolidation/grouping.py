@@ -32,14 +32,10 @@ __all__ = [
     "grouping_scope",
     "groups_of",
     "groups_of_one_matter",
-    "groups_sharing_tags",
     "is_groupable",
     "is_known_title",
     "oldest_first",
-    "shared_tags",
     "tag_groups",
-    "topical_tags",
-    "topics_of_memories",
 ]
 
 
@@ -220,11 +216,6 @@ def _score(memories: Sequence[Memory], subjects: TopicsOfMemories) -> float:
         + (0.25 if len(projects) > 1 else 0.0)
         + 0.3 * certainty / 5
     )
-
-
-def shared_tags(memories: Sequence[Memory]) -> tuple[str, ...]:
-    """Return the tags of the subject that at least half of the memories carry, the most frequent first."""
-    return _shared(memories, topics_of_memories(memories))
 
 
 def _shared(memories: Sequence[Memory], subjects: TopicsOfMemories) -> tuple[str, ...]:

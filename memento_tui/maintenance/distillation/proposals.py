@@ -34,7 +34,7 @@ from memento_tui.storage.transaction import Transaction
 from memento_tui.text.logs import is_log
 from memento_tui.text.novelty import Novelty
 
-__all__ = ["MODEL_RULE", "Conversation", "DistillationProposer", "DistillationResult", "extract_with_model"]
+__all__ = ["Conversation", "DistillationProposer", "DistillationResult", "extract_with_model"]
 
 MODEL_RULE = "language_model"
 """The name of the rule in the evidence of a language model's findings."""

@@ -13,7 +13,7 @@ from memento_tui.maintenance.transcripts.reader import Turn
 from memento_tui.text.keywords import FILLER_WORDS
 from memento_tui.text.terms import EDGE_PUNCTUATION, STOP_WORDS, is_compound, terms
 
-__all__ = ["ShownText", "UsedMemory", "used_memories"]
+__all__ = ["ShownText", "used_memories"]
 
 _FEWEST_SHARED_NAMES = 1
 _FEWEST_SHARED_WORDS = 4

@@ -24,7 +24,6 @@ __all__ = [
     "EXPIRY_HINT",
     "ITEM_SPEC",
     "SKIP_SPEC",
-    "FieldSpec",
     "RecordRepository",
     "RecordSpec",
     "format_value",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from memento_tui.api import Workspace
     from memento_tui.api.types import MemorySummary
 
-__all__ = ["TagChanges", "TagCompleter", "parse_tag_changes"]
+__all__ = ["TagCompleter", "parse_tag_changes"]
 
 
 class TagChanges(NamedTuple):

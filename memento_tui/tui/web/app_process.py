@@ -11,7 +11,7 @@ from textual.drivers.web_driver import WebDriver
 
 from memento_tui.locations import asks_read_only
 
-__all__ = ["DRIVER", "BrowserDriver"]
+__all__ = ["DRIVER"]
 
 DRIVER = "memento_tui.tui.web.app_process:BrowserDriver"
 """The value of the environment variable ``TEXTUAL_DRIVER`` of this process."""

@@ -18,7 +18,7 @@ from memento_tui.tui.commands import KeyScope, bindings
 from memento_tui.tui.display import cells, literal
 from memento_tui.tui.section import ErrorBoundary, app_of, in_thread
 
-__all__ = ["CompletingInput", "FilterBox", "SuggestionList"]
+__all__ = ["CompletingInput", "FilterBox"]
 
 _MAX_WIDTH = 46
 _MIN_WIDTH = 16

@@ -26,7 +26,6 @@ __all__ = [
     "MainScreen",
     "ScrollFrame",
     "SwitcherFrame",
-    "Unpainted",
     "VerticalFrame",
 ]
 
