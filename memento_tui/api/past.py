@@ -19,6 +19,7 @@ from memento_tui.model import AnyRecord, Memory
 from memento_tui.model.filters import AllOf, Filter, with_default_statuses
 from memento_tui.moments import parse_moment, parse_span
 from memento_tui.search.query_language import Phrase, Query, parse, parse_filter
+from memento_tui.search.ranking import PAST_TITLE_WEIGHT
 from memento_tui.storage.backup import Progress
 from memento_tui.storage.journal import Entry
 from memento_tui.storage.memory_queries import Page
@@ -191,9 +192,6 @@ class Past:
         return PastSearch(hits, len(found), query.problems)
 
 
-_TITLE_WEIGHT = 3
-
-
 class _Wanted:
     """The words and phrases of a query, in the stems by which texts are compared."""
 
@@ -212,7 +210,7 @@ class _Wanted:
     def score(self, memory: Memory) -> int:
         """Return how often a memory holds the words, the phrases in one piece; 0 where one is missing or unwanted."""
         texts = (
-            (_TITLE_WEIGHT, self._terms(memory.title)),
+            (PAST_TITLE_WEIGHT, self._terms(memory.title)),
             (1, self._terms(memory.content)),
             (1, self._terms(" ".join((*memory.tags, memory.validity_context)))),
         )

@@ -6,6 +6,7 @@ program. One that names no source was set by judgement; the weights that were me
 Imports nothing but the defaults of settings: memento-hook ranks with them.
 """
 
+# The floor is the default of a setting, which is read by programs that know nothing of searches: it stands there.
 from memento_tui.defaults import RELEVANCE_FLOOR
 
 
@@ -43,6 +44,12 @@ Chosen on the development sets of LoCoMo, LongMemEval and engram together.
 
 TITLE_BOOST = 1.6
 """The factor of a BM25 score for a word in the title, beside the same word in the text."""
+
+PAST_TITLE_WEIGHT = 3
+"""The weight of a query's word in the title of a memory as it was at an earlier time, beside the same word in its text.
+
+Set by hand: the past has no index, so its words are counted (`memento_tui.api.past`).
+"""
 
 IDENTIFIER_BOOST = 1.5
 """The factor of a BM25 score for a compound name that is matched as a whole."""
