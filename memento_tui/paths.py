@@ -222,7 +222,7 @@ class DataPaths(NamedTuple):
 
     @property
     def hub_log(self) -> Path:
-        """The log of that process; nothing of it reaches a terminal."""
+        """The log of the hub's worker process, which writes nothing to a terminal."""
         return self.root / "hub.log"
 
     @property

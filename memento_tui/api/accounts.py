@@ -17,7 +17,7 @@ from memento_tui.storage.settings import Settings
 __all__ = ["ACCOUNTS_SETTING", "Account", "Accounts", "new_key", "revoke_all"]
 
 ACCOUNTS_SETTING = "http.accounts"
-"""The setting that holds them. It belongs to the present: restoring a backup leaves it as it is."""
+"""The setting that holds the accounts. Restoring a backup does not change it."""
 
 _MAX_ACCOUNTS = 100
 """Accounts with a valid key. Signing up needs no key, so the number is limited."""

@@ -344,7 +344,7 @@ def _bring_key_file(backup_file: Path, key_id: str, paths: DataPaths) -> None:
 
 
 def _bring_drafts(lost_key: str, paths: DataPaths) -> None:
-    """Bring the drafts of the database before to where the encrypted one that took its place has them."""
+    """Move the drafts of the replaced database to the drafts folder of the restored, encrypted one."""
     for folder in (paths.root, *(text_folders_of(paths, lost_key) if lost_key else ())):
         try:
             move_drafts(folder / "drafts", paths.drafts)

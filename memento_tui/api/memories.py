@@ -78,7 +78,7 @@ def check_agent_fields(gate: Gate, fields: Mapping[str, Any]) -> None:
 
 
 def _is_named(fields: Mapping[str, Any]) -> bool:
-    """Tell whether the caller names the memory: it is then a new one, whatever other memory has its text."""
+    """Tell whether the caller gives an id or a foreign id; the memory is then new, even where another has its text."""
     extra = fields.get("extra")
     return "id" in fields or (isinstance(extra, Mapping) and FOREIGN_ID in extra)
 

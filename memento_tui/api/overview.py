@@ -65,7 +65,7 @@ _MAX_NAMED = 4
 """Memories that are named of those which expire soon."""
 
 _OLD_BACKUP = timedelta(days=7)
-"""How old the last backup may be where something changed since: maintenance makes one a day."""
+"""The greatest age of the last backup where something changed since; maintenance makes one a day."""
 _LATE_MAINTENANCE = timedelta(days=7)
 """How long after it is due a run of maintenance is missed: somebody was there a week ago at the latest."""
 

@@ -33,7 +33,7 @@ class CommandAuthor(NamedTuple):
     agent: str = ""
     session: str = ""
     reason: str = ""
-    """The end of a sentence: why no person is taken to sit here."""
+    """Why the command does not count as a person's, as the end of a sentence."""
 
     @property
     def is_person(self) -> bool:

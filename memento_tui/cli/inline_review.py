@@ -160,10 +160,10 @@ _WIDEST = 100
 """Cells of a line at most: longer ones are hard to read."""
 
 _NARROWEST = 20
-"""Cells of a line at least, whatever the terminal says of itself."""
+"""The fewest cells of a line, even where the terminal reports fewer."""
 
 _MOST_HANGING = 16
-"""Cells that the lines below the first are put in at most."""
+"""The most cells by which the lines below the first are indented."""
 
 _HEAD = re.compile(r"\| |\S+(?: \S+)*  +|[-+] ?| +")
 """The head of a line, by which its further rows are indented: a bar, a name and two spaces, a sign, or spaces."""

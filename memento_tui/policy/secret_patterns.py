@@ -193,7 +193,7 @@ _MIN_TURNS = 4
 
 
 _MIN_LETTERS_OF_KEY = 20
-"""Characters of a key that has hardly a digit by chance."""
+"""The fewest characters of a key that may have hardly any digits by chance."""
 _LETTERS_RUN = re.compile(r"[A-Za-z0-9]{16,}", re.ASCII)
 _CASE_TURN = re.compile(r"[A-Z][A-Za-z]?[A-Z][a-z]|[a-z][A-Z][A-Z0-9]", re.ASCII)
 

@@ -209,7 +209,7 @@ _ESCAPED = re.compile(
 _MARKUP = re.compile(r"<!--[^\n]{0,2000}?-->|(?<=\w)</?[a-zA-Z][^<>\n]{0,60}>(?=\w)", re.ASCII)
 _ESCAPE_SIGNS = re.compile(r"&[#A-Za-z]|%[0-9A-Fa-f]{2}|\\[uUx][0-9a-fA-F{]", re.ASCII)
 _MAX_DEPTH = 3
-"""Times that a text may be escaped over and over; deeper ones are read up to here."""
+"""The most levels of nested escapes that are undone; deeper ones stay."""
 
 
 def unescape(view: TextView) -> TextView:

@@ -96,7 +96,7 @@ class OpenRequests:
 def send_request(
     paths: DataPaths, request: Mapping[str, Any], *, seconds: float, among: OpenRequests | None = None
 ) -> dict[str, Any]:
-    """Send one request and return the answer. ``among`` are the requests with which it can be given up.
+    """Send one request and return the answer. It can be cancelled through ``among``, the open requests it joins.
 
     Raises:
         TimeoutError: the engine took longer than ``seconds``.

@@ -298,7 +298,7 @@ class JournalFilter(msgspec.Struct, frozen=True, kw_only=True):
     """A filter on journal entries. Fields that are empty do not restrict."""
 
     actor: tuple[str, ...] = ()
-    """Beginnings, in whatever case, of which one must fit; so for the next four."""
+    """Prefixes of the actor, in any case, one of which must match; the next four fields are alike."""
     agent: tuple[str, ...] = ()
     session: tuple[str, ...] = ()
     channel: tuple[str, ...] = ()

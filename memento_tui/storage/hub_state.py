@@ -56,7 +56,7 @@ class HubMembership(msgspec.Struct, frozen=True):
     problem: str = ""
     """Why the last attempt failed, as a sentence; empty where it did not."""
     keys: dict[str, str] = {}
-    """The key of each member, in hexadecimal digits, as this machine first saw it: another one is not its member's."""
+    """The first key that this machine saw of each member, in hexadecimal digits; any other key is refused."""
     notes: tuple[str, ...] = ()
     """The notes that the person has not read, a sentence each, oldest first."""
 

@@ -43,4 +43,4 @@ _BY_LETTER = {
 }
 
 LATIN_LOOKALIKES: dict[str, str] = {char: letter for letter, chars in _BY_LETTER.items() for char in chars}
-"""For each such letter the Latin one."""
+"""The Latin letter for each letter of another script that looks like it."""

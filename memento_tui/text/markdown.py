@@ -168,7 +168,7 @@ def _outside_code(first: int, last: int, code: Sequence[tuple[int, int]]) -> Ite
 
 
 def _spans(lines: Sequence[str], starts: Sequence[int], first: int, contents: Sequence[str]) -> tuple[Span, ...]:
-    """Return start and end of the contents of the lines from ``first`` on: without its marks, they end each line."""
+    """Return the start and end of each line's content, from line ``first`` on; a content is the end of its line."""
     ends = [starts[number] + len(lines[number].rstrip()) for number in range(first, first + len(contents))]
     return tuple((end - len(part.strip()), end) for end, part in zip(ends, contents, strict=True))
 

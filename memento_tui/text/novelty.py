@@ -27,7 +27,7 @@ class Novelty:
     """The texts of one bulk write so far, and those that were stored before it."""
 
     def __init__(self, stored: Iterable[str] = ()) -> None:
-        """Begin with some texts that are known; they are never forgotten."""
+        """Create it with some known texts, which are never forgotten."""
         self._texts = 0
         self._stored: dict[_Pair, list[int]] = {}
         self._newer: dict[_Pair, list[int]] = {}

@@ -111,7 +111,7 @@ class Columns(Generic[RowT]):
     main: str
     """The column that is always shown, and has the room that the others leave."""
     staying: str = ""
-    """The column that stays where others are left out because a row is narrow; none where it is empty."""
+    """The column that a narrow row keeps while others are left out; empty for none."""
     marks: int = 3
     """Cells of the marks in front of every row, and of the space behind them."""
     least_main: int = 24

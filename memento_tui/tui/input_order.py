@@ -87,7 +87,7 @@ _parse = XTermParser._parse_extended_key  # noqa: SLF001 - the one place in whic
 
 
 def _parse_if_possible(parser: XTermParser, sequence: str) -> list[events.Key] | None:
-    """Return the keys of a sequence; a key of no name where its numbers are none, or no character's."""
+    """Return the keys of a sequence; an ignored key where its numbers are invalid or name no character."""
     try:
         return _parse(parser, sequence)
     except (ValueError, OverflowError):
@@ -96,7 +96,7 @@ def _parse_if_possible(parser: XTermParser, sequence: str) -> list[events.Key] |
 
 
 def survive_unknown_keys() -> None:
-    """Let every driver of terminals pass over the keys that it cannot read."""
+    """Make all terminal drivers skip keys that they cannot parse, instead of failing."""
     setattr(XTermParser, "_parse_extended_key", _parse_if_possible)  # noqa: B010 - a method, which is assigned to
 
 

@@ -169,11 +169,11 @@ class _RemoteState(msgspec.Struct, kw_only=True):
     memories: dict[str, str] = {}
     """Ids by the text as it is compared."""
     linkages: dict[str, list[dict[str, Any]]] = {}
-    """By the id of the memory that they begin at."""
+    """Linkages by the id of the memory that they begin at."""
     items: dict[tuple[str, str], _RemoteItem] = {}
-    """By category and title, as records have them."""
+    """Items by category and title, as records have them."""
     skips: set[tuple[str, str]] = set()
-    """Item and reason."""
+    """The item and reason of each skip."""
     identity: str = ""
 
 

@@ -344,7 +344,7 @@ _MANNERS = word_set("successfully recently finally fully partially also just")
 """Words before the verb of a report."""
 _PAST = re.compile(r"[a-z]{2,}ed")
 _BEGINNING_CHARS = 300
-"""Characters of a sentence in which its verb is looked for: the steps to find a mark before it are their square."""
+"""Characters of a sentence in which its verb is looked for; the time for it grows with their square."""
 
 _OWN_WORD_WEIGHT = 1.0
 
