@@ -17,7 +17,7 @@ from memento_tui.model.validation import ACCOUNTS_NAMESPACE, is_under
 from memento_tui.operations.memories import is_recalled
 from memento_tui.search.fair_share import is_held_back
 from memento_tui.search.prompt_index import WeightedPart, stem_counts
-from memento_tui.search.query_language import parse, written_field
+from memento_tui.search.query_language import QUERY_HINT, parse, written_field
 from memento_tui.search.ranking import clears_floor
 from memento_tui.search.scoring import calibrated_relevance
 from memento_tui.text.conditions import is_about_another, numbered_things, of_other_places
@@ -301,10 +301,18 @@ def timed_query(query: str) -> str:
 
 
 def moments_and_words(query: str) -> tuple[str, str]:
-    """Return the conditions ``at:DATE`` of a query, and all else of it as `plain_query` does; either may be empty."""
+    """Return the conditions ``at:DATE`` of a query, and all else of it as `plain_query` does; either may be empty.
+
+    Raises:
+        InvalidInput: every word of it is one that is not wanted.
+
+    """
     words = query.split()
     moments = [word for word in words if _is_moment(word)]
-    return " ".join(moments), plain_query(" ".join(word for word in words if word not in moments))
+    rest = " ".join(word for word in words if word not in moments)
+    if all(word.startswith("-") for word in rest.split()) and (asked := parse(rest)).excluded:
+        raise InvalidInput(asked.error, QUERY_HINT)
+    return " ".join(moments), plain_query(rest)
 
 
 def _is_moment(word: str) -> bool:

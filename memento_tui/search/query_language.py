@@ -112,6 +112,8 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _VALUE = re.compile(r'"([^"]*)"?|([^",]+)')
+_LIKE_A_FIELD = re.compile(r"([A-Za-z][A-Za-z_]+):(?![:/\\]|\d{1,5}(?:[/?#]|$))(\S+)")
+"""A name and a value; no part of a path, as in ``std::move`` or ``https://x.org``, and no port, as in ``host:80``."""
 _UNCLOSED = "A quotation mark is not closed; everything after it was read as one phrase."
 _COMPARISON = re.compile(r"(>=|<=|>|<|=)?(.+)")
 
@@ -126,6 +128,7 @@ def parse(source: str, *, now: datetime | None = None, typing: bool = False) -> 
         last = typing and token is tokens[-1] and token.end() == len(source)
         parser.take(token, typing=last)
     parser.check_something_is_wanted(source, typing=typing)
+    parser.note_what_is_no_field()
     return Query(
         source,
         tuple(parser.words),
@@ -197,6 +200,18 @@ class _QueryParser:
         self.filters: list[Filter] = []
         self.problems: list[str] = []
         self.error = ""
+        self.unknown: dict[str, str] = {}
+        """What looks like a field and is none, by its name; it is looked for as text."""
+
+    def note_what_is_no_field(self) -> None:
+        """Note in one sentence what was read as text though it looks like a field."""
+        names = [f"{name:.60}" for name in self.unknown]
+        if len(names) == 1:
+            (text,) = self.unknown.values()
+            self.problems.append(f"There is no field {names[0]}; {text:.60} is read as text.")
+        elif names:
+            told = ", ".join(names[:_MOST_UNKNOWN_TOLD]) + (", ..." if len(names) > _MOST_UNKNOWN_TOLD else "")
+            self.problems.append(f"There are no fields {told}; what looks like them is read as text.")
 
     def check_something_is_wanted(self, source: str, *, typing: bool) -> None:
         """Note an error where words are to be left out and none is looked for, or where a text holds none at all."""
@@ -220,10 +235,9 @@ class _QueryParser:
                 self.problems.append(_UNCLOSED)
             self._take_field(token["field"].lower(), token["values"], excluded=excluded, typing=typing)
         elif token["field"] and (meant := meant_field(token["field"].lower())) and not typing:
-            text = token[0].lstrip("-")
             self._refuse(
-                f"There is no field {token['field']:.60}. Did you mean {meant}:, as in {FIELDS[meant]}? To look for the"
-                f' text itself, put it in quotation marks: "{text:.60}".'
+                f"There is no field {token['field']:.60}. Did you mean {meant}:, as in {FIELDS[meant]}?"
+                f" {_text_itself(token)}"
             )
         elif token["phrase"] is not None:
             if token["ended"] == "":
@@ -243,6 +257,16 @@ class _QueryParser:
         text = text.replace('"', " ").strip()
         if not _holds_a_word(text):
             return
+        if text.lower().removesuffix(":") in FIELDS and text.endswith(":"):
+            example = FIELDS[text[:-1].lower()]
+            self._refuse(f"{text} has no value. Write it without a space, as in {example}. {_text_itself(token)}")
+            return
+        if not typing and (alike := _LIKE_A_FIELD.fullmatch(text)) and _holds_a_word(alike[2]):
+            if alike[2][0] in "<>":
+                fields = ", ".join(FIELDS)
+                self._refuse(f"There is no field {alike[1]:.60}. The fields are {fields}. {_text_itself(token)}")
+                return
+            self.unknown.setdefault(alike[1], text)
         (self.excluded if excluded else self.words).append(Word(text, typing=typing and not excluded))
 
     def _take_field(self, field: str, text: str, *, excluded: bool, typing: bool) -> None:
@@ -254,11 +278,28 @@ class _QueryParser:
         self.filters.append(Not(parsed) if excluded else parsed)
 
 
+_MOST_UNKNOWN_TOLD = 3
+"""Names of no field that one sentence tells; the rest of a text that was pasted has more of them."""
+
+
+def _text_itself(token: re.Match[str]) -> str:
+    """Return how a part of a query is looked for as it stands."""
+    text = token[0].lstrip("-").replace('"', "")
+    return f'To look for the text itself, put it in quotation marks: "{text:.60}".'
+
+
 def _holds_a_word(text: str) -> bool:
     return any(character.isalnum() for character in text)
 
 
-_OTHER_NAMES = {"namespace": "ns", "type": "kind", "since": "after", "until": "before"}
+_OTHER_NAMES = {
+    "author": "by",
+    "created": "after",
+    "namespace": "ns",
+    "since": "after",
+    "type": "kind",
+    "until": "before",
+}
 """Names that other programs have for the fields."""
 
 _SHORTEST_MISSPELLING, _LEAST_LIKENESS = 2, 0.8

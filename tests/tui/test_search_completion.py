@@ -105,6 +105,15 @@ async def test_a_filter_that_cannot_be_used_finds_nothing_once_it_is_typed_and_s
         assert "There is no field kindd:; showing kind:." in driver.told
 
 
+async def test_what_is_no_field_is_looked_for_as_text_and_the_person_is_told(notes: Path) -> None:
+    async with opened(notes) as driver:
+        await driver.press("slash")
+        await driver.type("error:cold")
+        assert "There is no field error" not in driver.told
+        await driver.press("enter")
+        assert "There is no field error; error:cold is read as text." in driver.told
+
+
 async def test_earlier_searches_come_back_with_the_arrows_after_a_restart_too(notes: Path) -> None:
     async with opened(notes) as driver:
         for text in ("cold", "warm"):

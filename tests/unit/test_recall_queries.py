@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memento_tui.errors import InvalidInput
 from memento_tui.model.filters import AllOf
 from memento_tui.operations.recall import plain_query, timed_query
 from memento_tui.search.query_language import FIELDS, Word, parse
@@ -52,6 +53,13 @@ def test_what_is_a_field_or_looks_like_one_is_only_words_in_a_message(name: str)
 
     assert (query.filter, query.excluded, query.problems) == (AllOf(), (), ())
     assert {"set", name, "module", name.upper(), "y,", "z"} <= {word.text for word in query.words}
+
+
+@pytest.mark.parametrize("query", ["-service", "at:2026-03-01 -service -port"])
+def test_a_query_of_unwanted_words_alone_is_answered_with_a_sentence(query: str) -> None:
+    with pytest.raises(InvalidInput, match="-service only leaves out what is found"):
+        timed_query(query)
+    assert plain_query("-service") == "service", "a message has no unwanted words"
 
 
 def test_a_query_may_ask_what_held_at_a_time_and_nothing_else() -> None:

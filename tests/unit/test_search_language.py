@@ -142,7 +142,9 @@ def test_a_quotation_mark_that_is_not_closed_is_said_once_and_read_to_the_end(so
         ('alpha -"beta gamma"', (Word("alpha"),), (Phrase("beta gamma"),)),
         ("navier-stokes a-b", (Word("navier-stokes"), Word("a-b")), ()),
         ("https://x.y/z?q=1", (Word("https://x.y/z?q=1"),), ()),
-        ("std::vector foo:bar", (Word("std::vector"), Word("foo:bar")), ()),
+        ("std::vector localhost:8080", (Word("std::vector"), Word("localhost:8080")), ()),
+        ("x.org:80/a C:\\temp 10:30", (Word("x.org:80/a"), Word("C:\\temp"), Word("10:30")), ()),
+        ("TODO: mend it:", (Word("TODO:"), Word("mend"), Word("it:")), ()),
         ("alpha - -- \"\" '' ... [/] *", (Word("alpha"),), ()),
         ("", (), ()),
         ("日本 é", (Word("日本"), Word("é")), ()),
@@ -156,8 +158,34 @@ def test_what_is_no_field_is_looked_for(
 
 
 @pytest.mark.parametrize(
+    ("source", "note"),
+    [
+        ("error:ENOENT", "There is no field error; error:ENOENT is read as text."),
+        ("mend fix:typo", "There is no field fix; fix:typo is read as text."),
+        ("a shown:abc b error_code:x", "There are no fields shown, error_code; what looks like them is read as text."),
+        (
+            "am:x bm:x cm:x dm:x em:x",
+            "There are no fields am, bm, cm, ...; what looks like them is read as text.",
+        ),
+    ],
+)
+def test_what_looks_like_a_field_and_is_none_is_looked_for_and_said(source: str, note: str) -> None:
+    query = read(source)
+    assert [word.text for word in query.words] == source.split()
+    assert (query.problems, query.error, query.filter) == ((note,), "", AllOf())
+    assert read("mend fix:typo", typing=True).problems == (), "it is still being typed"
+
+
+@pytest.mark.parametrize(
     ("source", "sentence"),
     [
+        ("used:>1000", "There is no field used. The fields are tag, kind, "),
+        ("word date:>=2026", "There is no field date. The fields are tag, kind, "),
+        ("created_at:<2026", "There is no field created_at. The fields are tag, kind, "),
+        ("created:>2026-13-45", "There is no field created. Did you mean after:"),
+        ("author:bob", "There is no field author. Did you mean by:"),
+        ("tag:", "tag: has no value. Write it without a space, as in tag:api"),
+        ("word -Session: x", "Session: has no value. Write it without a space, as in session:ID"),
         ("kindd:decision", "There is no field kindd. Did you mean kind:, as in kind:decision? "),
         ("word tags:api", "There is no field tags. Did you mean tag:, as in tag:api"),
         ("Type:decision", "There is no field Type. Did you mean kind:"),

@@ -181,7 +181,8 @@ class MemorySearch:
         self._forgiven = self._helper.forgive(source, typing=typing)
         self.query = parse(self._forgiven.source, typing=True)
         # A part that cannot be used may go on while it is typed; afterwards nothing is found by it, and not everything.
-        self.error = parse(self._forgiven.source, typing=typing).error
+        read = parse(self._forgiven.source, typing=typing)
+        self.error = read.error
         self._is_at_best, self._noticed = True, ""
         if self.query.words:
             self._show_answer(self._search("keyword"), to_best=True)
@@ -193,15 +194,16 @@ class MemorySearch:
             self._section.read()
             self._section.show(self._section.rows.current)
         # A quotation mark that is not closed is being typed; it is reported when the person goes on to the list.
-        closed = parse(f'{self._forgiven.source} "', typing=True).problems
-        problems = [problem for problem in self.query.problems if problem in closed]
+        closed = parse(f'{self._forgiven.source} "', typing=typing).problems
+        problems = [problem for problem in read.problems if problem in closed]
         self._report_problem([self._forgiven.note, *problems])
 
     def leave_box(self, source: str, *, typing: bool) -> None:
         """Report the first problem of the query; search with its last word too, unless that is still being typed."""
         whole = self._helper.forgive(source)
-        if typing or (whole == self._forgiven and parse(whole.source).error == self.error):
-            self._report_problem([self._forgiven.note, *self.query.problems])
+        read = parse(whole.source)
+        if typing or (whole == self._forgiven and read.error == self.error):
+            self._report_problem([self._forgiven.note, *(self.query if typing else read).problems])
         else:
             self._section.filter_changed()
 
