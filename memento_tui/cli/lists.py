@@ -176,12 +176,16 @@ def _item_text(found: WorkingItem) -> str:
 )
 @_item_options
 def edit_item(id: str, base_version: int | None, **options: Any) -> None:  # noqa: A002, ANN401 - its name in the help; all fields
-    """Change the working item whose id is or begins with ID. Its tags are replaced by those given."""
+    """Change the working item whose id is or begins with ID. Its tags are replaced by those given.
+
+    ID@VERSION is ID with --base-version VERSION.
+    """
     changes = _given_item_fields(options)
     if not changes:
         raise click.UsageError("Name a field to change.")
     with open_workspace() as workspace:
-        changed = workspace.items.update(id, base_version=base_version, **changes)
+        name, version = parse_id_and_version(id, base_version)
+        changed = workspace.items.update(name, base_version=version, **changes)
     emit(entry_object(changed, "changed"), lambda: entry_text(changed, "changed"))
 
 
@@ -353,12 +357,13 @@ def check_skips(query: str) -> None:
     help="The version that you read; any other is a conflict.",
 )
 def edit_skip(id: str, base_version: int | None, **options: str | None) -> None:  # noqa: A002 - its name in the help
-    """Change the skip whose id is or begins with ID."""
+    """Change the skip whose id is or begins with ID. ID@VERSION is ID with --base-version VERSION."""
     changes = {name: value for name, value in options.items() if value is not None}
     if not changes:
         raise click.UsageError("Name a field to change.")
     with open_workspace() as workspace:
-        changed = workspace.skips.update(id, base_version=base_version, **changes)
+        name, version = parse_id_and_version(id, base_version)
+        changed = workspace.skips.update(name, base_version=version, **changes)
     emit(entry_object(changed, "changed"), lambda: entry_text(changed, "changed"))
 
 

@@ -317,7 +317,7 @@ def _memory_text(memory: Memory, relations: Sequence[tuple[str, str, str]], agai
     examples="""
     memento edit 7f3k                       opens its content in your editor
     memento edit 7f3k --title "Endpoints" --tag api --untag draft
-    memento edit 7f3k --content - --base-version 3 --json < note.md
+    memento edit 7f3k@3 --content - --json < note.md
     """,
 )
 @click.argument("id", shell_complete=complete_ids("memory"))
@@ -329,13 +329,14 @@ def _memory_text(memory: Memory, relations: Sequence[tuple[str, str, str]], agai
 )
 @memory_options(editing=True)
 def edit(id: str, base_version: int | None, **options: Any) -> None:  # noqa: A002, ANN401 - its name in the help; all fields
-    """Change the memory whose id is or begins with ID.
+    """Change the memory whose id is or begins with ID. ID@VERSION is ID with --base-version VERSION.
 
     Without an option for a field, its content is opened in $VISUAL, $EDITOR or nano. If it cannot be saved then,
     your text is kept in a file.
     """
+    name, base_version = parse_id_and_version(id, base_version)
     with open_workspace() as workspace:
-        memory = workspace.get(id)
+        memory = workspace.get(name)
         if any(value not in (None, ()) for value in options.values()):
             changes = changes_of(options, memory)
             outcome = workspace.update(memory.id, base_version=base_version, **changes)

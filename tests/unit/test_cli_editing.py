@@ -47,6 +47,19 @@ def test_edit_changes_the_fields_that_are_named_and_no_others(memento: Program) 
     assert (edited["outcome"], edited["version"]) == ("applied", 2)
 
 
+@pytest.mark.parametrize("kind", [(), ("item",), ("skip",)])
+def test_an_edit_names_the_version_that_was_read_behind_the_id_too(memento: Program, kind: tuple[str, ...]) -> None:
+    made = {
+        (): ("add", "text"),
+        ("item",): ("item", "add", "Move to /v3"),
+        ("skip",): ("skip", "add", "vendor/", "--reason", "not ours", "--until", "7d"),
+    }
+    given = memento.json(*made[kind])["id"]
+    field = "--reason" if kind == ("skip",) else "--title"
+    assert memento.json(*kind, "edit", f"{given}@1", field, "second")["version"] == 2
+    assert memento.run(*kind, "edit", f"{given}@1", field, "third", "--json").code == 4
+
+
 def test_an_edit_that_changes_nothing_makes_no_version(memento: Program) -> None:
     given = memento.add("text")
     assert memento.run("edit", given, "--title", "").out == f"{given}  not changed\n"
