@@ -79,6 +79,16 @@ async def test_the_share_names_the_sessions_that_it_is_of_where_others_were_not_
         assert "50% was used of the 12 told in sessions that were read; 13 told in 7 sessions" in heading
 
 
+async def test_use_is_unknown_where_no_transcript_was_read(data_dir: Path) -> None:
+    with memento_tui.open(data_dir) as person:
+        told = person.remember("The port is 8080.", namespace="projects/site")
+        tell(person, "unread", [told], clock.now(), project="projects/site", is_read=False)
+    async with opened(data_dir, start="activity") as driver:
+        await report(driver)
+        weeks = driver.text(".report-text").splitlines()
+        assert [line.split()[3] for line in weeks if line.startswith("20") and "tokens" not in line] == ["unknown"]
+
+
 async def test_a_project_is_not_deleted(data_dir: Path, unused: Memory) -> None:
     async with opened(data_dir, start="activity") as driver:
         view = await report(driver)

@@ -35,7 +35,7 @@ _WEEKS = 8
 _MOST_IN_GROUP = 100
 """Memories of each group that are listed, the dearest or the most used first."""
 
-_GROUP_WIDTH, _TOLD_WIDTH, _USED_WIDTH, _TOKENS_WIDTH = 11, 6, 6, 9
+_GROUP_WIDTH, _TOLD_WIDTH, _USED_WIDTH, _TOKENS_WIDTH = 11, 6, 8, 9
 _WITH_GROUPS = 44
 _COLUMNS = f"{'told':>{_TOLD_WIDTH}}{'used':>{_USED_WIDTH}}{'tokens':>{_TOKENS_WIDTH}}"
 """The names of the columns of numbers, above them."""
@@ -247,7 +247,9 @@ def _report_line(row: _ReportRow, width: int) -> list[Line]:
 
 
 def _numbers(period: PeriodUse) -> tuple[int, str, int]:
-    return period.told, f"{period.used:,}" if period.share is None else f"{period.share:.0%}", period.tokens
+    """Return how often a period told, which share of it was used, as far as that is known, and the tokens."""
+    seen = f"{period.used:,}" if period.used else "unknown"
+    return period.told, seen if period.share is None else f"{period.share:.0%}", period.tokens
 
 
 def _heading(total: PeriodUse) -> Content:
@@ -281,11 +283,11 @@ def _project_lines(period: PeriodUse, report: UseReport) -> Iterator[Content]:
     unused = period.tokens - period.used_tokens
     yield literal(f"{unused:,} of {period.tokens:,} tokens went into what was not seen to be used", "dim")
     yield Content("")
-    yield literal(f"{'week of':<11}{'sessions':>8}{'told':>5}{'used':>5}{'tokens':>7}", "dim")
+    yield literal(f"{'week of':<11}{'sessions':>8}{'told':>5}{'used':>8}{'tokens':>7}", "dim")
     for week in report.by_week:
         if week.namespace == period.namespace:
             told, used, tokens = _numbers(week)
-            yield literal(f"{week.week!s:<11}{week.sessions:>8,}{told:>5,}{used:>5}{tokens:>7,}")
+            yield literal(f"{week.week!s:<11}{week.sessions:>8,}{told:>5,}{used:>8}{tokens:>7,}")
     yield Content("")
     if period.namespace:
         yield literal("Enter lists its memories.", "dim")
