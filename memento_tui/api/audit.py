@@ -24,7 +24,7 @@ _TEXT_KINDS = frozenset(kind.code for kind in AUDIT_KINDS if kind.in_texts)
 
 
 class AuditFinding(msgspec.Struct, frozen=True):
-    """The number of findings of one kind of rot. ``count`` is ``None`` where it was not counted."""
+    """The number of audit findings of one kind. ``count`` is ``None`` where it was not counted."""
 
     kind: AuditKind
     count: int | None

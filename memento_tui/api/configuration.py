@@ -337,7 +337,7 @@ def _raw(text: str) -> dict[str, Any]:
 
 
 def _present_place(text: str, setting: Setting) -> tuple[str, str]:
-    """Return the section and key by which a file names a setting: one may have the former names."""
+    """Return the section and key by which a file names a setting; an older file may use former names."""
     if setting.section == "maintenance" and "maintenance" not in (raw := _raw(text)) and "upkeep" in raw:
         return "upkeep", _FORMER_NAMES.get((setting.section, setting.key), setting.key)
     return setting.section, setting.key

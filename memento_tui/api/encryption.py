@@ -214,7 +214,7 @@ def _open_key_files(
 
 
 def _check_own_key_file(paths: DataPaths, files: Sequence[Path], odd: Mapping[str, DataDirectoryError]) -> None:
-    """Raise `NotFound` or `DataDirectoryError` where no passphrase opens the database, its key file being no use."""
+    """Raise `NotFound` or `DataDirectoryError` where the database's own key file is missing or unusable."""
     name = key_file_name(paths.key_id)
     if name in odd:
         raise odd[name]

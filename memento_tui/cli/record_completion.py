@@ -82,7 +82,7 @@ def _memories(workspace: Workspace, typed: str) -> _Named:
 
 
 def _removed_memories(workspace: Workspace, typed: str) -> _Named:
-    """Return those that can be restored; once an id was begun, any: each has earlier versions to go back to."""
+    """Return memories that can be restored; once an id was begun, any, as each has earlier versions."""
     return _memories_of(workspace, typed, ("deleted", "rejected", "archived", "compacted"))
 
 

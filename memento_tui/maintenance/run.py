@@ -43,7 +43,7 @@ __all__ = ["MaintenanceReport", "run_maintenance"]
 _log = logging.getLogger(__name__)
 
 _DAILY = timedelta(hours=20)
-"""Between two daily backups; less than a day, as maintenance runs at whatever hour somebody is there."""
+"""The least time between two daily backups; less than a day, because maintenance runs at varying hours."""
 
 
 def _back_up(context: MaintenanceContext) -> None:

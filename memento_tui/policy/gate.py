@@ -162,7 +162,7 @@ class Gate:
         return pending
 
     def own_waiting(self, record: AnyRecord, payload: Mapping[str, Any]) -> Proposal | None:
-        """Return the author's own edit of a field of ``payload``, for the record as it stands, that waits already.
+        """Return the author's own waiting proposal that edits a field of ``payload`` in the record's present version.
 
         It is the same author's where session, agent and channel are the same: a name alone is anybody's. None is
         returned for a change that a person turned down.

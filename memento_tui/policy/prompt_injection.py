@@ -383,7 +383,7 @@ def _undisguised(view: TextView) -> TextView:
 
 
 def _joined(run: re.Match[str]) -> str:
-    """Return spaced letters as words: where the gaps differ, the longer ones part words."""
+    """Join spaced letters to words; where the gaps differ, the longer ones separate words."""
     gaps = _SEPARATOR.findall(run[0])
     least = min(map(len, gaps), default=1)  # none where signs that stand for letters part them
     words = re.split(rf"[^a-z0-9@$]{{{least + 1},}}", run[0])

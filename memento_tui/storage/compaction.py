@@ -64,7 +64,7 @@ class Compaction(msgspec.Struct, frozen=True):
     """Images of earlier versions that were stored whole, and are not any more."""
     dry_run: bool
     is_read: bool = False
-    """Whether another program read an older state, so that the file gets smaller only once that ends."""
+    """Whether another program is reading an older state, so that the file shrinks only when that ends."""
 
 
 def compact_database(

@@ -85,7 +85,7 @@ class MemoryEventQueries:
             return [MemoryEvent(*row) for row in connection.execute(query, given)]
 
     def exposure_counts(self, namespace: str, *, since: datetime, seconds: int) -> list[tuple[int, int]]:
-        """Return how many memories were shown, by spans of ``seconds``: the second since 1970 each begins at."""
+        """Return the number of exposures in each span of ``seconds``, by the span's beginning in seconds since 1970."""
         given = {**_bounds(namespace), "since": format_moment(since), "seconds": seconds}
         with self._database.reading() as connection:
             return [(int(row[0]), int(row[1])) for row in connection.execute(_COUNT_EXPOSURES, given)]

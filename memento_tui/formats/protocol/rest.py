@@ -482,7 +482,7 @@ def _is_expired(memory: ProtocolMemoryRow, now: datetime) -> bool:
 
 
 def _wire_value(columns: Iterable[Column], fields: Fields) -> dict[str, Any]:
-    """Return the body that creates a record; texts and lists of which there is nothing are left out."""
+    """Return the body of a request that creates a record, without empty texts and lists."""
     return {name: value for name, value in write_row(columns, fields, {}).items() if value not in ("", [])}
 
 

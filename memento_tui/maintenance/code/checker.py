@@ -208,7 +208,7 @@ class _Resolved(msgspec.Struct):
     memory: WrittenMemory
     cited: str
     order: int
-    """The number of the commit that was the present one then."""
+    """The number of the commit that was checked out then."""
     path: str
     blob: str
 

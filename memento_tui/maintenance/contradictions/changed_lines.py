@@ -75,7 +75,7 @@ class _Word(msgspec.Struct, frozen=True, gc=False):
     is_command: bool
     """Whether it stands in a block of code, outside its comments."""
     is_label: bool
-    """Whether it ends what stands before a colon or the border of a cell: what the line is about."""
+    """Whether it is the last word before a colon or the border of a cell, and so ends the line's label."""
 
 
 _Line = tuple[_Word, ...]
