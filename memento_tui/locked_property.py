@@ -16,7 +16,7 @@ ValueT = TypeVar("ValueT")
 
 
 class locked_property(Generic[ValueT]):  # noqa: N801 - a decorator, named as `functools.cached_property`
-    """Keep what a method returns in the instance's ``__dict__``; the threads that ask meanwhile wait for it."""
+    """A cached property that is computed once: other threads that read it meanwhile wait for the value."""
 
     def __init__(self, compute: Callable[[Any], ValueT]) -> None:
         self._compute = compute

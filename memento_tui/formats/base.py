@@ -174,7 +174,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     home: Callable[[Path], Path] | None = None
     """Returns the folder that holds the format, where a path may name that or the project that it is in."""
     without_place: Callable[[Memory], Memory] | None = None
-    """Returns a memory without what only an import of the format may say of the files in which it stood.
+    """Returns a memory without the data about its files that only an import of the format may set.
 
     It returns the memory itself where it holds nothing of that.
     """

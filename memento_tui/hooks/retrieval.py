@@ -207,7 +207,7 @@ def _without_older_versions(ranked: Sequence[RetrievedMemory]) -> list[Retrieved
 
 
 def _is_version_in(one: RetrievedMemory, other: RetrievedMemory, wordings: Mapping[str, frozenset[str]]) -> bool:
-    """Tell whether another memory is a version of the same note that holds what is asked and nearly all of this one."""
+    """Tell whether another memory is a version of the same note with the asked words and nearly all of this text."""
     own, others = wordings[one.memory.id], wordings[other.memory.id]
     return (
         (one.memory.namespace, one.memory.title) == (other.memory.namespace, other.memory.title)

@@ -25,7 +25,7 @@ _COMPARED_BY_MEANING_SETTING = "maintenance compared meaning up to"
 _CONTRADICTION_STEPS = frozenset({"contradictions", "denials"})
 """The steps that look for contradictions and run on request; the second takes weak evidence too."""
 _PATTERN_STEP = "patterns"
-"""The step that looks for what several projects taught; it runs on request."""
+"""The step that looks for lessons which several projects share; it runs on request."""
 
 _COMPARISON_PAGE = 200
 """Changes whose memories are compared between two looks at whether the run is to end."""

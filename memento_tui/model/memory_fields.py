@@ -110,7 +110,7 @@ class FormField(msgspec.Struct, frozen=True):
 
     label: str
     hint: str = ""
-    """What stands in it while it is empty."""
+    """The text shown in the field while it is empty."""
 
 
 class ToolArgument(msgspec.Struct, frozen=True, kw_only=True):

@@ -201,10 +201,10 @@ class _QueryParser:
         self.problems: list[str] = []
         self.error = ""
         self.unknown: dict[str, str] = {}
-        """What looks like a field and is none, by its name; it is looked for as text."""
+        """The unknown fields of the query, by name, which are searched for as text."""
 
     def note_what_is_no_field(self) -> None:
-        """Note in one sentence what was read as text though it looks like a field."""
+        """Add one sentence to the problems about unknown fields, which are searched for as text."""
         names = [f"{name:.60}" for name in self.unknown]
         if len(names) == 1:
             (text,) = self.unknown.values()

@@ -52,13 +52,13 @@ _ISSUE = re.compile(r"(?:[\w/-]*#|PR|MR)\d+")
 _STAMPS = word_set(
     "updated modified generated reviewed verified synced created checked changed edited last since commit"
 )
-"""Words of the moment at which a text was written, which says nothing of what it tells."""
+"""Words for the moment at which a text was written, which do not belong to its statements."""
 _EXAMPLES = word_set("example examples e.g eg sample instance")
 _RUN_WORDS = RUN_OUTCOMES | word_set("test tests spec specs check checks case cases assertion assertions")
 
 
 class ChangedLine(msgspec.Struct, frozen=True):
-    """A line of two versions, with the places of what changed in it and of the words to quote."""
+    """A line in two versions, with the places of its changes and of the words to quote."""
 
     older: tuple[Span, ...]
     newer: tuple[Span, ...]
@@ -83,7 +83,7 @@ _Change = tuple[_Line, _Line]
 
 
 def note_of(memory: Memory) -> tuple[str, str, str]:
-    """Return what the versions of a note have in common: the place, the title and the file it was imported from."""
+    """Return a key that is equal for the versions of a note: its namespace, its title and the file of its import."""
     kept = (value for value in memory.extra.values() if isinstance(value, dict))
     path = next((str(value["path"]) for value in kept if "path" in value), "")
     return memory.namespace, memory.title.casefold(), path

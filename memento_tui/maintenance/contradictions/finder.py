@@ -205,7 +205,7 @@ def _compare_of_one_time(
 
 
 def _compare_versions(older: Memory, newer: Memory) -> ScoredContradiction | None:
-    """Return what changed in otherwise equal lines of two versions of one note, or None."""
+    """Return the contradiction in otherwise equal lines of two versions of one note, or ``None``."""
     lines = changed_lines(older.content, newer.content) if are_versions(older, newer) else []
     if not lines:
         return None
