@@ -6,7 +6,8 @@ Imports nothing but the standard library and Tantivy: memento-hook runs it befor
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Iterable
+from functools import cache, lru_cache
 
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.text.keywords import FILLER_WORDS
@@ -33,22 +34,57 @@ _ASIDE_WEIGHT = 0.6
 _ALTERNATIVE_SHARE = 0.7
 """The share of the weight of a name such as ``MMAcevedo/Lena`` that one of its plain halves brings."""
 
+_CAPITALIZED_WEIGHT = 1.3
+"""The weight of a word that is written with a capital inside an item: mostly the name of a product."""
+_DETAIL_WEIGHT = 0.25
+"""The weight of the number of a version that something is moved to; who asks for the move need not say it."""
+
 _COMMON_WORDS = """
-    app broken case directory feature flaky folder full generated issue job legacy module new old page pr project pull
-    repo request service slow story support system task thing ticket
-    """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
-_COMMON_STEMS = frozenset(term for word in (*FILLER_WORDS, *_COMMON_WORDS) for term in terms(word))
+    app branch broken case code directory feature flaky folder full generated issue job legacy module new old page pr
+    project pull repo request service slow state status story support system task thing ticket version
+    """
+_COMMON_STEMS = frozenset(terms(f"{' '.join(FILLER_WORDS)} {_COMMON_WORDS}"))
 """Stems of words that say what sort of thing an item is, or in which state: alone they do not name it."""
-_ACTIVITY_WORDS = """
-    archive automate benchmark clean convert delete deploy draft install merge migrate optimize port publish redesign
-    refactor release remove rename reorganize replace rewrite translate translation update upgrade
-    """.split()  # noqa: SIM905 - as above
-_ACTIVITIES = frozenset(term for word in _ACTIVITY_WORDS for term in terms(word))
-"""Stems of what is done to a thing: an item that names one is about doing that, and not about the thing itself."""
+_HANDLING_WORDS = """
+    avoid change don't edit editing ignore modify modifying never read reading skip stop touch touching
+    """
+_HANDLING_STEMS = frozenset(terms(_HANDLING_WORDS))
+"""Stems of words that say only that a thing is to be left alone, or is dealt with: they tell no item from another."""
+_ACTIVITY_GROUPS = """
+    upgrade update bump move migrate switch convert port
+    rewrite reimplement port convert
+    refactor restructure reorganize clean tidy
+    optimize speed
+    delete remove drop
+    deploy publish release ship
+    translate translation localize
+    archive
+    automate
+    benchmark
+    draft
+    install
+    merge
+    redesign
+    rename
+    replace
+    """
+_ACTIVITIES: dict[str, frozenset[str]] = {}
+"""By the stem of what is done to a thing, the stems of what people call doing so.
+
+An item that names one is about doing that, and not about the thing itself.
+"""
+for _group in _ACTIVITY_GROUPS.strip().splitlines():
+    _alike = frozenset(terms(_group))
+    for _stem in _alike:
+        _ACTIVITIES[_stem] = _ACTIVITIES.get(_stem, frozenset()) | _alike
+_FOLDER_WORDS = frozenset({"directory", "folder", "dir"})
 
 _WORD = re.compile(r"[^\s,;()\[\]{}<>]+")
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|^[^\s:]+:(?=\s)")
+_MOVED_FROM = re.compile(r"\bfrom\s+(\S+)\s+to\b", re.IGNORECASE)
+_FOLDER = re.compile(r"\b([^\W\d_][\w.-]*)\s+(?:directory|folder|dir)\b(?!\s+(?:of|for))", re.IGNORECASE)
 _NUMBER = re.compile(r"#?\d+(?:[.:]\d+)*")
+_VERSION = re.compile(r"v(\d+(?:\.\d+)*)")
 _CAPITALIZED = re.compile(r"[^\W\d_a-z]\w*")
 _MARKS = EDGE_PUNCTUATION + "…"
 
@@ -71,6 +107,9 @@ class Mentions(NamedTuple):
 class _ItemWord(NamedTuple):
     text: str
     weight: float
+    activities: frozenset[str]
+    """The stems of what people call doing it; empty where it is nothing that is done."""
+    is_folder: bool
 
 
 def mentions_of(text: str) -> Mentions:
@@ -82,6 +121,8 @@ def mentions_of(text: str) -> Mentions:
     words: set[str] = set()
     for word in map(str.casefold, _words_of(text)):
         words.update(_comparable_parts(word))
+        if version := _VERSION.fullmatch(word):
+            names.add(version[1])
         # The parts of a path are not words that somebody says: vendor/lib.js is not about a vendor, nor the reverse.
         if _is_path(word):
             paths.update(_parts_of_path(word))
@@ -97,14 +138,14 @@ def skip_matches(text: Mentions, item: str, *, in_passing: bool = False) -> bool
     """Tell whether a text is about the item of a skip.
 
     It is if it holds the greater part of the item's words, the telling ones above all, and says the activity that the
-    item is about, if any; or if the item holds all that the text says. What is said ``in_passing``, such as
+    item is about, if any; or if all that the text says is one word of the item. What is said ``in_passing``, such as
     "continue", has no subject of its own: it matches only an item that it holds in full.
     """
     wanted = mentions_of(item)
     said, asked = text.words - STOP_WORDS or text.words, wanted.words - STOP_WORDS or wanted.words
     if not said or not asked:
         return False
-    if asked <= said or (not in_passing and said <= asked):
+    if asked <= said or (not in_passing and len(said) == 1 and said <= asked):
         return True
     return not in_passing and _holds_most(text, item)
 
@@ -121,38 +162,66 @@ def matched_words(text: Mentions, item: str, *, in_passing: bool = False) -> str
 
 
 def _is_held(text: Mentions, word: str) -> bool:
-    parts = _comparable_parts(word.casefold())
-    return word.casefold() not in STOP_WORDS and (text.words.issuperset(parts) or _share_held(text, word) > 0)
+    if word.casefold() in STOP_WORDS:
+        return False
+    alike = _activities_of(word)
+    is_said = text.words.issuperset(_comparable_parts(word.casefold())) or not text.stems.isdisjoint(alike)
+    return is_said or _share_held(text, _ItemWord(word, 1.0, alike, is_folder=False)) > 0
 
 
 def _holds_most(text: Mentions, item: str) -> bool:
     words = _weighted_words(item)
-    activities = [word for word in words if not _ACTIVITIES.isdisjoint(terms(word.text))]
-    subject = [word for word in words if word not in activities]
-    if not subject:
+    activities = [word for word in words if word.activities]
+    subject = [word for word in words if not word.activities]
+    numbers = [word for word in subject if _NUMBER.fullmatch(word.text)]
+    if not subject or (numbers and _has_other_number(text, numbers)):
         return False
-    held = sum(word.weight * _share_held(text, word.text) for word in subject)
-    has_activity = not activities or any(_share_held(text, word.text) for word in activities)
-    return has_activity and held >= _LEAST_SHARE * sum(word.weight for word in subject)
+    is_detailed = activities and any(word.weight >= 1 and word not in numbers for word in subject)
+    weights = [min(word.weight, _DETAIL_WEIGHT) if is_detailed and word in numbers else word.weight for word in subject]
+    held = sum(weight * _share_held(text, word) for word, weight in zip(subject, weights, strict=True))
+    has_activity = not activities or any(not text.stems.isdisjoint(word.activities) for word in activities)
+    return has_activity and held >= _LEAST_SHARE * sum(weights)
+
+
+def _has_other_number(text: Mentions, numbers: Iterable[_ItemWord]) -> bool:
+    """Tell whether a text holds numbers, but none of an item's: version 3 is another than version 2."""
+    said = {name.lstrip("#") for name in text.names if _NUMBER.fullmatch(name)}
+    own = {word.text.lstrip("#") for word in numbers}
+    return bool(said) and not any(f"{one}.".startswith(f"{other}.") for one in said for other in own)
 
 
 def _weighted_words(item: str) -> list[_ItemWord]:
-    """Return the words of an item without stop words, each once, with their weights."""
-    asides = {word for aside in _ASIDE.findall(item) for word in _words_of(aside)}
+    """Return the words of an item without stop words and those of handling it, each once, with their weights."""
+    asides = {word for aside in (*_ASIDE.findall(item), *_MOVED_FROM.findall(item)) for word in _words_of(aside)}
+    folders = set(_FOLDER.findall(item))
     found: dict[str, _ItemWord] = {}
-    for word in _words_of(item):
+    for place, word in enumerate(_words_of(item)):
         plain = word.casefold()
-        if plain in STOP_WORDS:
+        if plain in STOP_WORDS or (word not in folders and _holds_all(_HANDLING_STEMS, plain)):
             continue
-        is_common = _holds_all(_COMMON_STEMS, plain)
-        weight = _NAME_WEIGHT if _is_name(word) else _COMMON_WEIGHT if is_common else 1.0
-        found.setdefault(plain, _ItemWord(word, weight * (_ASIDE_WEIGHT if word in asides else 1.0)))
+        weight = _weight_of(word, is_first=not place) * (_ASIDE_WEIGHT if word in asides else 1.0)
+        activities = frozenset[str]() if word in folders else _activities_of(word)
+        found.setdefault(plain, _ItemWord(word, weight, activities, is_folder=word in folders))
     return list(found.values())
 
 
-def _share_held(text: Mentions, word: str) -> float:
+def _weight_of(word: str, *, is_first: bool) -> float:
+    if _is_name(word):
+        return _NAME_WEIGHT
+    if _holds_all(_COMMON_STEMS, word):
+        return _COMMON_WEIGHT
+    return _CAPITALIZED_WEIGHT if not is_first and _CAPITALIZED.fullmatch(word) else 1.0
+
+
+def _activities_of(word: str) -> frozenset[str]:
+    return frozenset(alike for stem in _stems(word) for alike in _ACTIVITIES.get(stem, ()))
+
+
+def _share_held(text: Mentions, item_word: _ItemWord) -> float:
     """Return which share of the weight of an item's word a text earns, 0 to 1."""
-    plain = word.casefold()
+    word, plain = item_word.text, item_word.text.casefold()
+    if item_word.is_folder and not _is_path(word):
+        return float(plain in text.paths or (plain in text.names and not text.names.isdisjoint(_FOLDER_WORDS)))
     if character_bigrams(word):
         return float(text.words >= set(_comparable_parts(plain)))
     if _is_path(word):
@@ -168,8 +237,13 @@ def _share_held(text: Mentions, word: str) -> float:
 
 
 def _holds_all(stems: frozenset[str], word: str) -> bool:
-    own = terms(word)
+    own = _stems(word)
     return bool(own) and stems.issuperset(own)
+
+
+@lru_cache(maxsize=1_000)
+def _stems(word: str) -> tuple[str, ...]:
+    return tuple(terms(word))
 
 
 def _is_name(word: str) -> bool:
