@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 
+from memento_tui.text.terms import STOP_WORDS
 from memento_tui.text.words import PLAIN_WORD
+
 
 __all__ = ["is_about_another", "names_place", "numbered_things", "of_other_places"]
 
@@ -48,12 +50,9 @@ _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 _SMALL_AMOUNT = re.compile(r"0\.\d+")
 _CHANGE = re.compile(r"\b(?:up|down)grad|\bbump|\bmigrat|\bmov(?:e|ing)\b|\bswitch|\bupdat", re.IGNORECASE)
-_ASKS_WHICH = re.compile(r"\b(?:which|what)\b[^.?!\n]{0,40}\b(?:version|release)s?\b", re.IGNORECASE)
-_NOT_A_NAME = frozenset(
-    """
-    about after all and are at be before by for from has have in is least less more most non of off on or over post pre
-    since sub than the to under until utf was were with
-    """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
+_ASKS_WHICH = re.compile(r"\b(?:which|what)\b[^.?!\n]{0,40}\b(?:version|release)s?\b(?!\s*v?\d)", re.IGNORECASE)
+_NOT_A_NAME = STOP_WORDS | frozenset(
+    "least less non off or over post pre since sub utf without".split()  # noqa: SIM905 - as in STOP_WORDS
 )
 """Words after which a number is an amount or a moment, or no thing of its own."""
 
@@ -64,11 +63,13 @@ def _numbered() -> re.Pattern[str]:
     return re.compile(
         r"""
         (?<![\w.]) (?P<before>(?:since|least|minimum|min|before|after|until|to|from|than) [ \t]+ (?:the[ \t]+)?)?
-        (?P<name>[^\W\d_]{2,}) (?:[ \t]{1,2}(?P<version>versions?|releases?))? (?:[ \t]{1,2}|-) [#vV]?
-        (?P<number>\d{1,12}(?:\.\d{1,6})*)
+        (?P<name>[^\W\d_]{2,}) (?:[ \t]{1,2}(?P<version>versions?|releases?))? (?:[ \t]{1,2}[#vV]?|-[vV]?(?=\d))
+        (?P<number>\d{1,12}(?:\.\d{1,6})*(?:(?<=-\d{4})-\d{2,12}(?!-))?)
         (?P<more>(?:(?:[ \t]*,|[ \t]+(?:and|or|to|nor))[ \t]+[#vV]?\d{1,12}(?:\.\d{1,6})*(?![\w.,:-]*\d))*)
         (?![\w%+]|[.,:\u2013-]\d|[ \t]*(?:[smhd]|[kmg]b|ms|min|sec\w*|minutes?|hours?|days?|weeks?|months?|years?)\b)
-        (?P<after>[ \t,]*(?:(?:or|and)[ \t]+(?:newer|later|higher|above|up|older|below|lower|earlier)|onwards?)\b)?
+        (?P<after>[ \t,]*(?:
+            (?:or|and)[ \t]+(?:newer|later|higher|above|up|older|below|lower|earlier) | onwards? | at[ \t]+least
+        )\b)?
         (?:[ \t]+(?:of|for)[ \t]+(?:(?:the|our)[ \t]+)?(?P<of>[^\W\d_]{2,}))?
         """,
         re.VERBOSE | re.IGNORECASE,
@@ -122,7 +123,7 @@ def _names_of(match: re.Match[str]) -> list[str]:
 
 
 def _plain_number(number: str) -> str:
-    return number.lstrip("0") if number.isdigit() and number.strip("0") else number if "." in number else "0"
+    return (number.lstrip("0") or "0") if number.isdigit() else number
 
 
 def is_about_another(things: Mapping[str, set[str]], text: str) -> bool:
@@ -141,7 +142,8 @@ def _holds_any(numbers: set[str], name: str, text: str) -> bool:
     """Tell whether a text holds a number, or a part of one: version 2 is told to who asks for 2.4, and the reverse."""
     if not name:
         return any(number in text for number in numbers)
-    if not _have_same(set(map(_plain_number, _NUMBER.findall(text))), numbers):
+    ends = {number.rpartition("-")[2] for number in numbers}
+    if not _have_same(set(map(_plain_number, _NUMBER.findall(text))), ends):
         return False
     own = numbered_things(text)
     of_others = {number for other, held in own.items() if other not in ("", name) for number in held}
