@@ -11,6 +11,7 @@ from __future__ import annotations
 
 __all__ = [
     "BRANCHES_NAMESPACE",
+    "SCOPED_NAMESPACE_ROOTS",
     "branch_namespace",
     "branch_namespaces",
     "branch_of",
@@ -22,6 +23,9 @@ __all__ = [
 
 BRANCHES_NAMESPACE = "branches"
 """The namespace below which the memories of branches lie, by project."""
+
+SCOPED_NAMESPACE_ROOTS = ("projects", "claude", "accounts", BRANCHES_NAMESPACE)
+"""The namespaces below which each name is a project, or an account of `memento serve`, of any person."""
 
 _PROJECTS_NAMESPACE = "projects"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,28 @@ from typing import Any
 import msgspec
 
 from memento_tui.api.workspace import Workspace
-from memento_tui.maintenance.code.checker import CodeFinding, WrittenMemory, check_code, code_citations
+from memento_tui.branches import SCOPED_NAMESPACE_ROOTS
+from memento_tui.maintenance.code.checker import CodeFinding, WrittenMemory, check_code
+from memento_tui.maintenance.code.citations import code_citations
 from memento_tui.maintenance.code.git_history import GitHistory
 from memento_tui.maintenance.code.notes import CodeNote, CodeNotes, write_notes
 from memento_tui.model import Memory, Proposal
-from memento_tui.model.filters import AllOf, AnyOf, Not, OneOf, Under
+from memento_tui.model.filters import AllOf, AnyOf, Filter, Not, OneOf, Under
 from memento_tui.model.memory import RECALLED_STATUSES
 from memento_tui.policy.gate import Gate, ProposalDraft
 from memento_tui.policy.policy import Verdict
 from memento_tui.storage.journal import Author
 from memento_tui.storage.transaction import Transaction
 
-__all__ = ["CodeReport", "check_code_citations", "cited_files", "refresh_code_notes", "repository_of"]
+__all__ = [
+    "CheckedMemory",
+    "CodeReport",
+    "check_code_citations",
+    "cited_files",
+    "cites_code_of",
+    "refresh_code_notes",
+    "repository_of",
+]
 
 
 def repository_of(folder: Path) -> Path:
@@ -52,6 +62,13 @@ def cited_files(workspace: Workspace, memory: Memory, root: Path) -> list[Path]:
         except (OSError, ValueError):  # no path that this file system can have
             continue
     return list(files)
+
+
+def cites_code_of(workspace: Workspace, memory: Memory, root: Path) -> bool:
+    """Tell whether a memory cites a file that stands below ``root``, or a symbol or a target, of whatever project."""
+    cited = code_citations(f"{memory.title}\n{memory.content}")
+    is_of_code = any(one.kind in ("symbol", "target") and not one.is_plain for one in cited)
+    return is_of_code or bool(cited_files(workspace, memory, root))
 
 
 GONE, CHANGED = "code_gone", "code_changed"
@@ -80,29 +97,35 @@ class CodeReport(msgspec.Struct, frozen=True):
     """The commit that they were held against."""
     memories: int
     """How many memories the project has."""
+    shared: int
+    """How many there are of no project, which every project is told."""
     citing: int
-    """How many of them cite code that was in the repository when they were written or last confirmed."""
+    """How many of both cite what stood in the repository when they were written or last confirmed."""
     found: tuple[CheckedMemory, ...]
     """The memories with outdated citations: removed code before changed code, then the most shown first."""
 
 
 def check_code_citations(workspace: Workspace, root: Path, namespaces: Sequence[str]) -> CodeReport:
-    """Return a report on the outdated citations in the memories of some namespaces; nothing is written.
+    """Return a report on the outdated citations in memories of some namespaces and of none; nothing is written.
+
+    One of no project counts only if it cites a file of the repository by its path: another may have all else too.
 
     Raises:
         InvalidInput: there is no Git repository with a commit, or git cannot read it.
 
     """
     history = GitHistory(root)
-    memories = _memories(workspace, namespaces)
-    found, citing = check_code(history, (_written(memory, None) for memory in memories.values()))
+    own = _memories(workspace, AnyOf(tuple(Under(namespace) for namespace in namespaces))) if namespaces else {}
+    shared = _memories(workspace, Not(AnyOf(tuple(Under(root) for root in SCOPED_NAMESPACE_ROOTS))))
+    memories = {**shared, **own}
+    found, citing = check_code(history, (_written(one, None, own) for one in memories.values()))
     confirmed = {one.id: moment for one in found if (moment := _kept_at(workspace, one.id)) is not None}
     if confirmed:
-        again, _ = check_code(history, (_written(memories[name], moment) for name, moment in confirmed.items()))
+        again, _ = check_code(history, (_written(memories[name], moment, own) for name, moment in confirmed.items()))
         found = [one for one in found if one.id not in confirmed] + again
     checked = [CheckedMemory(memories[one.id], one) for one in found]
     checked.sort(key=lambda one: (one.finding.state != "gone", -one.memory.shown_count, one.memory.id))
-    return CodeReport(str(root), history.head, len(memories), citing, tuple(checked))
+    return CodeReport(str(root), history.head, len(own), len(memories) - len(own), citing, tuple(checked))
 
 
 def refresh_code_notes(workspace: Workspace, root: Path, namespaces: Sequence[str], file: Path) -> CodeReport:
@@ -117,17 +140,11 @@ def refresh_code_notes(workspace: Workspace, root: Path, namespaces: Sequence[st
     return report
 
 
-def _memories(workspace: Workspace, namespaces: Sequence[str]) -> dict[str, Memory]:
-    tree = AllOf(
-        (
-            OneOf("status", RECALLED_STATUSES),
-            Not(OneOf("sensitivity", ("restricted",))),
-            AnyOf(tuple(Under(namespace) for namespace in namespaces)),
-        )
-    )
+def _memories(workspace: Workspace, within: Filter) -> dict[str, Memory]:
+    tree = AllOf((OneOf("status", RECALLED_STATUSES), Not(OneOf("sensitivity", ("restricted",))), within))
     found: dict[str, Memory] = {}
     after = None
-    while namespaces:
+    while True:
         page = workspace._store.memories.page(tree, after=after, limit=_PAGE)
         found.update((memory.id, memory) for memory in page.items)
         after = page.next
@@ -136,11 +153,10 @@ def _memories(workspace: Workspace, namespaces: Sequence[str]) -> dict[str, Memo
     return found
 
 
-def _written(memory: Memory, kept_at: datetime | None) -> WrittenMemory:
+def _written(memory: Memory, kept_at: datetime | None, own: Container[str]) -> WrittenMemory:
     moments = (memory.updated_at, memory.verified_at, kept_at)
-    return WrittenMemory(
-        memory.id, f"{memory.title}\n{memory.content}", max(moment for moment in moments if moment is not None)
-    )
+    at = max(moment for moment in moments if moment is not None)
+    return WrittenMemory(memory.id, f"{memory.title}\n{memory.content}", at, memory.id in own)
 
 
 def _kept_at(workspace: Workspace, memory_id: str) -> datetime | None:

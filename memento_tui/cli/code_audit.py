@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def list_code_findings() -> None:
-    """List the memories of this directory's project whose citations of its code are outdated.
+    """List the memories of this directory's project, and of none, whose citations of its code are outdated.
 
     Raises:
         InvalidInput: it is in no project, or in no Git repository with a commit.
@@ -52,9 +52,12 @@ def list_code_findings() -> None:
 
 
 def _code_text(report: CodeReport, namespace: str) -> str:
+    others = f" and {count_of(report.shared, 'memory', 'memories')} of no project" if report.shared else ""
     counted = (
-        f"{count_of(report.memories, 'memory', 'memories')} in {namespace}, {report.citing:,} of them cite its code"
-        f" as it was: held against {report.root} at {report.head[:10]}."
+        f"{count_of(report.memories, 'memory', 'memories')} in {namespace}{others}: {report.citing:,}"
+        f" {'cites' if report.citing == 1 else 'cite'} what stood in {report.root} when they were written or last"
+        f" confirmed. At {report.head[:10]} {report.citing - len(report.found):,} still hold, {len(report.found):,} are"
+        " listed here."
     )
     rows = [
         [one.memory.id, one.finding.state, one.memory.title or one.memory.content.partition("\n")[0], citation.why]

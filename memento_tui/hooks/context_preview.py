@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from memento_tui.branches import SCOPED_NAMESPACE_ROOTS
 from memento_tui.hooks.formatting import identity_line, identity_prose, item_line, skip_line
-from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS
 from memento_tui.model import Crystal, Skip, WorkingItem
 from memento_tui.model.lists import UNVERIFIED_KEY
 from memento_tui.storage.hook_store import IdentityRow, ItemRow, SkipRow

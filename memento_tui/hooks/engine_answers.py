@@ -8,11 +8,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from memento_tui import clock
+from memento_tui.branches import SCOPED_NAMESPACE_ROOTS
 from memento_tui.embedding.index_worker import IndexWorker
 from memento_tui.hooks.events import HookContext, PreparedContext, is_answered, prepare_context
 from memento_tui.hooks.host_events import HookCall, format_answer, format_notice, parse_call
 from memento_tui.hooks.reminder import reminder_after_turn
-from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS, SessionScope
+from memento_tui.hooks.scope import SessionScope
 from memento_tui.hooks.settings import HookSettings, read_settings
 from memento_tui.hooks.worker_launcher import start_transcript_worker
 from memento_tui.model.filters import AllOf, AnyOf, Filter, Not, OneOf, Under

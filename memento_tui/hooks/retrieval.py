@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 
-from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS, RetrievedMemory, SessionScope, limited_writer
+from memento_tui.branches import SCOPED_NAMESPACE_ROOTS
+from memento_tui.hooks.scope import RetrievedMemory, SessionScope, limited_writer
 from memento_tui.hooks.settings import HookSettings
 from memento_tui.paths import DataPaths
 from memento_tui.processes import is_lock_held

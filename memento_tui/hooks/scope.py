@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memento_tui.branches import BRANCHES_NAMESPACE
+from memento_tui.branches import SCOPED_NAMESPACE_ROOTS
 from memento_tui.named_tuple import NamedTuple
 from memento_tui.storage.hook_store import MemoryRow
 
-__all__ = ["SCOPED_NAMESPACE_ROOTS", "RetrievedMemory", "SessionScope", "limited_writer"]
+__all__ = ["RetrievedMemory", "SessionScope", "limited_writer"]
 
 
 class SessionScope(NamedTuple):
@@ -28,10 +28,6 @@ class SessionScope(NamedTuple):
         """Tell whether the records of a namespace concern the session."""
         is_own = any(namespace == own or namespace.startswith(f"{own}/") for own in self.own_namespaces())
         return is_own or namespace.partition("/")[0] not in SCOPED_NAMESPACE_ROOTS
-
-
-SCOPED_NAMESPACE_ROOTS = ("projects", "claude", "accounts", BRANCHES_NAMESPACE)
-"""The namespaces below which each name is a project, or an account of `memento serve`, of any person."""
 
 
 class RetrievedMemory(NamedTuple):

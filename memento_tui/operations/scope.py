@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memento_tui.api import Workspace
-from memento_tui.branches import BRANCHES_NAMESPACE, branch_namespaces, branch_of
+from memento_tui.branches import BRANCHES_NAMESPACE, SCOPED_NAMESPACE_ROOTS, branch_namespaces, branch_of
 from memento_tui.errors import InvalidField
-from memento_tui.hooks.scope import SCOPED_NAMESPACE_ROOTS
 from memento_tui.model import Skip, WorkingItem
 from memento_tui.model.filters import AllOf, AnyOf, Filter, Not, OneOf, Under
 from memento_tui.model.validation import account_of, check_namespace, is_under

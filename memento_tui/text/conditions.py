@@ -12,7 +12,6 @@ from functools import cache
 from memento_tui.text.terms import STOP_WORDS
 from memento_tui.text.words import PLAIN_WORD
 
-
 __all__ = ["is_about_another", "names_place", "numbered_things", "of_other_places"]
 
 

@@ -37,7 +37,8 @@ def test_the_memories_of_this_directory_s_project_are_listed_with_the_reason(
     assert (found["namespace"], found["memories"], found["citing"]) == ("projects/site", 2, 2)
     assert [(item["id"], item["state"]) for item in found["items"]] == [(gone, "gone")]
     told = memento.run("audit", "--code").out
-    assert "2 memories in projects/site, 2 of them cite its code" in told
+    assert "2 memories in projects/site: 2 cite what stood in" in told
+    assert "1 still hold, 1 are listed here." in told
     assert "no invoices" in told
     memento.json("edit", gone, "--stability", "verified")
     assert memento.json("audit", "--code")["items"] == []
@@ -61,3 +62,15 @@ def test_a_directory_without_a_repository_is_refused(
 
 def test_it_goes_with_no_other_choice(memento: Program) -> None:
     assert memento.run("audit", "--code", "--quick").code == 2
+
+
+def test_what_cites_code_outside_of_any_project_is_said_so_when_it_is_added(
+    memento: Program, repository: CodeRepository
+) -> None:
+    repository.commit({"src/b.py": "y = 1\n"})
+    for text in ("The rest is in src/b.py.", "Call `warm_pool` first."):
+        said = memento.run("add", text).err
+        assert "is kept in global, which every project is told: memento edit" in said
+        assert "--namespace projects/site keeps it with this one" in said
+    assert memento.run("add", "Lunch is at twelve.").err == ""
+    assert memento.run("add", "It is in src/b.py.", "--namespace", "global").err == ""

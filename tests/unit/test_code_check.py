@@ -305,6 +305,75 @@ def test_a_file_written_anew_changed(repository: CodeRepository) -> None:
     assert labels(check(repository, "Calls go through src/client.py.", at)) == ["src/client.py changed since"]
 
 
+POOL = "class Throttle:\n    def acquire(self):\n        return 1\n\ndef warm_pool():\n    return Throttle()\n"
+
+
+def test_a_class_that_a_memory_names_without_quotation_marks_is_missed_in_its_file(repository: CodeRepository) -> None:
+    at = repository.commit({"src/pool.py": POOL, "src/x.py": "class Throttle:\n    pass\n"})
+    repository.commit({"src/pool.py": POOL.replace("Throttle", "Limiter")})
+    found = check(repository, "Throttle.acquire in src/pool.py waits for a place.", at)
+    assert found is not None
+    assert (found.state, labels(found)) == ("changed", ["src/pool.py changed since"])
+
+
+def test_names_that_are_gone_are_missed_in_a_sentence_that_orders_them(repository: CodeRepository) -> None:
+    at = repository.commit({"src/pool.py": POOL, "src/x.py": "x = 1\n"})
+    repository.commit({"src/pool.py": "y = 1\n"})
+    found = check(repository, "Call `warm_pool` before `Throttle.acquire`, or it will hang.", at)
+    assert found is not None
+    assert found.state == "gone"
+
+
+def test_a_word_with_an_underscore_is_no_reason_to_hide_a_memory(repository: CodeRepository) -> None:
+    at = repository.commit({"src/pool.py": POOL})
+    repository.commit({"src/pool.py": "y = 1\n"})
+    found = check(repository, "The setting warm_pool of that library is slow.", at)
+    assert found is not None
+    assert (found.state, labels(found)) == ("changed", ["warm_pool() is gone"])
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after"),
+    [
+        ("Makefile", "ship: test\n\t./ship.sh\ntest:\n\techo\n", "release: test\n\t./ship.sh\ntest:\n\techo ship\n"),
+        ("Makefile", "ship:\n\techo\n", None),
+        ("package.json", '{"scripts": {"ship": "x"}}', '{"scripts": {"release": "x"}, "name": "ship"}'),
+    ],
+)
+def test_a_target_that_no_file_has_any_more_is_gone(
+    repository: CodeRepository, file: str, before: str, after: str | None
+) -> None:
+    at = repository.commit({file: before, "src/x.py": "x = 1\n"})
+    repository.commit({file: after})
+    command = "make ship" if file == "Makefile" else "npm run ship"
+    found = check(repository, f"Run `{command}` before a holiday.", at)
+    assert found is not None
+    assert (found.state, labels(found)) == ("gone", [f"{command} is gone"])
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        {"Makefile": "release:\n\techo\n", "build/rules.mk": "ship: release\n"},
+        {"Makefile": "%:\n\t./run $@\n"},
+        {"Makefile": "include $(OTHER)/rules\n"},
+        {"Makefile": "STEPS = ship release\n$(STEPS):\n\techo $@\n"},
+    ],
+)
+def test_a_target_that_may_still_be_there_is_not_mentioned(
+    repository: CodeRepository, after: dict[str, str | None]
+) -> None:
+    at = repository.commit({"Makefile": "ship:\n\techo\n"})
+    repository.commit(after)
+    assert check(repository, "Run `make ship`; `make other` never was.", at) is None
+
+
+def test_a_script_is_not_missed_where_a_package_cannot_be_read(repository: CodeRepository) -> None:
+    at = repository.commit({"package.json": '{"scripts": {"ship": "x"}}'})
+    repository.commit({"package.json": '{"scripts": {}}', "web/package.json": "{"})
+    assert check(repository, "Run `npm run ship`.", at) is None
+
+
 def test_one_thing_gone_of_several_is_a_change(repository: CodeRepository) -> None:
     at = repository.commit({"src/client.py": CLIENT, "src/app.py": "run = 1\n"})
     repository.commit({"src/client.py": None})

@@ -141,15 +141,44 @@ def test_what_is_as_it_was_again_is_not_asked_about_any_more(
     assert waiting(person) == []
 
 
-def test_a_memory_of_another_project_or_of_none_is_never_checked(
+def test_a_memory_of_another_project_is_never_checked(
     person: Workspace, repository: CodeRepository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = repository.commit({"src/invoices.py": "x = 1\n", "src/b.py": "y = 1\n"})
-    for namespace in ("projects/other", "global", "projects/site2"):
+    for namespace in ("projects/other", "projects/site2", "branches/site/x"):
         remember(person, f"{namespace}: see src/invoices.py.", at, monkeypatch, namespace=namespace)
     repository.commit({"src/invoices.py": None})
     report = refresh(person, repository)
     assert (report.memories, report.found) == (0, ())
+
+
+def test_a_memory_of_no_project_that_cites_a_file_of_this_one_by_its_path_is_checked(
+    person: Workspace, repository: CodeRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = repository.commit({"src/invoices.py": "x = 1\n", "src/b.py": "y = 1\n"})
+    memory = remember(
+        person, "Invoices are numbered by quarter in src/invoices.py.", at, monkeypatch, namespace="global"
+    )
+    repository.commit({"src/invoices.py": None})
+    report = refresh(person, repository)
+    assert (report.memories, report.shared, report.citing) == (0, 1, 1)
+    assert waiting(person) == [("delete", memory.id, {})]
+    assert told(person, repository, "how are invoices numbered by quarter?") == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["`Invoice.number` counts.", "See invoices.py.", "See lib/main.py.", "See `make ship`.", "Look into lib/."]
+)
+def test_a_memory_of_no_project_that_may_mean_another_is_not_checked(
+    person: Workspace, repository: CodeRepository, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    code = "class Invoice:\n    def number(self):\n        return 1\n"
+    files = {"src/invoices.py": code, "lib/main.py": "y = 1\n", "Makefile": "ship:\n\techo\n"}
+    at = repository.commit({**files, "x.py": "x = 1\n"})
+    remember(person, text, at, monkeypatch, namespace="global")
+    repository.commit(dict.fromkeys(files))
+    report = refresh(person, repository)
+    assert (report.citing, report.found) == (0, ())
 
 
 def test_what_a_person_made_essential_is_told_with_a_word_of_caution(

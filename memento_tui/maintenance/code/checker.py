@@ -1,8 +1,8 @@
-"""Find the citations of code in memories, and compare them with the repository: the same, changed, moved, or gone.
+"""Compare the citations of code in memories with the repository: the same, changed, moved, or gone.
 
-Paths, symbols and commits are cited; what a text is found to cite are candidates, and only the repository knows whether
-they ever stood there. A citation counts only if it stood in the repository when the memory was written or last
-confirmed. So a file of another project, a plan and an example are never reported.
+What a text is found to cite are candidates, and only the repository knows whether they ever stood there. A citation
+counts only if it stood in the repository when the memory was written or last confirmed. So a file of another project,
+a plan and an example are never reported.
 """
 
 from __future__ import annotations
@@ -12,119 +12,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import PurePosixPath
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 
+from memento_tui.maintenance.code.citations import CodeCitation, code_citations, code_names
 from memento_tui.maintenance.code.git_history import GitHistory, PathEvent
 from memento_tui.maintenance.code.members import Members, Vocabulary, defined_names
-from memento_tui.text.sentences import sentences
+from memento_tui.maintenance.code.targets import Targets
 
 __all__ = [
     "CodeFinding",
     "WrittenMemory",
     "check_code",
-    "code_citations",
 ]
-
-
-CitationKind = Literal["path", "symbol", "commit"]
-
-_CHARACTERS_READ = 8_000
-"""Characters of a text, from its beginning, that are searched: a memory of more is a document."""
-
-_MOST_CITATIONS = 24
-"""Citations of one text; one with more is a list of files, of which some always change."""
-
-_EXTENSIONS = frozenset(
-    """
-    bash c cc cfg cjs clj conf cpp cs css csv cxx dart el ex exs fish go gradle graphql h hpp hs html ini ipynb java
-    jl js json jsonl jsx kt kts less lock lua m mdx md mjs ml mm nix php pl proto ps1 py pyi pyx r rb rs rst sass scala
-    scss sh sol sql svelte swift tcss tf toml ts tsx txt vue xml yaml yml zig zsh
-    """.split()  # noqa: SIM905 - a paragraph is easier to read than a list of quoted words
-)
-"""Endings by which a name without a folder is taken for a file."""
-
-_PATH = re.compile(r"(?<![\w@:/.~$%{<>*-])/?[\w+][\w.+-]*(?![@])(?:/[\w.@+-]+)*/?(?![\w<{*$])")
-_SPAN = re.compile(r"`([^`\n]{2,120})`")
-_CALL = re.compile(r"(?<![\w.`/-])([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\(\)")
-_SYMBOL = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)*")
-_SIGNATURE = re.compile(r"\([^()]*\)$")
-_NAME_SHAPE = re.compile(r"[a-z\d]_[a-z\d]|^_\w|[A-Z]\w*_[A-Z]|[a-z][A-Z]|[A-Z][a-z]+[A-Z]|\w(?:\.|::|#)\w")
-"""The shape of a name that prose does not have: an underscore, a hump, or a dot inside."""
-_COMMIT = re.compile(r"(?<![\w/.#-])(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w/-])")
-_LINE_NUMBER = re.compile(r"(?::\d+){1,2}$|#L\d+(?:-L?\d+)?$")
-_NUMERIC = re.compile(r"[\d./-]+")
-
-_IS_OF_THE_PAST = re.compile(
-    r"\b(?:remov\w+|delet\w+|dropp?\w*|gone|no longer|not any ?more|any ?more|used to|former\w*|previous\w*|renam\w+"
-    r"|replac\w+|instead of|obsolete|legacy|deprecated|old|moved?|moves|merg\w+ into|split|became|becomes|was called"
-    r"|retired?|superseded?|reverted?|went out|left out|before|does not exist|doesn't exist|missing|is no\b|todo"
-    r"|planned|will|should be|to be (?:added|written|created))\b",
-    re.IGNORECASE,
-)
-"""Words that make a sentence one about the past or the future, which missing code does not make untrue."""
-
-
-class _CodeCitation(NamedTuple):
-    """One mention of a part of a code base: a path, a symbol such as ``Class.method``, or the id of a commit."""
-
-    kind: CitationKind
-    text: str
-
-
-def code_citations(text: str) -> list[_CodeCitation]:
-    """Return the code that a text cites as present, in order, each once.
-
-    Left out is what stands in a sentence that speaks of the past or of plans, such as "`load()` was removed".
-    """
-    head = text[:_CHARACTERS_READ]
-    found: dict[_CodeCitation, None] = {}
-    for start, end in sentences(head):
-        sentence = head[start:end]
-        if not _IS_OF_THE_PAST.search(sentence):
-            found.update(dict.fromkeys(_citations(sentence)))
-    return list(found)[:_MOST_CITATIONS]
-
-
-def _code_names(text: str) -> frozenset[str]:
-    """Return the single names of a text that look like parts of a program, with or without quotation marks."""
-    words = re.findall(r"[A-Za-z_]\w*", text[:_CHARACTERS_READ])
-    return frozenset(word for word in words if _NAME_SHAPE.search(word))
-
-
-def _citations(sentence: str) -> Iterator[_CodeCitation]:
-    quoted = [match[1].strip() for match in _SPAN.finditer(sentence)]
-    for span in quoted:
-        if symbol := _quoted_symbol(span):
-            yield _CodeCitation("symbol", symbol)
-    for match in _CALL.finditer(sentence):
-        yield _CodeCitation("symbol", match[1])
-    for match in _PATH.finditer(sentence):
-        if path := _path(match[0]):
-            yield _CodeCitation("path", path)
-    for match in _COMMIT.finditer(sentence):
-        yield _CodeCitation("commit", match[0])
-
-
-def _quoted_symbol(span: str) -> str:
-    """Return the symbol that a quotation is; empty for a path, a command or plain words."""
-    name = _SIGNATURE.sub("", span)
-    if not _SYMBOL.fullmatch(name) or name.rpartition(".")[2].lower() in _EXTENSIONS:
-        return ""
-    is_name = name != span or _NAME_SHAPE.search(name) is not None
-    return re.sub(r"::|#", ".", name) if is_name else ""
-
-
-def _path(word: str) -> str:
-    """Return the path that a word is; empty where it is none."""
-    path = _LINE_NUMBER.sub("", word).rstrip(".,;:!?")
-    name = path.rstrip("/").rpartition("/")[2]
-    stem, dot, extension = name.rpartition(".")
-    is_file_name = bool(dot and stem and extension.lower() in _EXTENSIONS)
-    if _NUMERIC.fullmatch(path) or not (is_file_name or "/" in path.strip("/") or (path.endswith("/") and name)):
-        return ""
-    return path
 
 
 _GRACE = timedelta(hours=1)
@@ -151,6 +52,8 @@ _SHARED_NAMES = frozenset(
 )
 """Names that any project has, in lower case: without a folder they name only a file of the repository's root."""
 
+_FILE_IN_FOLDER = re.compile(r"\w/[\w+-][\w.+-]*\.\w")
+
 CitationState = Literal["holds", "changed", "moved", "gone"]
 _GRAVITY: tuple[CitationState, ...] = ("gone", "moved", "changed")
 
@@ -161,12 +64,14 @@ class WrittenMemory(msgspec.Struct, frozen=True):
     id: str
     text: str
     at: datetime
+    is_of_project: bool = True
+    """Else it counts only if it cites a file of the repository by its path, with the folder, that stood there then."""
 
 
 class CitationFinding(msgspec.Struct, frozen=True):
     """One thing that a memory cites and that is no longer as it was."""
 
-    kind: Literal["path", "symbol", "commit"]
+    kind: Literal["path", "symbol", "commit", "target"]
     cited: str
     state: CitationState
     path: str = ""
@@ -223,27 +128,54 @@ class _Check:
         self._history = history
         self._vocabulary = Vocabulary(history)
         self._members = Members(history, self._vocabulary)
-        self._cited: dict[str, list[_CodeCitation]] = {}
+        self._targets_known = Targets(history)
+        self._cited: dict[str, list[CodeCitation]] = {}
         self._order: dict[str, int] = {}
         self._memories: dict[str, WrittenMemory] = {}
         for memory in memories:
             order = history.order_at(memory.at + _GRACE)
-            cited = code_citations(memory.text) if order is not None else []
+            may_cite = memory.is_of_project or _FILE_IN_FOLDER.search(memory.text) is not None
+            cited = code_citations(memory.text) if order is not None and may_cite else []
             if cited and order is not None:
                 self._memories[memory.id], self._cited[memory.id], self._order[memory.id] = memory, cited, order
 
     def run(self) -> tuple[list[CodeFinding], int]:
         if not self._memories:
             return [], 0
+        resolved = self._resolve_paths()
+        self._leave_out_others(resolved)
+        resolved = [one for one in resolved if one.memory.id in self._cited]
         findings: dict[str, list[CitationFinding]] = {}
-        for memory_id, found in (*self._paths(), *self._symbols(), *self._commits()):
+        for memory_id, found in (*self._paths(resolved), *self._symbols(), *self._targets(), *self._commits()):
             findings.setdefault(memory_id, []).append(found)
-        return [made for name, found in findings.items() if (made := _finding(name, found))], len(findings)
+        made = (_finding(name, found, self._cited[name]) for name, found in findings.items())
+        return [one for one in made if one is not None], len(findings)
+
+    def _leave_out_others(self, resolved: Iterable[_Resolved]) -> None:
+        """Leave out the memories of no project that cite no file of this repository by its path."""
+        here = {one.memory.id for one in resolved if self._is_of_this_repository(one)}
+        for memory_id, memory in self._memories.items():
+            if not memory.is_of_project and memory_id not in here:
+                del self._cited[memory_id]
+
+    def _is_of_this_repository(self, one: _Resolved) -> bool:
+        """Tell whether a citation names a file by a path that hardly any other repository has."""
+        folder, _, name = one.path.rpartition("/")
+        return (
+            bool(folder) and self._within(one.cited) == one.path and "." in name and name.lower() not in _SHARED_NAMES
+        )
+
+    def _within(self, cited: str) -> str:
+        """Return a cited path without the place of the repository."""
+        return cited.removeprefix(f"{self._history.root}/").removeprefix("./").rstrip("/")
+
+    def _of_kind(self, kind: str) -> list[tuple[str, str]]:
+        """Return what is cited of one kind, each with the id of the memory that cites it."""
+        return [(name, one.text) for name, cited in self._cited.items() for one in cited if one.kind == kind]
 
     # Paths
 
-    def _paths(self) -> Iterator[tuple[str, CitationFinding]]:
-        resolved = self._resolve_paths()
+    def _paths(self, resolved: Sequence[_Resolved]) -> Iterator[tuple[str, CitationFinding]]:
         files = self._history.files
         changed = [one for one in resolved if one.path in files and files[one.path] != one.blob]
         texts = self._history.texts([blob for one in changed for blob in (one.blob, files[one.path])])
@@ -290,7 +222,7 @@ class _Check:
 
     def _candidates(self, cited: str, by_name: Mapping[str, Sequence[str]], folders: set[str]) -> list[str]:
         """Return the paths that a citation may mean: itself, or those that end in it."""
-        path = cited.removeprefix(f"{self._history.root}/").removeprefix("./").rstrip("/")
+        path = self._within(cited)
         if path.startswith("/") or ".." in path.split("/"):
             return []
         name = path.rpartition("/")[2]
@@ -362,7 +294,7 @@ class _Check:
     # Symbols
 
     def _symbols(self) -> Iterator[tuple[str, CitationFinding]]:
-        wanted = [(name, c.text) for name, cited in self._cited.items() for c in cited if c.kind == "symbol"]
+        wanted = self._of_kind("symbol")
         parts = {part for _, symbol in wanted for part in symbol.split(".")}
         present = self._vocabulary.mentioned(self._history.head, parts)
         missing: dict[int, set[str]] = {}
@@ -404,10 +336,22 @@ class _Check:
             return ""
         return f"{name} was {', '.join(sorted(told))} and is {', '.join(sorted(after))} now."
 
+    # Targets
+
+    def _targets(self) -> Iterator[tuple[str, CitationFinding]]:
+        for memory_id, target in self._of_kind("target"):
+            if not self._targets_known.had(self._history.commit(self._order[memory_id]), target):
+                continue
+            if self._targets_known.may_have(self._history.head, target):
+                yield memory_id, CitationFinding("target", target, "holds")
+            else:
+                why = f"{target} was there, and no file of the repository has it any more."
+                yield memory_id, CitationFinding("target", target, "gone", "", "", why)
+
     # Commits
 
     def _commits(self) -> Iterator[tuple[str, CitationFinding]]:
-        wanted = [(name, c.text) for name, cited in self._cited.items() for c in cited if c.kind == "commit"]
+        wanted = self._of_kind("commit")
         known = self._history.commits_known(text for _, text in wanted)
         for memory_id, text in wanted:
             by = self._history.reverted.get(known.get(text, ""), "")
@@ -418,12 +362,17 @@ class _Check:
                 yield memory_id, CitationFinding("commit", text, "holds")
 
 
-def _finding(memory_id: str, found: Sequence[CitationFinding]) -> CodeFinding | None:
-    """Return the finding about one memory; ``None`` where all its citations are as they were."""
+def _finding(memory_id: str, found: Sequence[CitationFinding], cited: Iterable[CodeCitation]) -> CodeFinding | None:
+    """Return the finding about one memory; ``None`` where all its citations are as they were.
+
+    Words that nothing marks as code may be of something else too: by them alone no memory is of what is gone.
+    """
     other = sorted((one for one in found if one.state != "holds"), key=lambda one: _GRAVITY.index(one.state))
     if not other:
         return None
-    is_gone = all(one.state == "gone" for one in found if one.kind != "commit")
+    plain = {one.text for one in cited if one.is_plain}
+    judged = [one for one in found if one.kind != "commit"]
+    is_gone = all(one.state == "gone" for one in judged) and any(one.cited not in plain for one in judged)
     return CodeFinding(memory_id, "gone" if is_gone else "changed", tuple(other), len(found))
 
 
@@ -444,7 +393,7 @@ def _names_in(text: str) -> frozenset[str]:
     for citation in cited:
         if citation.kind == "path":
             text = text.replace(citation.text, " ")
-    return _code_names(text) | frozenset(quoted)
+    return code_names(text) | frozenset(quoted)
 
 
 def _difference(memory: str, path: str, before: str, after: str) -> str:
