@@ -258,7 +258,7 @@ class _QueryParser:
         if not _holds_a_word(text):
             return
         if text.lower().removesuffix(":") in FIELDS and text.endswith(":"):
-            example = FIELDS[text[:-1].lower()]
+            example = FIELDS[text[:-1].lower()].partition(", ")[0]
             self._refuse(f"{text} has no value. Write it without a space, as in {example}. {_text_itself(token)}")
             return
         if not typing and (alike := _LIKE_A_FIELD.fullmatch(text)) and _holds_a_word(alike[2]):
