@@ -17,6 +17,7 @@ from memento_tui.tui.display import ago, hidden_characters, literal, more_charac
 __all__ = [
     "FACT_NAMES",
     "GLYPH_LEGEND",
+    "lines_of_fields",
     "memory_body",
     "memory_facts",
     "memory_title",
@@ -76,8 +77,7 @@ def memory_facts(memory: Memory, *, with_origin: bool = True) -> Content:
         life.append(f"by {memory.source.agent}")
     parts = [trust, place, life, *([_measures(memory), _origin(memory)] if with_origin else [])]
     lines = [literal("  ".join(part), "dim") for part in parts if part]
-    own = [(field.preview, getattr(memory, field.name)) for field in _OWN_LINES]
-    lines += [literal(f"{words}: {value}", "dim") for words, value in own if value]
+    lines += [literal(line, "dim") for line in lines_of_fields(memory)]
     if claims := {name: value for name, value in claims_of(memory).items() if getattr(memory, name) != value}:
         stated = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in claims.items())
         lines.append(literal(f"it claims, and is not believed: {stated}", "$text-warning"))
@@ -86,6 +86,12 @@ def memory_facts(memory: Memory, *, with_origin: bool = True) -> Content:
         names = ", ".join(f"{count}x {name}" for name, count in hidden.most_common(3))
         lines.append(literal(f"! hidden characters, shown as <...>: {names}", "bold $text-warning"))
     return Content("\n").join(lines)
+
+
+def lines_of_fields(memory: Memory) -> list[str]:
+    """Return a line for each field that has one of its own, not yet safe to show."""
+    values = [(field.preview, getattr(memory, field.name)) for field in _OWN_LINES]
+    return [f"{words}: {value}" for words, value in values if value]
 
 
 def _measures(memory: Memory) -> list[str]:

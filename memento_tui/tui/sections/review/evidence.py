@@ -17,7 +17,7 @@ from memento_tui.api.review import TAKES_PLACE_OF, ContradictionWithSides, Pendi
 from memento_tui.model import Contradiction, Crystal, Memory
 from memento_tui.tui.commands import COMMANDS, KeyMap, key_names
 from memento_tui.tui.display import ago, has_hidden, literal, more_characters, shown, time_ago
-from memento_tui.tui.memory_text import FACT_NAMES, memory_facts
+from memento_tui.tui.memory_text import FACT_NAMES, lines_of_fields, memory_facts
 from memento_tui.tui.text_diff import TextRun, compare_lines, draw_runs, draw_side_by_side, draw_unified, two_columns
 
 __all__ = ["FocusedItem", "evidence", "heading", "marked_lines", "read_focused_item", "size_of"]
@@ -139,8 +139,7 @@ def _side_facts(name: str, memory_id: str, memory: Memory | None) -> list[str]:
     lines = [f"{name}, {since}", "  ".join(life), shown("  ".join([memory.namespace, *origin]))]
     if memory.title.strip():
         lines.append(shown(memory.title))
-    if memory.validity_context:
-        lines.append(shown(f"applies to: {memory.validity_context}"))
+    lines += [shown(line) for line in lines_of_fields(memory)]
     said = FACT_NAMES - {"kind", "pinned", "tags", "it claims, and is not believed"} | {"source type"}
     lines += [shown(field.line) for field in fields_of_record(memory) if field.name not in said]
     if has_hidden(memory.content) or has_hidden(memory.title):
