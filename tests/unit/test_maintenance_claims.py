@@ -346,6 +346,20 @@ def test_each_former_statement_held_until_the_next_note_said_another(ports: Sequ
     assert group.content.splitlines()[3:] == told
 
 
+def test_a_statement_that_a_later_note_still_makes_has_not_ended_with_it_though_that_note_has_one_alike() -> None:
+    often = ["test:docker", "test:docker:watch", "examples:matrix"]
+    lists = [["app:docker", *often], ["app:docker", *often, "bench:report"], [*often, "bench:report"]]
+    lines = ["```bash\n" + "\n".join(f"bun run {name}" for name in names) + "\n```" for names in lists]
+    first = NOW.replace(day=1)
+    memories = [
+        note(text, id=f"m{at}", title="Scripts", created_at=first + timedelta(days=at)) for at, text in enumerate(lines)
+    ]
+    (group,) = groups_of_one_matter(memories, near(*memories))
+
+    ends = [line for line in group.content.splitlines() if line.endswith("bun run app:docker")]
+    assert ends == [f"- until {NOW:%Y-%m}-03: bun run app:docker"]
+
+
 def test_what_the_newest_version_of_a_note_dropped_is_not_brought_back() -> None:
     texts = ("Deploys need the VPN.", "Deploys need the VPN. Deploys run on Mondays.", "Deploys need the VPN.")
     assert matter(*texts, title="Deploys") == []

@@ -456,10 +456,11 @@ def _has_successor(statement: TextStatement, best: Memory, other: Memory) -> boo
 
 
 def _with_their_ends(former: Iterable[tuple[Memory, TextStatement]], sources: Sequence[Memory]) -> tuple[Replaced, ...]:
-    """Return former statements of some memories in order, each until the first later source that replaces it."""
+    """Return former statements of some memories in order, each until the first later source that has another in its place."""
     found = []
     for memory, statement in former:
         later = oldest_first([one for one in sources if one.created_at > memory.created_at])
-        end = next(one.created_at for one in later if _has_successor(statement, one, memory))
+        lacking = [one for one in later if missing_statements(statement.text, one.content)]
+        end = next(one.created_at for one in lacking if _has_successor(statement, one, memory))
         found.append((end, memory.created_at, statement.text))
     return tuple(dict.fromkeys(Replaced(text, f"{end:%Y-%m-%d}") for end, _, text in sorted(found)))
