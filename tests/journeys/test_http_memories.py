@@ -245,6 +245,15 @@ def test_nothing_in_a_query_is_an_operator_that_reaches_further(client: Client, 
         assert {row["content"] for row in client.recall(query)} <= {"The code review is on Friday."}
 
 
+def test_a_message_is_words_alone_and_a_question_of_unwanted_words_is_answered_with_a_sentence(client: Client) -> None:
+    proxy = client.store("The staging proxy listens on port 8080.")
+    for message in ("type:module tags:x", "since:yesterday certainity:high ids:1"):
+        told = client.post("/v1/context", message=f"On which port does the staging proxy listen? {message}")
+        assert (told.status, told.data["memories"]["matches"][0]["id"]) == (200, proxy)
+    refused = client.post("/v1/memories/recall", query="-proxy")
+    assert (refused.status, refused.error.startswith("-proxy only leaves out what is found.")) == (400, True)
+
+
 def test_what_is_shown_counts_as_shown_and_not_as_use(client: Client, person: Workspace) -> None:
     memory = client.store("The staging proxy listens on port 8080.")
     client.recall("staging proxy")
