@@ -313,7 +313,7 @@ def test_a_class_that_a_memory_names_without_quotation_marks_is_missed_in_its_fi
     repository.commit({"src/pool.py": POOL.replace("Throttle", "Limiter")})
     found = check(repository, "Throttle.acquire in src/pool.py waits for a place.", at)
     assert found is not None
-    assert (found.state, labels(found)) == ("changed", ["src/pool.py changed since"])
+    assert (found.state, labels(found)) == ("changed", ["Throttle.acquire is gone", "src/pool.py changed since"])
 
 
 def test_names_that_are_gone_are_missed_in_a_sentence_that_orders_them(repository: CodeRepository) -> None:

@@ -93,7 +93,7 @@ def test_a_word_of_the_past_that_is_said_of_something_else_leaves_no_name_out(te
         ("Throttle.acquire in src/pool.py waits.", [("path", "src/pool.py"), ("symbol", "Throttle.acquire")]),
         ("The pool is filled by warm_pool.", [("symbol", "warm_pool")]),
         ("It is warm_pool: `warm_pool`.", [("symbol", "warm_pool")]),
-        ("Node.js and e.g. www.example.com, two_words@host.org and ~/my_notes are no names.", []),
+        ("E.g. and i.e. www.example.com, two_words@host.org and ~/my_notes are no names.", []),
     ],
 )
 def test_a_class_with_its_member_and_a_name_with_an_underscore_need_no_quotation_marks(

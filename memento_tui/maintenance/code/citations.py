@@ -33,7 +33,7 @@ _EXTENSIONS = frozenset(
 """Endings by which a name without a folder is taken for a file."""
 
 _PATH = re.compile(r"(?<![\w@:/.~$%{<>*-])/?[\w+][\w.+-]*(?![@])(?:/[\w.@+-]+)*/?(?![\w<{*$])")
-_SPAN = re.compile(r"`([^`\n]{2,120})`")
+_SPAN = re.compile(r"(?<!`)(`{1,2})([^`\n]{2,120})\1(?!`)")
 _CALL = re.compile(r"(?<![\w.`/-])([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\(\)")
 _SYMBOL = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)*")
 _PLAIN_SYMBOL = re.compile(r"(?<![\w.`/@:#$%{<*-])[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*(?![\w`/@:#$%{<*-]|\.\w|\()")
@@ -90,7 +90,7 @@ class _Mention(NamedTuple):
 
 def _mentions(sentence: str) -> Iterator[_Mention]:
     for match in _SPAN.finditer(sentence):
-        for citation in _quoted(match[1].strip()):
+        for citation in _quoted(match[2].strip()):
             yield _Mention(citation, match.start(), match.end())
     for match in _CALL.finditer(sentence):
         yield _Mention(CodeCitation("symbol", match[1]), match.start(), match.end())
@@ -138,7 +138,7 @@ def _path(word: str) -> str:
 # What a sentence says of its names. For these patterns it has one private character in place of each thing cited.
 
 _NAME = "[\ue000-\uf8ff]"
-_NAMES = rf"{_NAME}(?:(?:,? (?:and|or|plus) |, ?| ?/ ?| ?& ?){_NAME})*"
+_NAMES = rf"{_NAME}(?:(?:,? (?:and|or|plus) |, ?| ?/ ?| ?& ?){_NAME}){{0,{_MOST_CITATIONS}}}+"
 _ELSE = "when|if|after|before|until|while|because|which|that|who|where|unless|so|as|but|then|since|once"
 """Words with which a sentence goes on to something else."""
 _TO_ANOTHER = "by|with|to|into|in|via|using|through|from|on|at|for|under|of|and|or"
