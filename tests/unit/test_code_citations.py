@@ -51,6 +51,8 @@ def test_what_only_looks_like_code_is_left_out(text: str) -> None:
         "We renamed `load_all`.",
         "`load_all` is to be replaced.",
         "The old `load_all` waited.",
+        "New are two, deleted `src/a.py`, `src/b.py` and **`src/c.py`**.",
+        "~~`src/a.py`~~ — replaced by another.",
         "src/a.py, src/b.py and src/c.py will soon be removed.",
         "The parser was moved from src/a.py.",
         "Use plain words instead of `load_all`.",
