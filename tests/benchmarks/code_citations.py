@@ -42,15 +42,24 @@ By hand, in a clone of this repository: twenty memories written for it, then one
 renamed, moved, deleted and changed what half of them cite. The next session was told 17 rightly: two files that moved
 by their new paths, two lost names as gone, the one whose file is gone not at all, twelve as before, and the five were
 in Review once. Three were told as before though they no longer hold: a method whose name another class still has, a
-target of a Makefile, and a function whose lines changed and not its name. A commit within an hour of the memory
+target of a Makefile (both are found since), and a function whose lines changed and not its name. A commit within an hour of the memory
 counts as the work that it tells of, so nothing is said of such.
 
 Since a member is looked for in its class or module, twenty others by hand, of classes, modules and packages of this
 repository: one commit in a clone renamed or moved what nine of them cite. Of 19 is said what is so: eight are said to
 be gone, though most of their names are still those of other classes' methods, and eleven are told as before. The one
-that was missed cites a property called `reverted`, a word by which its sentence is taken to speak of the past. Of 118
+that was missed cites a property called `reverted`, a word by which its sentence was taken to speak of the past. Of 118
 sentences of earlier commits that cite `Class.method` one is said to be of what is gone, rightly, and of twenty of the
 others, drawn by a seed, each still holds or never stood in the repository.
+
+Since a word of the past or of a plan spares only the name of which it is said: of 7,096 sentences of the archive of
+real agents' memories that cite code, 769 hold such a word, and none of those was checked; 706 are now ("before" 148,
+"will" 29). 40 of them, drawn by a seed and read: each says what its names are today. Of 80 read before, in versions
+since corrected, four named what they said was deleted or replaced, three of them because quotation marks stood between;
+one more, whose verb stands far behind its name, is not found. Names without quotation marks and targets stand in 1,093
+further sentences. Of 14,734 paragraphs of documents and docstrings of nine earlier commits of this repository 885 cited
+what stood there, 24 were said to be gone and 14 to have changed; now 1,067, 26 and 17. The five that differ were read:
+each name is gone; two tell of a name without quotation marks, which is no reason to hide a memory.
 """
 
 
