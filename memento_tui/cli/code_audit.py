@@ -56,8 +56,8 @@ def _code_text(report: CodeReport, namespace: str) -> str:
     counted = (
         f"{count_of(report.memories, 'memory', 'memories')} in {namespace}{others}: {report.citing:,}"
         f" {'cites' if report.citing == 1 else 'cite'} what stood in {report.root} when they were written or last"
-        f" confirmed. At {report.head[:10]} {report.citing - len(report.found):,} still hold, {len(report.found):,} are"
-        " listed here."
+        f" confirmed. At {report.head[:10]} of these still hold: {report.citing - len(report.found):,}, are listed here:"
+        f" {len(report.found):,}."
     )
     rows = [
         [one.memory.id, one.finding.state, one.memory.title or one.memory.content.partition("\n")[0], citation.why]

@@ -38,7 +38,7 @@ def test_the_memories_of_this_directory_s_project_are_listed_with_the_reason(
     assert [(item["id"], item["state"]) for item in found["items"]] == [(gone, "gone")]
     told = memento.run("audit", "--code").out
     assert "2 memories in projects/site: 2 cite what stood in" in told
-    assert "1 still hold, 1 are listed here." in told
+    assert "of these still hold: 1, are listed here: 1." in told
     assert "no invoices" in told
     memento.json("edit", gone, "--stability", "verified")
     assert memento.json("audit", "--code")["items"] == []
