@@ -1,4 +1,4 @@
-"""List the memories that cite code which changed, moved or is gone: `memento audit --code`."""
+"""List the memories that cite code which changed, moved or is gone, and say of a new one where it would be checked."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from memento_tui.cli.output import count_of, emit, safe, table
 from memento_tui.errors import InvalidInput
 from memento_tui.model.validation import to_plain
 
-__all__ = ["list_code_findings"]
+__all__ = ["list_code_findings", "project_of_cited_code"]
 
 if TYPE_CHECKING:
+    from memento_tui.api import Workspace
     from memento_tui.api.code_check import CodeReport
+    from memento_tui.model import Memory
 
 
 def list_code_findings() -> None:
@@ -56,8 +58,8 @@ def _code_text(report: CodeReport, namespace: str) -> str:
     counted = (
         f"{count_of(report.memories, 'memory', 'memories')} in {namespace}{others}: {report.citing:,}"
         f" {'cites' if report.citing == 1 else 'cite'} what stood in {report.root} when they were written or last"
-        f" confirmed. At {report.head[:10]} of these still hold: {report.citing - len(report.found):,}, are listed here:"
-        f" {len(report.found):,}."
+        f" confirmed. At {report.head[:10]} of these still hold: {report.citing - len(report.found):,}, are listed"
+        f" here: {len(report.found):,}."
     )
     rows = [
         [one.memory.id, one.finding.state, one.memory.title or one.memory.content.partition("\n")[0], citation.why]
@@ -72,3 +74,18 @@ def _code_text(report: CodeReport, namespace: str) -> str:
             " confirms one that holds."
         )
     return "\n".join(lines)
+
+
+def project_of_cited_code(workspace: Workspace, memory: Memory) -> str:
+    """Return the namespace of this directory's project, if a memory of no project seems to cite its code."""
+    from memento_tui.api.code_check import cites_code_of  # noqa: PLC0415 - reads code citations, which few commands do
+    from memento_tui.branches import SCOPED_NAMESPACE_ROOTS  # noqa: PLC0415 - seldom needed
+    from memento_tui.projects import find_project, namespace_of_project  # noqa: PLC0415 - seldom needed
+
+    project = find_project(Path.cwd())
+    if project is None or not (project.root / ".git").exists():
+        return ""
+    is_of_none = memory.namespace.partition("/")[0] not in SCOPED_NAMESPACE_ROOTS
+    if not is_of_none or not cites_code_of(workspace, memory, project.root):
+        return ""
+    return namespace_of_project(project, workspace.settings.get, None)

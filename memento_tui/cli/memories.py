@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -161,6 +160,7 @@ def add(text: str, memory_id: str | None, **options: Any) -> None:  # noqa: ANN4
 
     A text that the same namespace holds already, and that is yours or verified, is not stored again.
     """
+    from memento_tui.cli.code_audit import project_of_cited_code  # noqa: PLC0415 - a command's help is shown without it
     from memento_tui.operations.scope import learned_on_branch  # noqa: PLC0415 - a command's help is shown without it
 
     fields = fields_of(options) | ({} if memory_id is None else {"id": memory_id})
@@ -170,28 +170,13 @@ def add(text: str, memory_id: str | None, **options: Any) -> None:  # noqa: ANN4
             fields["namespace"] = place
         memory = workspace.remember(read_text(text), **fields)
         why = workspace.review.why(memory.id) if memory.status == "pending" else []
-        place = _project_that_it_cites(workspace, memory) if fields.get("namespace") is None else ""
+        place = project_of_cited_code(workspace, memory) if fields.get("namespace") is None else ""
     emit(to_plain(memory), lambda: safe(_added(memory, why, known=memory.created_at < started)))
     if place:
         note(
             f"It cites code and is kept in {memory.namespace}, which every project is told: memento edit {memory.id}"
             f" --namespace {place} keeps it with this one, where all that it cites is checked."
         )
-
-
-def _project_that_it_cites(workspace: Workspace, memory: Memory) -> str:
-    """Return the namespace of this directory's project, if a memory of no project seems to cite its code."""
-    from memento_tui.api.code_check import cites_code_of  # noqa: PLC0415 - reads code citations, which few commands do
-    from memento_tui.branches import SCOPED_NAMESPACE_ROOTS  # noqa: PLC0415 - seldom needed
-    from memento_tui.projects import find_project, namespace_of_project  # noqa: PLC0415 - seldom needed
-
-    project = find_project(Path.cwd())
-    if project is None or not (project.root / ".git").exists():
-        return ""
-    is_of_none = memory.namespace.partition("/")[0] not in SCOPED_NAMESPACE_ROOTS
-    if not is_of_none or not cites_code_of(workspace, memory, project.root):
-        return ""
-    return namespace_of_project(project, workspace.settings.get, None)
 
 
 def _added(memory: Memory, why: Sequence[str], *, known: bool) -> str:
