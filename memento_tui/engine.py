@@ -65,7 +65,9 @@ def main() -> None:
     """Run the engine, then leave without waiting for threads that are still loading a model."""
     parser = argparse.ArgumentParser(prog="python -m memento_tui.engine")
     parser.add_argument("--data-dir", required=True, type=Path)
-    paths = DataPaths(parser.parse_args().data_dir.expanduser().absolute())
+    parser.add_argument("--asked-at", type=float, help="the moment on the monotonic clock; now, if not given")
+    arguments = parser.parse_args()
+    paths = DataPaths(arguments.data_dir.expanduser().absolute())
     try:
         check_installed()
     except EngineUnavailable as error:
@@ -76,7 +78,7 @@ def main() -> None:
     from memento_tui.hooks.engine_answers import HookAnswers  # noqa: PLC0415 - as above
 
     threading.Thread(target=_keep_hub_worker, args=(paths,), daemon=True).start()
-    status = run_engine(paths, HookAnswers)
+    status = run_engine(paths, HookAnswers, asked_at=arguments.asked_at)
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -9,6 +9,7 @@ import contextlib
 import os
 import sys
 from functools import cache
+from time import monotonic
 
 __all__ = [
     "engine_command",
@@ -36,8 +37,8 @@ def module_command(module: str, *arguments: str) -> list[str]:
 
 
 def engine_command(root: str | os.PathLike[str]) -> list[str]:
-    """Return the command that runs the engine of a data directory."""
-    return module_command("memento_tui.engine", "--data-dir", os.fspath(root))
+    """Return the command that runs the engine of a data directory, with the moment at which it is asked for."""
+    return module_command("memento_tui.engine", "--data-dir", os.fspath(root), "--asked-at", f"{monotonic():.3f}")
 
 
 _BACKGROUND_NICENESS = 5

@@ -153,8 +153,8 @@ def _engines_in(folder: Path) -> dict[int, str]:
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             command = (process / "cmdline").read_text().split("\0")
-            if "memento_tui.engine" in command and str(folder) in command[-2]:
-                found[int(process.name)] = command[-2]
+            if "memento_tui.engine" in command and str(folder) in (root := command[command.index("--data-dir") + 1]):
+                found[int(process.name)] = root
     return found
 
 

@@ -27,6 +27,7 @@ from weakref import WeakValueDictionary
 import msgspec
 from filelock import FileLock, Timeout
 
+from memento_tui import clock
 from memento_tui.config import Config, load_config
 from memento_tui.embedding.engine_state import EngineState
 from memento_tui.embedding.index_worker import IndexWorker
@@ -425,11 +426,12 @@ def _resident_bytes() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def run_engine(paths: DataPaths, make_hooks: MakeHookResponder) -> int:
+def run_engine(paths: DataPaths, make_hooks: MakeHookResponder, *, asked_at: float | None = None) -> int:
     """Run the engine of a data directory until there is a reason to leave; return the exit status.
 
-    Returns with 0 where another engine is at work. One that is leaving is waited for, and one of another version is
-    told to leave first. An engine that stays is not waited for: a person who stopped it would meet the one that waited.
+    Returns with 0 where another engine is at work, or has come or left since this one was ``asked_at``, a moment of the
+    monotonic clock. One that is leaving is waited for, and one of another version is told to leave first. An engine
+    that stays is not waited for: a person who stopped it would meet the one that waited.
     """
     use_private_umask()
     try:
@@ -438,15 +440,30 @@ def run_engine(paths: DataPaths, make_hooks: MakeHookResponder) -> int:
         if (key_id := paths.key_id) and not is_unlocked(key_id):
             raise LockedWorkspace(paths.database, key_id)
         lock = FileLock(paths.engine_lock, mode=PRIVATE_FILE_MODE)
-        if not _take_lock(paths, lock):
+        if (asked_at is not None and _comes_late(paths, asked_at)) or not _take_lock(paths, lock):
             return 0
         _open_log(paths.engine_log)
         _serve_until_stopped(paths, make_hooks)
     except MementoError as error:
         print(error, file=sys.stderr)  # noqa: T201 - the log; the process that started this one reads it
         return error.exit_code
+    with contextlib.suppress(OSError):  # it was taken away
+        os.utime(paths.engine_lock)
     lock.release()
     return 0
+
+
+def _comes_late(paths: DataPaths, asked_at: float) -> bool:
+    """Tell whether another engine took the lock or left it since this one was asked for.
+
+    On a busy machine a process takes seconds to come so far. Who asked for it has been served, or asks again, and a
+    person who stopped the engine meanwhile is not to meet another.
+    """
+    try:
+        seconds = clock.now().timestamp() - paths.engine_lock.stat().st_mtime
+    except FileNotFoundError:
+        return False
+    return 0 <= seconds < time.monotonic() - asked_at
 
 
 def _take_lock(paths: DataPaths, lock: FileLock) -> bool:

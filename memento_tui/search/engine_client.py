@@ -85,16 +85,6 @@ class EngineLauncher:
             self._not_before = 0.0
             self.problem = ""
 
-    def end_needless(self, pid: int) -> None:
-        """End the engine that this started where another process is the one at work.
-
-        It would find that out for itself, but on a busy machine so late that it takes the place of one that a person
-        has stopped meanwhile.
-        """
-        with self._lock:
-            if self._is_alive() and self._process is not None and self._process.pid != pid:
-                self._process.terminate()
-
     def last_error(self) -> str:
         """Return the last line that the engine which this started last logged and that only an error leaves."""
         begin = self._log_begin
@@ -306,12 +296,7 @@ class SemanticClient:
             self._send({"op": "stop"}, seconds=_PROBE_SECONDS)
             raise ConnectionError("an engine of another version was told to leave")
         self._note(status.state)
-        self._end_needless(status)
         return status
-
-    def _end_needless(self, status: EngineStatus) -> None:
-        if status.state == "ready" and not status.leaving:
-            self._launcher.end_needless(status.pid)
 
     def _note(self, state: str) -> bool:
         """Note the state that the engine answered with, and return whether it is ready.
@@ -460,7 +445,6 @@ class SemanticClient:
                 raise self._unavailable() from None
             return None
         self._note(status.state)
-        self._end_needless(status)
         if status.state == "failed":
             raise EngineUnavailable(f"The engine cannot work: {status.problem}", "`memento engine logs` says more.")
         if status.problem and status.seq < seq:

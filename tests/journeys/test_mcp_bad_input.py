@@ -166,7 +166,7 @@ def test_bad_input_is_answered_with_a_sentence_and_changes_nothing(
 
 @pytest.mark.parametrize(
     "query",
-    ['"unbalanced', "[/nope]", "tag:", "\x1b]52;c;AAAA\x07", "", "a b " * 500],
+    ['"unbalanced', "[/nope]", "\x1b]52;c;AAAA\x07", "", "a b " * 500],
     ids=lambda query: repr(query)[:20],
 )
 def test_a_query_that_is_not_well_formed_is_answered_all_the_same(agent: Agent, query: str) -> None:
@@ -181,7 +181,7 @@ def test_a_message_of_any_length_has_a_context(agent: Agent, message: str) -> No
     agent.call("skip_check", query=message)
 
 
-@pytest.mark.parametrize("query", ["kind:poem text", "kindd:fact text", "certainty:>=9", "-text", "-", "%"])
+@pytest.mark.parametrize("query", ["kind:poem text", "kindd:fact text", "tag:", "certainty:>=9", "-text", "-", "%"])
 def test_a_query_that_cannot_be_used_is_refused_with_what_to_do(agent: Agent, query: str) -> None:
     assert query.split(maxsplit=1)[0].partition(":")[0] in agent.refused("search", query=query)
 

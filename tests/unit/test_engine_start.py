@@ -1,11 +1,10 @@
-"""An engine's process that finds another one: it leaves, waits, tells the other to leave, or is ended as needless."""
+"""An engine's process that finds another one: it leaves, waits, tells the other to leave, or comes too late."""
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+import os
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,9 @@ import pytest
 from filelock import Timeout
 
 import memento_tui
+from memento_tui import clock
 from memento_tui.embedding import server
 from memento_tui.paths import DataPaths
-from memento_tui.search import engine_client
-from memento_tui.search.engine_client import EngineLauncher
 from memento_tui.version import __version__
 
 
@@ -83,36 +81,34 @@ def test_an_engine_of_another_version_is_told_to_leave_and_waited_for(
     assert sum(waits) == pytest.approx(5)
 
 
-Started = tuple[EngineLauncher, subprocess.Popen[bytes]]
-
-
-@pytest.fixture
-def started(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Started]:
-    """An engine that was started and takes for ever to find out that another one is at work, and who started it."""
+@pytest.mark.parametrize(("seconds", "comes"), [(10, False), (-10, True)])
+def test_an_engine_that_comes_after_another_has_come_or_left_since_it_was_asked_for_leaves(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, seconds: int, *, comes: bool
+) -> None:
     with memento_tui.open(data_dir):
         pass
-    monkeypatch.setattr(
-        engine_client, "engine_command", lambda _: [sys.executable, "-c", "import signal; signal.pause()"]
-    )
-    launcher = EngineLauncher(DataPaths(data_dir))
-    assert launcher.start()
-    process = launcher._process
-    assert process is not None
-    yield launcher, process
-    process.kill()
-    process.wait()
+    paths = DataPaths(data_dir)
+    paths.engine_lock.touch()
+    left = clock.now().timestamp() - 60
+    os.utime(paths.engine_lock, (left, left))
+    asked_at = time.monotonic() - 60 - seconds
+    served: list[DataPaths] = []
+    monkeypatch.setattr(server, "_open_log", lambda _: None)
+    monkeypatch.setattr(server, "_serve_until_stopped", lambda paths, _: served.append(paths))
+
+    assert server.run_engine(paths, lambda *_: pytest.fail("it served"), asked_at=asked_at) == 0
+    assert bool(served) is comes
 
 
-def test_an_engine_that_was_started_beside_the_one_at_work_is_ended_so_that_it_never_takes_its_place(
-    started: Started,
-) -> None:
-    launcher, process = started
-    launcher.end_needless(process.pid + 1)
-    assert process.wait(60) == -signal.SIGTERM
+def test_an_engine_that_leaves_notes_when(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with memento_tui.open(data_dir):
+        pass
+    paths = DataPaths(data_dir)
 
+    def serve(paths: DataPaths, _: object) -> None:
+        os.utime(paths.engine_lock, (0, 0))
 
-def test_the_engine_that_is_at_work_is_not_ended_by_whoever_started_it(started: Started) -> None:
-    launcher, process = started
-    launcher.end_needless(process.pid)
-    assert launcher.is_starting
-    assert process.poll() is None
+    monkeypatch.setattr(server, "_open_log", lambda _: None)
+    monkeypatch.setattr(server, "_serve_until_stopped", serve)
+    assert server.run_engine(paths, lambda *_: pytest.fail("it served")) == 0
+    assert paths.engine_lock.stat().st_mtime > 0

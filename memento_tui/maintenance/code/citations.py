@@ -157,7 +157,7 @@ _WANTS = "(?:will|should|must|shall|going to|plans? to|planned to|want to|todo:?
 _MAKES = r"(?:add\w*|create\w*|write|written|introduce\w*|implement\w*|build|built|extract\w*|become|be)"
 
 _SAID_AFTER = re.compile(
-    rf"({_NAMES})(?: ?\([^()]{{0,80}}\))?(?:,? {_WORD}){{0,6}}?,?(?: [—–-])? ?(?:"
+    rf"({_NAMES})(?: ?\([^()]{{0,80}}\))?(?:,? {_WORD}){{0,6}}?,?(?: [\u2014\u2013-])? ?(?:"
     rf"\b{_IS}(?: {_ADVERB}){{0,3}} {_LOST}\b"
     rf"|\b{_WILL} (?:\w+ly |soon |then |later |also )?(?:be (?:{_MADE}|{_LOST})|{_GOES})\b"
     r"|\b(?:no longer|not any ?more|went (?:out|away)|disappeared|became|becomes|not yet (?:there|exist)|formerly"

@@ -456,7 +456,7 @@ def _has_successor(statement: TextStatement, best: Memory, other: Memory) -> boo
 
 
 def _with_their_ends(former: Iterable[tuple[Memory, TextStatement]], sources: Sequence[Memory]) -> tuple[Replaced, ...]:
-    """Return former statements of some memories in order, each until the first later source that has another in its place."""
+    """Return former statements of some memories in order, each until a later source has another in its place."""
     found = []
     for memory, statement in former:
         later = oldest_first([one for one in sources if one.created_at > memory.created_at])

@@ -428,11 +428,23 @@ def _cue_tokens(side: SentenceInContext) -> list[Token]:
 
 def _is_done_since(pair: SentencePair) -> bool:
     """Tell whether one sentence says that a piece of work is done, and the other that the same piece is not."""
-    (one, work), (other, same) = (_work_stage(side.sentence.tokens) for side in (pair.first, pair.second))
+    first, second = pair.first.sentence.tokens, pair.second.sentence.tokens
+    if _completes(first, second) or _completes(second, first):
+        return True
+    (one, work), (other, same) = _work_stage(first), _work_stage(second)
     if {one, other} != {"open", "done"}:
         return False
     numbers, other_numbers = ({token.low for token in tokens if token.number} for tokens in (work, same))
     return numbers == other_numbers and _name_one_piece(work, same)
+
+
+def _completes(report: Clause, to_do: Clause) -> bool:
+    """Tell whether a report says that the work of a to-do was done: *X was migrated* after *TODO: migrate X*."""
+    if len(to_do) < _SPANNED or to_do[0].low != "todo":
+        return False
+    act = to_do[1].stem
+    done = [at for at, token in enumerate(report[1:], 1) if token.stem == act and report[at - 1].low in TO_BE]
+    return bool(done) and _name_one_piece((*report[: done[0]], *report[done[0] + 1 :]), to_do[2:])
 
 
 def _name_one_piece(work: Clause, same: Clause) -> bool:
