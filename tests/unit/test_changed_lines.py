@@ -68,6 +68,10 @@ def test_a_value_that_changed_in_an_otherwise_equal_line_is_found(
     ("older", "newer"),
     [
         ("Last updated: 2026-03-01", "Last updated: 2026-03-09"),  # a stamp
+        ("*Last Updated: March 9, 2026 | Version: 4.5*", "*Last Updated: August 7, 2026 | Version: 6.3*"),
+        ("Last Updated: 2025-12-31 | Version: 0.2.2", "Last Updated: 2025-12-31 | Version: 0.4.0"),
+        ("As of 2026-03-18, the project has an importer.", "As of 2026-03-21, the project has an importer."),
+        ("### CLI Commands (v0.4.0)", "### CLI Commands (v0.9.0)"),  # a heading
         ("Last commit: 1a2b3c4", "Last commit: 5d6e7f8"),
         ("- `make test` runs them (108 tests)", "- `make test` runs them (248 tests)"),  # two runs
         ("All checks: 52 passed", "All checks: 61 passed"),

@@ -36,6 +36,7 @@ _QUOTED_BEFORE = 2
 """Letters of lines that are quoted as a whole, and words before a value that is quoted of longer ones."""
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
+_HEADING = re.compile(r" {0,3}#{1,6}\s")
 _MARK = re.compile(r"(?:[\s*+>#│├└─|-]|\[[ xX]\]|\d{1,3}(?:\.\d{1,3})*[.)](?=\s))*")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-Z`*\"(])")
 _WORD = re.compile(r"[^\s`*|(),;\"“”\[\]{}<>]++")
@@ -132,7 +133,7 @@ def _lines(text: str) -> list[_Line]:
                 is_example, has_begun = True, False
             elif is_example:
                 has_begun = True
-            else:
+            elif is_fenced or not _HEADING.match(line):  # a heading says what follows, and nothing itself
                 found += [words for words in parts if words]
         elif has_begun and not is_fenced:
             is_example = False
@@ -197,6 +198,8 @@ def _length(word: str) -> int:
 def _changed_values(line: _Line, other: _Line, likeness: float) -> list[_Change]:
     """Return the values that differ between two lines; none where anything else differs too."""
     if likeness < _LEAST_EQUAL_OF_NUMBERS or any(word.text.casefold() in _EXAMPLES for word in line):
+        return []
+    if _is_dated(line):
         return []
     changes = []
     matcher = SequenceMatcher(None, _wording(line), _wording(other), autojunk=False)
@@ -268,6 +271,12 @@ def _is_stamp(line: _Line, change: _Change) -> bool:
     """Tell whether two days of writing differ: *Last updated: 2026-03-01*."""
     moments = all(_MOMENT.fullmatch(word.text) for side in change for word in side)
     return moments and any(word.text.casefold() in _STAMPS for word in line)
+
+
+def _is_dated(line: _Line) -> bool:
+    """Tell whether a line speaks of its day of writing: *Last updated: May 4 | Version: 6.3*, *As of 2026-03-18*."""
+    label = next((at for at, word in enumerate(line) if word.is_label), -1)
+    return _wording(line[:2]) == ("as", "of") or (label >= 0 and all(word.low in _STAMPS for word in line[: label + 1]))
 
 
 def _changed_line(line: _Line, other: _Line, changes: Sequence[_Change]) -> ChangedLine:
