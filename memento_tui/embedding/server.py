@@ -69,6 +69,9 @@ _LOCK_SECONDS = 0.2
 _LOCK_ATTEMPTS = 25
 """How often it is waited for and asked."""
 
+_SAME_MOMENT_SECONDS = 0.1
+"""To how many seconds the clock, the monotonic clock and the time of a file agree."""
+
 _DISMISSAL_SECONDS = 1.0
 """How long an engine of another version may take to say that it leaves."""
 
@@ -463,7 +466,7 @@ def _comes_late(paths: DataPaths, asked_at: float) -> bool:
         seconds = clock.now().timestamp() - paths.engine_lock.stat().st_mtime
     except FileNotFoundError:
         return False
-    return 0 <= seconds < time.monotonic() - asked_at
+    return 0 <= seconds < time.monotonic() - asked_at - _SAME_MOMENT_SECONDS
 
 
 def _take_lock(paths: DataPaths, lock: FileLock) -> bool:

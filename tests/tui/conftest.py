@@ -36,8 +36,6 @@ def _settling() -> Iterator[None]:
             patch.setattr(f"memento_tui.tui.{name}", 0.0)
         patch.setattr("memento_tui.tui.input_order._MAX_WAIT_SECONDS", 60.0)  # a busy machine takes longer to be quiet
         patch.setattr("memento_tui.tui.input_order._MAX_UNDRAWN_SECONDS", 60.0)
-        # What comes up after a key is just behind it, however busy the machine is.
-        patch.setattr("memento_tui.tui.input_order._JUST_NOW_SECONDS", 60.0)
         # What a tall screen tells of a record is read after a pause: whether it is there would be up to the machine.
         patch.setattr("memento_tui.tui.views.record_story._PAUSE_SECONDS", 0.0)
         patch.setattr("memento_tui.tui.widgets.bars._KEEP_MESSAGE_SECONDS", 60.0)  # a busy machine reads more slowly

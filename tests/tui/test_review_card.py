@@ -191,6 +191,7 @@ async def test_single_lines_of_a_change_are_taken_and_the_rest_is_left(waiting: 
     assert workspace.get("deploy").content == "Deploy with make.\nWarm the cache.\nTell the channel."
 
 
+@pytest.mark.usefixtures("keys_are_refused_for_a_minute")
 async def test_lines_of_a_change_that_was_decided_elsewhere_stay_and_decide_nothing_else(
     waiting: Path, workspace: Workspace
 ) -> None:
