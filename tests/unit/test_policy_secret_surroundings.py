@@ -149,6 +149,9 @@ PUBLIC = [
     r"The fixture starts the server against `Q:\code\Agent` (port 5000) and Vite (port 5173)",
     "Login for tests. Default ports: 8081 (Engine API), 8090 (Sim API), 5219/7047 (UI), 5091 (auth, password reset)",
     "Secrets: the auth API is `dotnet run` with ASPNETCORE_URLS=http://0.0.0.0:8090",
+    "user: who?\nassistant: Tourismus Marketing GmbH\nMaximilianstr. 13\nPhone: +49 (0) 62 32 / 14 23 - 0\n",
+    "user: log in how?\nassistant: You'll find their customer service phone number, which is 1-877-718-6750.",
+    "user: a doctor?\nassistant: 123 Main St, CA 12345\n\t* Phone: 555-555-1234\n\t* Available morning slots: Monday",
 ]
 
 
@@ -156,6 +159,13 @@ PUBLIC = [
 def test_what_stands_beside_something_public_is_no_less_a_secret(value: str) -> None:
     """Nobody hides a password behind a part of a regular expression or of an encrypted file."""
     assert value not in redact_text(f"ENC[AES256_GCM,data:x] and the password: {value}")[0]
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Phone PIN: {}", "Phone: +49 171 5550123, door code {}", "Telephone banking PIN is {}"]
+)
+def test_what_stands_beside_a_telephone_is_no_less_a_secret(sentence: str) -> None:
+    assert "84629173" not in redact_text(sentence.format("84629173"))[0]
 
 
 def test_what_stands_beside_a_port_is_no_less_a_secret() -> None:
