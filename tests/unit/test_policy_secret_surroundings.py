@@ -149,9 +149,16 @@ PUBLIC = [
     r"The fixture starts the server against `Q:\code\Agent` (port 5000) and Vite (port 5173)",
     "Login for tests. Default ports: 8081 (Engine API), 8090 (Sim API), 5219/7047 (UI), 5091 (auth, password reset)",
     "Secrets: the auth API is `dotnet run` with ASPNETCORE_URLS=http://0.0.0.0:8090",
-    "user: who?\nassistant: Tourismus Marketing GmbH\nMaximilianstr. 13\nPhone: +49 (0) 62 32 / 14 23 - 0\n",
+    (
+        "user: the phone number of the tourism board of Speyer?\nassistant: You can contact the tourism board of Speyer"
+        " using:\n\nSpeyer Tourismus Marketing GmbH\nMaximilianstr. 13\n67346 Speyer\nPhone: +49 (0) 62 32 / 14 23 - 0\n"
+        "Email: info@x.example"
+    ),
     "user: log in how?\nassistant: You'll find their customer service phone number, which is 1-877-718-6750.",
-    "user: a doctor?\nassistant: 123 Main St, CA 12345\n\t* Phone: 555-555-1234\n\t* Available morning slots: Monday",
+    (
+        "user: a doctor?\nassistant: * Dr. Smith: 45-minute drive\n\t* Address: 123 Main St, Anytown, CA 12345\n"
+        "\t* Phone: 555-555-1234\n\t* Available morning slots: Monday"
+    ),
 ]
 
 
