@@ -151,7 +151,7 @@ PUBLIC = [
     "Secrets: the auth API is `dotnet run` with ASPNETCORE_URLS=http://0.0.0.0:8090",
     (
         "user: the phone number of the tourism board of Speyer?\nassistant: You can contact the tourism board of Speyer"
-        " using:\n\nSpeyer Tourismus Marketing GmbH\nMaximilianstr. 13\n67346 Speyer\nPhone: +49 (0) 62 32 / 14 23 - 0\n"
+        " using:\n\nSpeyer Tourismus Marketing GmbH\nMaximilianstr. 3\n67346 Speyer\nPhone: +49 (0) 62 32 / 14 23 - 0\n"
         "Email: info@x.example"
     ),
     "user: log in how?\nassistant: You'll find their customer service phone number, which is 1-877-718-6750.",
