@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import termios
@@ -62,6 +63,7 @@ def test_an_app_that_waits_for_an_engine_which_does_not_answer_can_be_left(tmp_p
         with open_app(paths.root, "health") as terminal:
             begun = terminal.press("m")
             terminal.shows("Maintenance is under way", begun)
+    shutil.rmtree(paths.root)  # an engine that was asked for meanwhile leaves
 
 
 @pytest.mark.parametrize("stop", [signal.SIGSTOP, signal.SIGTSTP])
