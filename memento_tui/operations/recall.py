@@ -21,8 +21,8 @@ from memento_tui.search.query_language import QUERY_HINT, parse, written_field
 from memento_tui.search.ranking import clears_floor
 from memento_tui.search.scoring import calibrated_relevance
 from memento_tui.text.conditions import is_about_another, numbered_things, of_other_places
-from memento_tui.text.keywords import PromptParts, content_words, prompt_parts, truncate_prompt
-from memento_tui.text.terms import STOP_WORDS, terms
+from memento_tui.text.keywords import PromptParts, content_words, prompt_parts, truncate_prompt, unspaced_words
+from memento_tui.text.terms import STOP_WORDS, character_bigrams, spaced_pieces, terms
 
 __all__ = [
     "MAX_HITS",
@@ -111,6 +111,12 @@ _MAX_WORDS = 60
 
 _MAX_WORD_CHARS = 80
 """Characters. Longer ones are not words: hashes, encoded files. The index leaves them out too."""
+
+_MAX_UNSPACED_CHARS = 8
+"""Characters. What is longer in a script without spaces is a sentence, which no memory holds as it is."""
+
+_MAX_SENTENCE_CHARS = 1_000
+"""Characters of such a word that are read; its first tens of words stand within them."""
 
 _MOMENT_CONDITION = "at:"
 """The one condition of the query language that a query of plain words may hold."""
@@ -283,7 +289,7 @@ def count_used(workspace: Workspace, ids: list[str], session: str = "") -> None:
 
 def plain_query(message: str) -> str:
     """Return the words of a message as a query in which nothing is an operator, each word once."""
-    written = (word for word in message.replace('"', " ").split() if len(word) <= _MAX_WORD_CHARS)
+    written = (piece for word in message.replace('"', " ").split() for piece in _pieces(word))
     words: dict[str, None] = {}
     for part in (part for word in written for part in _plain_parts(word)):
         words[part] = None
@@ -368,6 +374,18 @@ def _named_namespaces(asked: Filter) -> Iterator[str]:
                 yield from _named_namespaces(part)
         case _:
             return
+
+
+def _pieces(word: str) -> Iterator[str]:
+    """Yield a word; of one that is a sentence in a script without spaces the likely words, and what else is in it."""
+    beginning = word[:_MAX_SENTENCE_CHARS]
+    if len(character_bigrams(beginning)) < _MAX_UNSPACED_CHARS:
+        pieces = [word]
+    else:
+        pieces = spaced_pieces(beginning)
+        for run in unspaced_words(beginning):
+            yield from [run] if len(run) <= _MAX_UNSPACED_CHARS else character_bigrams(run)
+    yield from (piece for piece in pieces if len(piece) <= _MAX_WORD_CHARS)
 
 
 def _plain_parts(word: str) -> Iterator[str]:

@@ -23,6 +23,7 @@ __all__ = [
     "is_name",
     "prompt_parts",
     "truncate_prompt",
+    "unspaced_words",
 ]
 
 FILLER_WORDS = frozenset(
@@ -159,7 +160,7 @@ def _words(text: str) -> list[str]:
     found: dict[str, None] = {}
     for raw in _SPACES.split(searchable(text.replace("’", "'"))):  # noqa: RUF001 - the apostrophe of telephones
         if character_bigrams(raw):
-            found.update(dict.fromkeys(_unspaced_words(raw)))
+            found.update(dict.fromkeys(unspaced_words(raw)))
         word = raw.strip(EDGE_PUNCTUATION)
         if word and len(word) <= _LONGEST_WORD and _may_carry_a_subject(word):
             found.setdefault(word.removesuffix("'s"))
@@ -175,7 +176,7 @@ def _ideographs() -> re.Pattern[str]:
     )
 
 
-def _unspaced_words(text: str) -> Iterator[str]:
+def unspaced_words(text: str) -> Iterator[str]:
     """Yield the likely words in a script that is written without spaces, without hiragana, which is mostly grammar."""
     is_japanese = _KANA.search(text) is not None
     for run in _ideographs().findall(text):

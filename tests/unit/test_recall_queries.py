@@ -45,6 +45,37 @@ def test_what_is_too_long_to_be_a_word_is_not_searched_for() -> None:
 
 
 @pytest.mark.parametrize(
+    ("message", "word"),
+    [
+        ("数据库端口" * 30, "端口"),
+        ("请告诉我测试环境的数据库端口是多少", "端口"),
+        ("ステージング環境のデータベースのポートは何番でしたか。" * 10, "データベース"),
+        ("พอร์ตฐานข้อมูลของเซิร์ฟเวอร์ทดสอบคืออะไร" * 10, "พอ"),
+        ("请告诉我怎样在测试环境里升级Redis缓存", "Redis"),
+    ],
+)
+def test_a_sentence_in_a_script_without_spaces_is_searched_for_by_its_words(message: str, word: str) -> None:
+    query = parse(plain_query(message))
+
+    words = [part.text for part in query.words]
+    assert word in words
+    assert words == list(dict.fromkeys(words))
+    assert max(map(len, words)) < 10
+    assert (query.filter, query.excluded, query.problems) == (AllOf(), (), ())
+
+
+def test_a_short_word_in_a_script_without_spaces_is_searched_for_as_it_stands() -> None:
+    assert plain_query("数据库端口 see") == "数据库端口 see"
+
+
+def test_however_long_a_sentence_without_spaces_is_only_its_beginning_is_searched_for() -> None:
+    characters = "".join(map(chr, range(0x4E00, 0x9000)))
+    words = plain_query(characters * 50).split()
+    assert words[:2] == ["一丁", "丁丂"]
+    assert len(words) < 100
+
+
+@pytest.mark.parametrize(
     "name",
     [*FIELDS, "type", "tags", "since", "until", "namespace", "certainity", "ids", "uid", "pid", "tire", "expire"],
 )

@@ -79,3 +79,11 @@ def test_what_took_the_place_of_an_answer_is_told_with_it(workspace: Workspace, 
     new = workspace.remember("The proxy moved to the gateway.")
     workspace.relate(new.id, old.id, "supersedes")
     assert {hit.id for hit in recall(agent, "staging proxy port 8080", 10)[0]} == {old.id, new.id}
+
+
+@pytest.mark.parametrize("message", ["请告诉我测试环境的数据库端口是多少", "测试环境的数据库端口" * 30])
+def test_a_sentence_in_chinese_finds_what_answers_it(workspace: Workspace, agent: Workspace, message: str) -> None:
+    answer = workspace.remember("测试环境的数据库端口是5433，不是默认的那个。").id  # noqa: RUF001 - Chinese marks
+    workspace.remember("发布之前必须先在预发布环境里跑完全部的迁移脚本。")
+    assert [hit.id for hit in recall(agent, plain_query(message), 10)[0]] == [answer]
+    assert [hit.id for hit in brief(agent, message, "", 10).hits] == [answer]
