@@ -65,6 +65,27 @@ def test_linkages_are_drawn_walked_and_listed(client: Client) -> None:
     assert matches[0]["linkages"] == links
 
 
+@pytest.mark.parametrize("threshold", [None, 0.1])
+def test_a_log_that_nobody_verified_is_told_where_it_is_asked_for_alone(
+    client: Client, person: Workspace, request: pytest.FixtureRequest, threshold: float | None
+) -> None:
+    log = client.store("Ran the flaky lock test of the importer.")
+    fact = client.store("The importer's flaky lock test needs the database to be warm.")
+    if threshold is not None:  # one for the server
+        client.put("/v1/settings/recall_threshold", value=threshold)
+        request.addfinalizer(lambda: client.delete("/v1/settings/recall_threshold"))
+
+    def told() -> set[str]:
+        matches = client.post("/v1/context", message="the flaky lock test of the importer").data["memories"]["matches"]
+        return {match["id"] for match in matches}
+
+    assert told() == {fact}
+    recalled = client.get("/v1/memories/recall", query="flaky lock test importer", format="json").data["memories"]
+    assert {row["id"] for row in recalled} == {log, fact}
+    person.verify(log)
+    assert told() == {log, fact}
+
+
 def test_a_recall_may_ask_what_held_at_a_time(client: Client, person: Workspace) -> None:
     over = client.store("The staging proxy listens on port 7001.", tags=["ports"])
     client.store("The staging proxy listens on port 7002.", tags=["ports"])

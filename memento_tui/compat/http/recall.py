@@ -51,6 +51,7 @@ from memento_tui.operations.relations import (
     contradictions_among,
     labels_of,
 )
+from memento_tui.search.fair_share import is_held_back
 from memento_tui.search.query_language import written_field
 from memento_tui.search.ranking import clears_floor
 from memento_tui.text.fence import one_line
@@ -233,8 +234,8 @@ def _search_workspaces(
 ) -> _RecallResult:
     """Return the best ``limit`` memories of the workspace and of each peeked one; nothing is counted.
 
-    Only what answers is returned; a message that is not ``is_asked`` is no question (`operations.recall`). A
-    question may ask with ``at:DATE`` what held then.
+    Only what answers is returned. A message that is not ``is_asked`` is no question, and logs are not told for it
+    (`operations.recall`); a question may ask with ``at:DATE`` what held then.
     """
     message = message[:_MAX_QUERY_CHARS]
     moments, words = moments_and_words(message) if is_asked else ("", plain_query(message))
@@ -290,6 +291,7 @@ def _search_in(
         _RecalledMemory(hit, score, keyword, workspace_name)
         for hit in hits
         if hit.memory.status != "consolidated"
+        and not (message and is_held_back(hit.memory))
         and (not kind or memory_type(hit.memory) == kind)
         and (not folded_tags or folded_tags & {fold_tag(tag) for tag in hit.memory.tags})
         for score, keyword in [scored(hit, words, alpha)]
