@@ -158,8 +158,18 @@ def _parse_json_object(text: str) -> dict[str, Any]:
 
 
 def parse_id_and_version(reference: str, seen: int | None = None) -> tuple[str, int | None]:
-    """Return the id and the version that ``ID@VERSION`` names; a bare id may be of any version."""
+    """Return the id and the version that ``ID@VERSION`` names; a bare id is of the version of an option, or of any.
+
+    Raises:
+        InvalidInput: the option, ``seen``, names another version.
+
+    """
     name, at, version = reference.rpartition("@")
     if at and name and version.isascii() and version.isdigit() and int(version) >= 1:
+        if seen not in (None, int(version)):
+            raise InvalidInput(
+                f"{reference:.200} names version {int(version)}, and the option version {seen}.",
+                "Name the one that you read.",
+            )
         return name, int(version)
     return reference, seen

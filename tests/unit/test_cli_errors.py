@@ -144,6 +144,27 @@ def test_a_change_from_an_old_version_is_a_conflict_with_both_sides(memento: Pro
     assert ended.error["attempted"]["title"] == "second"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("edit", "{id}@1", "--title", "second", "--base-version", "2"),
+        ("item", "edit", "{id}@1", "--title", "second", "--base-version", "2"),
+        ("review", "reject", "{id}@1", "--seen", "2"),
+    ],
+)
+def test_two_versions_that_differ_are_a_sentence(memento: Program, command: tuple[str, ...]) -> None:
+    memento.add("one", "--id", "abc")
+    ended = memento.run(*(part.format(id="abc") for part in command), "--json")
+    _check(ended, 2, "invalid_input")
+    assert "abc@1 names version 1, and the option version 2." in ended.error["message"]
+
+
+def test_one_version_may_be_named_twice(memento: Program) -> None:
+    given = memento.add("one")
+    memento.json("edit", given, "--title", "first")
+    assert memento.run("edit", f"{given}@2", "--title", "second", "--base-version", "2", "--json").code == 0
+
+
 def test_an_id_that_is_taken_is_a_conflict(memento: Program) -> None:
     memento.add("one", "--id", "same")
     _check(memento.run("add", "two", "--id", "same", "--json"), 4, "conflict")
