@@ -73,10 +73,15 @@ def plain_query(words: tuple[str, ...]) -> str:
         InvalidInput: a filter is wrong, or there is free text, which only a search can answer.
 
     """
-    from memento_tui.search.query_language import parse  # noqa: PLC0415 - a command's help is shown without it
+    from memento_tui.search.query_language import FIELDS, parse  # noqa: PLC0415 - a command's help is shown without it
 
     source = " ".join(words)
     query = parse(source)
+    if query.unknown and not query.error:
+        raise InvalidInput(
+            f"Nothing is listed: there is no field {query.unknown[0]:.60}. The fields are {', '.join(FIELDS)}.",
+            f"To look for words: memento search {source!r:.200}",
+        )
     if query.problems and not query.excluded:
         raise InvalidInput(
             f"Nothing is listed, because a filter is wrong. {query.problems[0]}", "See `memento list --help`."

@@ -90,6 +90,8 @@ class Query(msgspec.Struct, frozen=True):
     """One sentence for each part that could not be used."""
     error: str = ""
     """The sentence for which the query as a whole cannot be answered: the rest of it would be another question."""
+    unknown: tuple[str, ...] = ()
+    """The names before a colon that are no fields; what they begin is searched for as text."""
 
     @property
     def text(self) -> str:
@@ -136,6 +138,7 @@ def parse(source: str, *, now: datetime | None = None, typing: bool = False) -> 
         AllOf(tuple(parser.filters)),
         tuple(parser.problems),
         parser.error,
+        tuple(parser.unknown),
     )
 
 

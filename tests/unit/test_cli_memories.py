@@ -164,6 +164,15 @@ def test_list_refuses_a_filter_that_it_would_have_to_ignore(memento: Program) ->
     assert "kind:nonsense" in ended.error["message"]
 
 
+def test_list_says_which_fields_it_knows_where_a_field_is_none(memento: Program) -> None:
+    memento.add("word")
+    ended = memento.run("list", "foo:bar", "--json")
+    assert (ended.code, ended.error["code"]) == (2, "invalid_input")
+    assert "there is no field foo. The fields are tag, kind, ns" in ended.error["message"]
+    assert "read as text" not in ended.error["message"]
+    assert "memento search 'foo:bar'" in ended.error["hint"]
+
+
 def test_show_finds_by_a_beginning_of_the_id_and_tells_the_relations(memento: Program) -> None:
     memento.add("one", "--id", "abc-1")
     shown = memento.json("show", "abc")
