@@ -30,7 +30,7 @@ from memento_tui.model.validation import account_of, check_namespace
 from memento_tui.moments import parse_moment, parse_optional_end
 from memento_tui.operations.memories import is_readable
 from memento_tui.operations.outcome import pending_change_sentence, store_memory
-from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, recall, timed_query
+from memento_tui.operations.recall import MAX_HITS, count_used, namespace_query, search, timed_query
 from memento_tui.operations.relations import all_labels, links_of
 from memento_tui.text.fence import one_line
 from memento_tui.text.labels import entry_labels
@@ -230,7 +230,7 @@ class CoreTools:
         """Find memories before you act and before you store. Text labelled UNTRUSTED came from outside."""
         workspace = self._mcp_workspaces.of(ctx)
         filters = namespace_query(namespace, tags or [])
-        hits, answer = recall(workspace, f"{filters} {timed_query(query)}".strip(), limit, place=namespace or "")
+        hits, answer = search(workspace, f"{filters} {timed_query(query)}".strip(), limit, place=namespace or "")
         labels = all_labels(workspace, [hit.memory for hit in hits])
         return _list_result(
             [

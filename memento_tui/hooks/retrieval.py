@@ -15,6 +15,7 @@ from memento_tui.paths import DataPaths
 from memento_tui.processes import is_lock_held
 from memento_tui.search.decay import decay_factor
 from memento_tui.search.fair_share import fair_entries, is_held_back
+from memento_tui.search.note_versions import is_persons, older_versions, wording
 from memento_tui.search.prompt_index import PromptIndex, WeightedPart, stem_counts, stems_of
 from memento_tui.search.ranking import (
     COVERAGE_WEIGHT,
@@ -33,7 +34,7 @@ from memento_tui.search.scoring import calibrated_relevance
 from memento_tui.storage.hook_store import HookStore, MemoryRow
 from memento_tui.text.conditions import is_about_another, numbered_things, of_other_places
 from memento_tui.text.keywords import FEWEST_WORDS, is_filler, is_name, prompt_parts, truncate_prompt
-from memento_tui.text.terms import STOP_WORDS, terms
+from memento_tui.text.terms import terms
 
 __all__ = [
     "Nearest",
@@ -181,42 +182,17 @@ class _Judge:
         return meaning is not None and meaning < LEAST_SIMILARITY_OF_FEW_WORDS
 
 
-_FEWEST_STEMS_OF_A_NOTE = 12
-"""Different stems of a note whose versions are told apart from other claims: in a sentence one word makes another."""
-_LEAST_SHARE_KEPT = 0.9
-"""The share of a note's stems that a version of it holds, and with them all of its numbers."""
-
-
 def _without_older_versions(ranked: Sequence[RetrievedMemory]) -> list[RetrievedMemory]:
     """Return some memories without those that another version of the same note holds.
 
-    Of two that say the same it is the one that a person wrote or stands behind, else the newest, that stays, with the
-    better of their scores: a note that has grown answers no worse.
+    It has the better of their scores: a note that has grown answers no worse.
     """
-    titles = Counter((found.memory.namespace, found.memory.title) for found in ranked if found.memory.title)
-    repeated = [found for found in ranked if titles[found.memory.namespace, found.memory.title] > 1]
-    if not repeated:
-        return list(ranked)
-    wordings = {found.memory.id: frozenset(_wording(found.memory.content)) for found in repeated}
-    repeated.sort(key=lambda found: (_is_persons(found), found.memory.updated_at, found.memory.id), reverse=True)
-    others = {found.memory.id for found in ranked} - wordings.keys()
-    stays: dict[str, RetrievedMemory] = {}
-    for one in repeated:
-        version = next((other for other in stays.values() if _is_version_in(one, other, wordings)), one)
-        stays[version.memory.id] = version._replace(score=max(one.score, version.score))
-    return [stays.get(found.memory.id, found) for found in ranked if found.memory.id in (stays.keys() | others)]
-
-
-def _is_version_in(one: RetrievedMemory, other: RetrievedMemory, wordings: Mapping[str, frozenset[str]]) -> bool:
-    """Tell whether another memory is a version of the same note with the asked words and nearly all of this text."""
-    own, others = wordings[one.memory.id], wordings[other.memory.id]
-    return (
-        (one.memory.namespace, one.memory.title) == (other.memory.namespace, other.memory.title)
-        and len(own) >= _FEWEST_STEMS_OF_A_NOTE
-        and one.stems <= other.stems
-        and len(own & others) >= _LEAST_SHARE_KEPT * len(own)
-        and all(stem in others for stem in own if not stem.isalpha())
-    )
+    found_by = {found.memory.id: found for found in ranked}
+    older = older_versions([found.memory for found in ranked], lambda name: found_by[name].stems)
+    for name, version in older.items():
+        best = max(found_by[name].score, found_by[version].score)
+        found_by[version] = found_by[version]._replace(score=best)
+    return [one for name, one in found_by.items() if name not in older]
 
 
 def _without_alike(store: HookStore, near: Sequence[RetrievedMemory]) -> list[RetrievedMemory]:
@@ -230,10 +206,10 @@ def _without_alike(store: HookStore, near: Sequence[RetrievedMemory]) -> list[Re
         return list(near)
     written_by = store.writers("memory", [found.memory.id for found in alike])
     # What differs in its marks alone is told once.
-    different = {_wording(found.memory.content): found for found in alike}.values()
+    different = {wording(found.memory.content): found for found in alike}.values()
     counts = Counter(limited_writer(found.memory, written_by) for found in different)
     if counts[""] + len(counts.keys() - {""}) > MOST_MEMORIES_SHOWN:
-        persons = [found.memory.id for found in different if _is_persons(found)]
+        persons = [found.memory.id for found in different if is_persons(found.memory)]
         left_out = {found.memory.id for found in alike} - set(persons if len(persons) <= MOST_MEMORIES_SHOWN else ())
     else:
         crowded = {writer for writer, count in counts.items() if count > MOST_MEMORIES_SHOWN}
@@ -245,26 +221,15 @@ def _shared_fairly(store: HookStore, ranked: Sequence[RetrievedMemory]) -> list[
     """Return the best of some memories, no two that say the same, shared among their writers and the person."""
     if len(ranked) < 2:  # noqa: PLR2004 - nothing to share
         return list(ranked)
-    first = {_wording(found.memory.content): found for found in reversed(ranked)}
-    different = [found for found in ranked if first[_wording(found.memory.content)] is found]
+    first = {wording(found.memory.content): found for found in reversed(ranked)}
+    different = [found for found in ranked if first[wording(found.memory.content)] is found]
     writers = store.writers("memory", [found.memory.id for found in different])
     return fair_entries(
-        different, MOST_MEMORIES_SHOWN, lambda found: limited_writer(found.memory, writers), _is_persons
+        different,
+        MOST_MEMORIES_SHOWN,
+        lambda found: limited_writer(found.memory, writers),
+        lambda found: is_persons(found.memory),
     )
-
-
-def _is_persons(found: RetrievedMemory) -> bool:
-    """Tell whether a person wrote a memory or stands behind it."""
-    return found.memory.stability != "draft" or found.memory.pinned or found.memory.source_type == "user"
-
-
-_UNTELLING = STOP_WORDS - frozenset("no nor not on off up down in out over under before after above below".split())  # noqa: SIM905 - a list would be longer
-"""Words without which two texts still say the same."""
-
-
-def _wording(text: str) -> tuple[str, ...]:
-    """Return the stems of a text in their order: two texts with the same differ in marks, case and fillers at most."""
-    return tuple(stem for stem in terms(text) if stem not in _UNTELLING)
 
 
 def memories_for_file(

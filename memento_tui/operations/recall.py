@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Literal
+
+import msgspec
 
 from memento_tui.api import Workspace
 from memento_tui.api.search import SearchAnswer, SearchHit
@@ -16,7 +19,8 @@ from memento_tui.model.filters import AllOf, AnyOf, Filter, Under, filters_on
 from memento_tui.model.validation import ACCOUNTS_NAMESPACE, is_under
 from memento_tui.operations.memories import is_recalled
 from memento_tui.search.fair_share import is_held_back
-from memento_tui.search.prompt_index import WeightedPart, stem_counts
+from memento_tui.search.note_versions import older_versions
+from memento_tui.search.prompt_index import WeightedPart, stem_counts, stems_of
 from memento_tui.search.query_language import QUERY_HINT, parse, written_field
 from memento_tui.search.ranking import clears_floor
 from memento_tui.search.scoring import calibrated_relevance
@@ -34,11 +38,13 @@ __all__ = [
     "moments_and_words",
     "names_memories",
     "namespace_query",
+    "newest_versions",
     "plain_query",
     "recall",
     "record_essentials",
     "record_shown",
     "relevant_hits",
+    "search",
     "timed_query",
     "without_other_places",
     "without_reserved",
@@ -90,13 +96,17 @@ def _weighted_parts(workspace: Workspace, parts: PromptParts) -> list[WeightedPa
 def _relevance(hit: SearchHit, parts: Sequence[WeightedPart], *, is_asked: bool) -> float:
     """Return the relevance of a hit; the best of several where each tells enough by itself."""
     memory, meaning = hit.memory, hit.match.semantic
-    stems = stem_counts(f"{memory.title}\n{memory.content}\n{memory.validity_context}\n{' '.join(memory.tags)}")
+    stems = _stem_counts(memory)
     length = len(terms(memory.content))
     words = [part.score_without_index(stems, length) for part in parts]
     found = [hit.relevance, meaning or 0.0, *(calibrated_relevance(score, meaning) for score in words)]
     if is_asked:
         found += [part.share_held(stems.keys()) for part in parts]
     return max(found)
+
+
+def _stem_counts(memory: Memory) -> Counter[str]:
+    return stem_counts(f"{memory.title}\n{memory.content}\n{memory.validity_context}\n{' '.join(memory.tags)}")
 
 
 def _is_another(things: dict[str, set[str]], memory: Memory) -> bool:
@@ -163,14 +173,26 @@ def recall(
     `without_other_places`.
 
     They are recorded in the ledger under ``session``, the author's by default; ``in_full`` says that the agent is shown
-    whole texts, and not passages. Memories of accounts and of branches are
-    not among them unless the query names their namespace, or ``among`` asks for the branch that the agent works on.
+    whole texts, and not passages. Of the versions of one note one is returned: `newest_versions`. Memories of accounts
+    and of branches are not among them unless the query names their namespace, or ``among`` asks for the branch that the
+    agent works on.
     """
     hits, answer = answering_hits(workspace, query, limit, among=among, judge=partial(relevant_hits, message=message))
     if message:
         hits = [hit for hit in hits if not is_held_back(hit.memory)]
+    hits = [msgspec.structs.replace(hit, score=best) for hit, best in newest_versions(hits)]
     hits = without_other_places(workspace, hits, place)
     record_shown(workspace, hits, session, in_full=in_full)
+    return hits, answer
+
+
+def search(
+    workspace: Workspace, query: str, limit: int, session: str = "", *, among: Filter | None = None, place: str = ""
+) -> tuple[list[SearchHit], SearchAnswer]:
+    """Return and record what `recall` does, but every version of a note: a search lists what is there."""
+    hits, answer = answering_hits(workspace, query, limit, among=among)
+    hits = without_other_places(workspace, hits, place)
+    record_shown(workspace, hits, session)
     return hits, answer
 
 
@@ -190,6 +212,27 @@ def answering_hits(
     answer = workspace.search(without_reserved(query, among), mode=mode, limit=limit, among=among)
     hits = [hit for hit in answer.results if is_recalled(hit.memory)]
     return judge(workspace, hits), answer
+
+
+def newest_versions(hits: Sequence[SearchHit]) -> list[tuple[SearchHit, float]]:
+    """Return the hits without older versions of a note, as a hook leaves them out, each with its score.
+
+    A version takes the place and the score of the best of those that it holds. What another memory took the place of
+    is none of them: it is told as such. A query that has only filters, or a phrase, is answered by all that it selects.
+    """
+    if not hits or not hits[0].query.words or hits[0].query.phrases:
+        return [(hit, hit.score) for hit in hits]
+    words = stems_of(word for word in hits[0].query.text.split() if word.lower() not in STOP_WORDS)
+    by_id = {hit.id: hit for hit in hits}
+    older = older_versions(
+        [hit.memory for hit in hits if not hit.life.superseded],
+        lambda name: words & _stem_counts(by_id[name].memory).keys(),
+    )
+    scores: dict[str, float] = {}
+    for hit in hits:
+        name = older.get(hit.id, hit.id)
+        scores[name] = max(scores.get(name, hit.score), hit.score)
+    return [(by_id[name], score) for name, score in scores.items()]
 
 
 def without_other_places(workspace: Workspace, hits: Sequence[SearchHit], namespace: str) -> list[SearchHit]:

@@ -86,6 +86,18 @@ def test_a_log_that_nobody_verified_is_told_where_it_is_asked_for_alone(
     assert told() == {log, fact}
 
 
+def test_of_the_versions_of_one_note_one_is_told_whether_asked_or_not(client: Client, person: Workspace) -> None:
+    text = (
+        "Startup fails on every session (Windows): set MCP_INIT_TIMEOUT=120 in the environment, issue #474. "
+        "Database lock errors: add journal_mode=WAL to the pragmas and restart the servers."
+    )
+    ends = ("", " Ask Ana.", " Ask Ana. Downgraded lockfile: restore it from Git.")
+    newest = [person.remember(text + end, title="Common issues", namespace=client.workspace).id for end in ends][-1]
+    assert [row["id"] for row in client.recall("startup fails issue #474")] == [newest]
+    matches = client.post("/v1/context", message="startup fails, issue #474").data["memories"]["matches"]
+    assert [match["id"] for match in matches] == [newest]
+
+
 def test_a_recall_may_ask_what_held_at_a_time(client: Client, person: Workspace) -> None:
     over = client.store("The staging proxy listens on port 7001.", tags=["ports"])
     client.store("The staging proxy listens on port 7002.", tags=["ports"])

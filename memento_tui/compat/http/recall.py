@@ -40,6 +40,7 @@ from memento_tui.operations.recall import (
     answering_hits,
     is_conversation,
     moments_and_words,
+    newest_versions,
     plain_query,
     record_shown,
     relevant_hits,
@@ -298,7 +299,14 @@ def _search_in(
         if (_clears_floor(request, hit, score) if threshold is None else score >= threshold)
     ]
     memories.sort(key=lambda memory: -memory.score)
-    return memories[:limit], answer.semantic == "ready"
+    return _newest_versions(memories)[:limit], answer.semantic == "ready"
+
+
+def _newest_versions(ranked: Sequence[_RecalledMemory]) -> list[_RecalledMemory]:
+    """Return the memories without older versions of a note: `memento_tui.operations.recall.newest_versions`."""
+    recalled = {one.hit.id: one for one in ranked}
+    by_score = [msgspec.structs.replace(one.hit, score=one.score) for one in ranked]
+    return [msgspec.structs.replace(recalled[hit.id], score=score) for hit, score in newest_versions(by_score)]
 
 
 def _judge(request: ApiRequest, threshold: float | None, message: str) -> Judge:

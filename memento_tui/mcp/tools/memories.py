@@ -58,7 +58,7 @@ from memento_tui.model.review import OPEN_PROPOSAL_STATES, RESOLUTIONS
 from memento_tui.model.validation import check_choice
 from memento_tui.operations.memories import code_labels, format_time, is_readable, visible_memory
 from memento_tui.operations.outcome import DECIDED_STATES, ProposalSummary, proposals_of_agent, store_memory
-from memento_tui.operations.recall import MAX_HITS, count_used, names_memories, recall
+from memento_tui.operations.recall import MAX_HITS, count_used, names_memories, search
 from memento_tui.operations.relations import (
     contradiction_section,
     contradictions_among,
@@ -140,7 +140,7 @@ class MemoryTools:
         looks_itself = not namespace and names_memories(query)
         scope = SearchScope() if looks_itself else search_scope(workspace, namespace, handle)
         place = scope.project or namespace
-        hits, answer = recall(workspace, scope.prefix + query, limit, handle, among=scope.among, place=place)
+        hits, answer = search(workspace, scope.prefix + query, limit, handle, among=scope.among, place=place)
         now = clock.now()
         of_code = code_labels(workspace, [hit.memory for hit in hits])
         contradictions = contradictions_among(workspace, [hit.id for hit in hits], now)
