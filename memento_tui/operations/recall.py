@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Literal
 
 import msgspec
@@ -118,6 +119,9 @@ MAX_HITS = 50
 
 _MAX_WORDS = 60
 """Words of a message that are searched for; the first tens of different words show the subject of a long one."""
+
+_MAX_WORDS_READ = 20_000
+"""Words of a message that are read, each as often as it occurs: what repeats a few words without end has no others."""
 
 _MAX_WORD_CHARS = 80
 """Characters. Longer ones are not words: hashes, encoded files. The index leaves them out too."""
@@ -334,7 +338,7 @@ def plain_query(message: str) -> str:
     """Return the words of a message as a query in which nothing is an operator, each word once."""
     written = (piece for word in message.replace('"', " ").split() for piece in _pieces(word))
     words: dict[str, None] = {}
-    for part in (part for word in written for part in _plain_parts(word)):
+    for part in (part for word in islice(written, _MAX_WORDS_READ) for part in _plain_parts(word)):
         words[part] = None
         if len(words) == _MAX_WORDS:
             break

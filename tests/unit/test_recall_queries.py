@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memento_tui.errors import InvalidInput
 from memento_tui.model.filters import AllOf
+from memento_tui.operations import recall
 from memento_tui.operations.recall import plain_query, timed_query
 from memento_tui.search.query_language import FIELDS, Word, parse
+from memento_tui.text.keywords import unspaced_words
 
 
 def test_a_message_is_searched_for_by_its_words_whatever_operators_it_seems_to_hold() -> None:
@@ -73,6 +77,18 @@ def test_however_long_a_sentence_without_spaces_is_only_its_beginning_is_searche
     words = plain_query(characters * 50).split()
     assert words[:2] == ["一丁", "丁丂"]
     assert len(words) < 100
+
+
+def test_of_sentences_that_repeat_without_end_only_the_first_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def reading(text: str) -> Iterator[str]:
+        read.append(text)
+        return unspaced_words(text)
+
+    monkeypatch.setattr(recall, "unspaced_words", reading)
+    assert plain_query(f"{'数据库端口' * 200} " * 1_000).split() == ["数据", "据库", "库端", "端口", "口数"]
+    assert len(read) < 50
 
 
 @pytest.mark.parametrize(
