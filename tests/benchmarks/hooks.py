@@ -199,7 +199,7 @@ def _told(seconds: list[float]) -> str:
 
 
 _NOTE = """Made by `python -m tests.benchmarks.hooks`: whole processes, by turns with an interpreter that does nothing,
-from a wheel in an environment of its own, with a warm page cache (a cold one cannot be had without the rights of root).
+from a wheel in an environment of its own, with a warm page cache (a cold one, for which root has to drop it, is below).
 The older figure of 2.83 without an engine was measured in the environment for development, whose own start-up module
 imports `pathlib`, `re` and `typing` in every interpreter, also in one that does nothing: that halved the ratio.
 An answer that takes the engine more than 150 ms is one by words alone, later by as much: so it is on a busy machine.
