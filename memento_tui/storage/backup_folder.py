@@ -125,7 +125,7 @@ class PurgedBackups(NamedTuple):
 
     purged: list[str]
     left: list[str]
-    """Those in which it could not be carried out: they still hold the purged text, or may."""
+    """The backups that could not be purged: they may still hold the text."""
 
 
 class _Listed(NamedTuple):

@@ -19,11 +19,11 @@ _HEAD_LINE = re.compile(r"^(?![\t#])[^\n]+", re.MULTILINE)
 """A line of a make file that is no step of a rule."""
 
 _MADE_UP = re.compile(r"^(?![\t#])[^\n]*[%$][^\n:=]*:(?!=)|\bdefine\b|\$\(eval|^-?include\b", re.MULTILINE)
-"""What may give a make file more targets than it writes out."""
+"""Lines by which a make file may have targets that it does not write out."""
 
 
 class Targets:
-    """What `make` and `npm run` can be given, at an earlier commit and at the present one."""
+    """The targets of `make` and the scripts of `npm run` at a commit of a repository."""
 
     def __init__(self, history: GitHistory) -> None:
         self._history = history
