@@ -19,7 +19,7 @@ from memento_tui.tui.app import MementoApp
 from memento_tui.tui.screens.dialogs import DialogButtons
 from memento_tui.tui.sections.memories import MemoriesSection
 from memento_tui.tui.widgets.bars import KeyBar, StatusLine
-from tests.tui.settling import settle
+from tests.tui.settling import draw, settle
 
 if TYPE_CHECKING:
     from memento_tui.tui.sections.review import ReviewSection
@@ -102,3 +102,4 @@ async def opened(
         async with app.run_test(size=size) as pilot:
             await pilot.pause()
             yield Driver(app, pilot)
+            draw(app)

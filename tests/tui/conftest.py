@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 import pytest
 from textual.css.model import RuleSet
@@ -10,7 +11,7 @@ from textual.css.stylesheet import Stylesheet
 from textual.css.types import CSSLocation
 from textual.widgets import Input, TextArea
 
-from tests.tui.settling import settle_at_once
+from tests.tui.settling import draw_every_frame, settle_at_once
 
 _HELD = ("selection._REPEAT_BEGINS_SECONDS", "selection._REPEAT_SECONDS", "input_order._REPEAT_SECONDS")
 
@@ -26,6 +27,12 @@ def keys_repeat_for_a_minute(monkeypatch: pytest.MonkeyPatch, _settling: None) -
     """The same key a second time is that key, held: however long a busy machine takes between the two."""
     for name in _HELD:
         monkeypatch.setattr(f"memento_tui.tui.{name}", 60.0)
+
+
+@pytest.fixture
+def draws_every_frame(monkeypatch: pytest.MonkeyPatch, _settling: None) -> None:
+    """Draw the frames between keys too, for a test that looks at what a widget has drawn."""
+    draw_every_frame(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +56,7 @@ def _settling() -> Iterator[None]:
 def _styles_are_parsed_once() -> Iterator[None]:
     """Parse each style sheet once for all apps, with the same colours: it is a quarter of the opening of one."""
     parsed: dict[object, list[RuleSet]] = {}
+    valued: WeakKeyDictionary[Stylesheet, tuple[object, object]] = WeakKeyDictionary()
     parse = Stylesheet._parse_rules
 
     def parse_once(
@@ -60,7 +68,11 @@ def _styles_are_parsed_once() -> Iterator[None]:
         scope: str = "",
     ) -> list[RuleSet]:
         source = css, read_from, is_default_rules, tie_breaker, scope
-        key = source, frozenset(sheet._variables.items())
+        variables, values = valued.get(sheet, (None, None))
+        if variables is not sheet._variables:
+            values = frozenset(sheet._variables.items())
+            valued[sheet] = sheet._variables, values
+        key = source, values
         if key not in parsed:
             parsed[key] = parse(sheet, *source)
         return parsed[key]

@@ -2,6 +2,10 @@
 
 Textual's pilot waits until the process uses little of the processor. On an idle machine that is 60 milliseconds for
 each key, and on a busy one it is too early, because a process that gets no processor uses none.
+
+Nobody looks at the frames between two keys, which are a third of the time of a test. Drawn are each other screen as it
+comes up, the last one of a test, and pictures; every frame is drawn where a test asks for it by `draws_every_frame`, by
+`make fuzz-keys` and by the journeys in a terminal.
 """
 
 from __future__ import annotations
@@ -14,13 +18,17 @@ from concurrent.futures import Executor
 from itertools import zip_longest
 from time import monotonic
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pytest
+from rich.console import RenderableType
+from textual._compositor import Compositor
 from textual.app import App
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
-__all__ = ["hold_back", "settle", "settle_at_once"]
+__all__ = ["draw", "draw_every_frame", "hold_back", "settle", "settle_at_once"]
 
 _DEADLINE_SECONDS = 60
 
@@ -33,6 +41,9 @@ _on_threads: set[asyncio.Future[Any]] = set()
 _holding: list[threading.Event] = []
 """What the threads that tests hold back wait for."""
 _run_in_executor = BaseEventLoop.run_in_executor
+_render_update = Compositor.render_update
+_drawn: WeakKeyDictionary[App[Any], Screen[Any]] = WeakKeyDictionary()
+"""The screen that each app showed last."""
 
 
 def _run_and_count(
@@ -64,8 +75,39 @@ async def _all_tasks_wait() -> None:
         await asyncio.sleep(0)
 
 
+def _draw_pictures(
+    compositor: Compositor,
+    full: bool = False,  # noqa: FBT001, FBT002 - as Textual's own
+    screen_stack: list[Screen[Any]] | None = None,
+    simplify: bool = False,  # noqa: FBT001, FBT002
+) -> RenderableType | None:
+    if full:
+        return _render_update(compositor, full=True, screen_stack=screen_stack, simplify=simplify)
+    compositor._dirty_regions.clear()
+    return None
+
+
+def draw_every_frame(patch: pytest.MonkeyPatch) -> None:
+    """Let the app draw whatever has changed, as in a terminal."""
+    patch.setattr(Compositor, "render_update", _render_update)
+
+
+def draw(app: App[Any]) -> None:
+    """Draw the whole screen, as a terminal would be told to; what cannot be drawn is raised."""
+    if app._screen_stack:
+        _render_update(app.screen._compositor, full=True, screen_stack=app._background_screens)
+
+
+def _draw_other_screen(app: App[Any]) -> None:
+    if app._screen_stack:
+        known = _drawn.get(app)
+        _drawn[app] = app.screen
+        if known not in (None, app.screen):
+            draw(app)
+
+
 async def settle(app: App[Any]) -> None:
-    """Wait until no message is left, what has changed is drawn, and no thread is at work but those held back."""
+    """Wait until no message is left, all is laid out, and no thread is at work but those held back."""
     ends = monotonic() + _DEADLINE_SECONDS
     while monotonic() < ends:
         # A new size waits for a sixtieth of a second whether another one comes.
@@ -77,13 +119,14 @@ async def settle(app: App[Any]) -> None:
                 app.screen._on_timer_update()
         await _all_tasks_wait()
         if len(_on_threads) <= sum(not event.is_set() for event in _holding):
+            _draw_other_screen(app)
             return
         await asyncio.wait(_on_threads, timeout=_POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
     raise TimeoutError("a thread of the app is at work and does not end")
 
 
 def settle_at_once(patch: pytest.MonkeyPatch) -> None:
-    """Let Textual's pilot wait by `settle`."""
+    """Let Textual's pilot wait by `settle`, and draw no frame that nobody looks at."""
 
     async def press(pilot: Pilot[Any], *keys: str) -> None:
         for key, following in zip_longest(keys, keys[1:], fillvalue=""):
@@ -107,6 +150,7 @@ def settle_at_once(patch: pytest.MonkeyPatch) -> None:
 
     _on_threads.clear()  # those of a loop that has ended
     patch.setattr(BaseEventLoop, "run_in_executor", _run_and_count)
+    patch.setattr(Compositor, "render_update", _draw_pictures)
     patch.setattr(Pilot, "press", press)
     patch.setattr(Pilot, "pause", pause)
     patch.setattr(Pilot, "_wait_for_screen", wait_for_screen)

@@ -87,6 +87,7 @@ async def test_that_results_are_incomplete_is_said_once_and_stays_out_of_the_way
         assert "Pinned" in app.told
 
 
+@pytest.mark.usefixtures("draws_every_frame")
 async def test_the_list_and_the_preview_tell_the_same_age_however_long_one_looks_at_them(
     workspace: Workspace, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,9 @@ from memento_tui.tui.app import MementoApp
 from tests.made import without_engine
 from tests.tui.made_home import NOW, StandingClock, fill
 
+# Where a key leads among the tags is known once they are drawn.
+pytestmark = pytest.mark.usefixtures("draws_every_frame")
+
 Compare = Callable[..., bool]
 
 _TEXTS = (

@@ -168,6 +168,7 @@ async def test_what_no_line_end_is_stays_in_its_line_where_another_is_changed_or
         assert app.area.text == "one\u2028two\x0cthree\x85four\nfive\n"
 
 
+@pytest.mark.usefixtures("draws_every_frame")
 async def test_the_cursor_stands_on_its_character_behind_one_that_is_not_shown() -> None:
     app = _Editor("a\x0cbc")
     async with app.run_test(size=(60, 20)) as pilot:

@@ -24,6 +24,8 @@ from memento_tui.tui.widgets.frames import Frame, MainScreen
 from tests.tui.app_driver import opened
 from tests.tui.fake_rows import FakeListApp, FakeRows, settle
 
+pytestmark = pytest.mark.usefixtures("draws_every_frame")
+
 SIZE = (60, 20)
 
 
