@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import os
+import re
 import signal
 import sys
 import tarfile
@@ -47,14 +49,16 @@ for name in ("NO_COLOR", "FORCE_COLOR", "MEMENTO_HOME", "MEMENTO_TOKEN", *_HOST_
     os.environ.pop(name.partition("=")[0], None)
 
 # A shared machine may stall at any moment, which is no fault of what is tested.
-# "fast" is for every run; "deep" for make test-deep, of which each run of .ci/run takes a part.
-settings.register_profile("fast", deadline=None, print_blob=True, max_examples=25, derandomize=True)
+# "fast" is for every run, and tries the same examples each time, so that few do; "deep" is for make test-deep, of which
+# each run of .ci/run takes a part.
+settings.register_profile("fast", deadline=None, print_blob=True, max_examples=10, derandomize=True)
 settings.register_profile("deep", settings.get_profile("fast"), max_examples=250, derandomize=False)
 settings.load_profile("fast")
 
 # Every store syncs what it writes; on a disk that takes longer than the rest of most tests.
 _MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own in it
 _ENOUGH_BYTES = 2 << 30
+_numbers = itertools.count()
 
 
 def _can_hold_tests(disk: Path) -> bool:
@@ -177,6 +181,15 @@ def _new_databases_are_copied(tmp_path_factory: pytest.TempPathFactory) -> Itera
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Database, "_make_files", copy)
         yield
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the test's own, numbered by a count: pytest's own looks through the folders of all tests before."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    path = tmp_path_factory.getbasetemp() / f"{name}-{next(_numbers)}"
+    path.mkdir(mode=0o700)
+    return path
 
 
 @pytest.fixture
