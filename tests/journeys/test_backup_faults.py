@@ -18,7 +18,7 @@ _HOLDING = """
 import sys, time
 import memento_tui
 
-data_dir, deed, stage = sys.argv[1:]
+data_dir, action, stage = sys.argv[1:]
 
 def hold(what, done, total):
     if what == stage and done:
@@ -26,16 +26,16 @@ def hold(what, done, total):
         time.sleep(600)
 
 with memento_tui.open(data_dir) as workspace:
-    if deed == "make":
+    if action == "make":
         workspace.backups.make(progress=hold)
     else:
         workspace.backups.restore("latest", progress=hold)
 """
 
 
-def _kill_while(data_dir: Path, deed: str, stage: str) -> None:
+def _kill_while(data_dir: Path, action: str, stage: str) -> None:
     program = subprocess.Popen(  # noqa: S603 - this test's own program
-        [sys.executable, "-c", _HOLDING, data_dir, deed, stage], stdout=subprocess.PIPE
+        [sys.executable, "-c", _HOLDING, data_dir, action, stage], stdout=subprocess.PIPE
     )
     assert program.stdout is not None
     assert program.stdout.readline() == b"holding\n"

@@ -136,7 +136,7 @@ def test_a_script_reads_one_report_and_a_second_run_has_nothing_to_do(
     (folder / "bad.md").write_bytes(b"\xff")
     report = shell.json("mirror", str(folder), "--once")
     assert (report["notes"], report["settled"]) == (2, True)
-    assert {deed: count for deed, count in report["counts"].items() if count} == {
+    assert {action: count for action, count in report["counts"].items() if count} == {
         "written": 1,
         "taken": 1,
         "refused": 1,

@@ -84,7 +84,7 @@ def empty(folder: Path) -> Iterator[MementoApp]:
 
 async def settled(pilot: Pilot[None]) -> None:
     """Wait until what is read behind the screen is there."""
-    # A deed that waits for an answer is a worker too, and waits for longer than any test.
+    # An action that waits for an answer is a worker too, and waits for longer than any test.
     reading = [worker for worker in pilot.app.workers if worker.group in ("side", "read activity", "looked", "default")]
     if reading:
         await pilot.app.workers.wait_for_complete(reading)

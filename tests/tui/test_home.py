@@ -280,10 +280,10 @@ def test_what_is_in_work_says_its_next_action_below_where_the_panel_has_room(wor
     workspace.items.create("Pick a font", content="The old one is not free.")
     workspace.items.create("Rename the queue")
     drawn = next(p for p in panels(HomeView(in_work=in_work(workspace))) if p.title()[0].text == "In work")
-    roomy, tight = (["".join(piece.text for piece in row).strip() for row in drawn.draw(60, h)] for h in (6, 5))
-    assert "\N{RIGHTWARDS ARROW} plan it" in roomy
-    assert "The old one is not free." in roomy
-    assert len(roomy) == 5, "nothing stands below an item that says no more"
+    tall, tight = (["".join(piece.text for piece in row).strip() for row in drawn.draw(60, h)] for h in (6, 5))
+    assert "\N{RIGHTWARDS ARROW} plan it" in tall
+    assert "The old one is not free." in tall
+    assert len(tall) == 5, "nothing stands below an item that says no more"
     assert len(tight) == 3
     assert any(line.endswith("\N{RIGHTWARDS ARROW} plan it") for line in tight)
 

@@ -314,10 +314,10 @@ def test_templates_and_lists_are_no_contradictions(workspace: Workspace) -> None
     )
     before = [memory.certainty for memory in workspace.list(limit=1000).items]
     report = maintain_workspace(workspace)
-    assert sum(deed.action == "contradiction" for deed in report.actions) <= 10
+    assert sum(one.action == "contradiction" for one in report.actions) <= 10
     after = [memory.certainty for memory in workspace.list(limit=1000).items]
     assert sum(before) - sum(after) <= 20
-    assert sum(deed.action == "contradiction" for deed in maintain_workspace(workspace).actions) == 0
+    assert sum(one.action == "contradiction" for one in maintain_workspace(workspace).actions) == 0
 
 
 def test_however_many_texts_contradict_a_draft_it_keeps_its_certainty(workspace: Workspace, agent: Workspace) -> None:
@@ -409,7 +409,7 @@ def test_what_contradicts_itself_is_not_consolidated(workspace: Workspace, agent
     maintain_workspace(workspace, asked=["contradictions"])
     report = maintain_workspace(workspace, asked=["consolidate", "contradictions"])
     assert workspace.contradictions.count() > 0
-    assert "consolidate" not in {deed.action for deed in report.actions}
+    assert "consolidate" not in {one.action for one in report.actions}
 
 
 def test_a_deletion_is_not_edited(workspace: Workspace, agent: Workspace) -> None:
@@ -445,7 +445,7 @@ def test_what_one_step_of_a_sleep_cannot_do_keeps_no_other_from_its_work(
     )
     monkeypatch.setattr(type(workspace.search_engine.keyword), "similar", broken)
     report = maintain_workspace(workspace)
-    assert [deed.action for deed in report.actions] == ["expire"]
+    assert [one.action for one in report.actions] == ["expire"]
 
 
 def test_distilling_tells_no_secret(workspace: Workspace, tmp_path: Path) -> None:

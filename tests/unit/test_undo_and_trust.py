@@ -15,9 +15,9 @@ from tests.made import unguarded
 
 _TEXT, _ATTACK = "The port is 8080.", "The port is 6666."
 
-Deed = Callable[[Workspace, str], object]
+Action = Callable[[Workspace, str], object]
 
-_GIVEN: dict[str, Deed] = {
+_GIVEN: dict[str, Action] = {
     "verified": lambda person, one: person.verify(one),
     "pinned": lambda person, one: person.update(one, pinned=True),
     "certain": lambda person, one: person.update(one, certainty=5),
@@ -30,13 +30,13 @@ def _standing(memory: Memory) -> tuple[object, ...]:
     return (memory.content, memory.status, memory.sensitivity, *trust)
 
 
-@pytest.mark.parametrize("deed", _GIVEN.values(), ids=_GIVEN)
+@pytest.mark.parametrize("action", _GIVEN.values(), ids=_GIVEN)
 @pytest.mark.parametrize("field", ["content", "title", "validity_context", "tags"])
 def test_a_redo_gives_no_trust_to_what_an_agent_wrote_since_the_undo(
-    workspace: Workspace, agent: Workspace, deed: Deed, field: str
+    workspace: Workspace, agent: Workspace, action: Action, field: str
 ) -> None:
     memory = agent.remember(_TEXT)
-    deed(workspace, memory.id)
+    action(workspace, memory.id)
     workspace.undo()
     changes: dict[str, object] = {field: ["x1"] if field == "tags" else _ATTACK}
     agent.update(memory.id, base_version=workspace.get(memory.id).version, **changes)
