@@ -1,6 +1,6 @@
 # make run        opens the sample workspace in the terminal app
 # make test       passes the tests, but for those that go over whole corpora or play for long
-# make test-deep  passes these, and tries each property on ten times as many examples
+# make test-deep  passes these, and tries each property on 25 times as many examples
 # Each makes the environment first if it is missing or out of date: `make run` what the app needs, and the rest, which
 # searching by meaning needs, is installed behind it; all others everything.
 

@@ -104,7 +104,7 @@ class Backups:
         return self._keep_before("before import", progress)
 
     def keep_before_limit(self, *, progress: Progress | None = None) -> Backup | None:
-        """Keep the database as it is before versions are let go; see `_keep_before`."""
+        """Keep the database as it is before versions are dropped; see `_keep_before`."""
         return self._keep_before("before limit", progress)
 
     def _keep_before(self, reason: Reason, progress: Progress | None) -> Backup | None:

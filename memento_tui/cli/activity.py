@@ -192,7 +192,7 @@ def _action_object(action: JournalAction) -> dict[str, Any]:
             "version": one.version,
             "removed": one.removed,
             "purged": one.purged,
-            "let_go": one.let_go,
+            "dropped": one.dropped,
             "before": None if one.before is None else to_plain(one.before),
             "after": None if one.after is None else to_plain(one.after),
         }
@@ -392,7 +392,7 @@ def _revision_objects(revisions: Sequence[Revision[Memory]]) -> list[dict[str, A
             "version": revision.version,
             "removed": revision.removed,
             "purged": revision.purged,
-            "let_go": revision.let_go,
+            "dropped": revision.dropped,
             "record": None if revision.record is None else to_plain(revision.record),
         }
         for revision in revisions

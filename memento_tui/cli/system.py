@@ -38,7 +38,7 @@ def compact(*, dry_run: bool) -> None:
     """Write the database anew without free pages, with the versions of each record packed against each other.
 
     Every version, the journal, undo and --at stay as they are, unless [history] in config.toml limits the versions that
-    are kept: then a backup is made first, and the texts of older ones are let go; who changed what and when stays, and
+    are kept: then a backup is made first, and the texts of older ones are dropped; who changed what and when stays, and
     the journal verifies as before. It helps where much was changed with an earlier memento,
     which kept every version whole, deleted or purged. The app and agents may run; they wait while the file is written.
     """
@@ -51,12 +51,12 @@ def compact(*, dry_run: bool) -> None:
     versions = f"{count_of(done.packed, 'earlier version')} {'would be ' if dry_run else ''}packed"
     later = " Another program reads an older state: the file gets smaller when that ends." if done.is_read else ""
     limited = ""
-    if done.let_go:
-        would_be = "would be" if dry_run else "was" if done.let_go == 1 else "were"
-        limited = f"; {count_of(done.let_go, 'version')} beyond [history] {would_be} let go"
+    if done.dropped:
+        would_be = "would be" if dry_run else "was" if done.dropped == 1 else "were"
+        limited = f"; {count_of(done.dropped, 'version')} beyond [history] {would_be} dropped"
         limited += f", and {done.backup} holds them" if done.backup else ""
     if done.is_shared:
-        later += " The workspace is in a hub, which merges versions of any age, so none was let go."
+        later += " The workspace is in a hub, which merges versions of any age, so none was dropped."
     emit(
         to_plain(done),
         lambda: (

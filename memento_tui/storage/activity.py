@@ -11,7 +11,7 @@ import msgspec
 from memento_tui.moments import format_moment
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
-from memento_tui.storage.history_limit import LIMIT_ACTION, is_let_go
+from memento_tui.storage.history_limit import LIMIT_ACTION, is_dropped
 from memento_tui.storage.journal import ACTORS, FORMER_NAMES, LIMITED_HISTORY, REWRITTEN_ENTRY, Entry, select_entries
 from memento_tui.storage.journal_queries import missing_text
 from memento_tui.storage.tables import TABLES
@@ -70,7 +70,7 @@ class ActivityRow(msgspec.Struct, frozen=True, kw_only=True):
         if self.undone_by is not None:
             return f"Entry {self.entry.seq} was taken back already, by entry {self.undone_by}."
         if self.purged:
-            return f"The text that entry {self.entry.seq} wrote was purged or let go; it cannot return."
+            return f"The text that entry {self.entry.seq} wrote was purged or dropped; it cannot return."
         return ""
 
 
@@ -82,16 +82,16 @@ class ChangedRecord(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     removed: bool
     purged: bool
-    """Whether its text is gone: it was purged, or let go by the limit of the history."""
+    """Whether its text is gone: it was purged, or dropped by the limit of the history."""
     before: Any
     after: Any
-    let_go: bool = False
-    """Whether it was let go."""
+    dropped: bool = False
+    """Whether it was dropped."""
 
     @property
     def missing(self) -> str:
         """The reason why its text is gone, in words; empty where it is there."""
-        return missing_text(purged=self.purged, let_go=self.let_go)
+        return missing_text(purged=self.purged, dropped=self.dropped)
 
 
 # An undo of a redo is an undo of what was done again, so that is where a redo's own fate is told.
@@ -276,7 +276,7 @@ def changed_records(connection: Connection, seq: int, limit: int) -> list[Change
             version=row[2],
             removed=bool(row[3]),
             purged=bool(row[4]) or row[0] == REWRITTEN_ENTRY,
-            let_go=row[0] == LIMITED_HISTORY or (bool(row[4]) and is_let_go(connection, [(row[0], row[1])])),
+            dropped=row[0] == LIMITED_HISTORY or (bool(row[4]) and is_dropped(connection, [(row[0], row[1])])),
             before=_decode_image(row[0], row[5]),
             after=_decode_image(row[0], row[6]),
         )

@@ -1,7 +1,7 @@
 """Let go of the texts of earlier versions, by the person's limit; that there were versions, and whose, stays.
 
-A version's text is let go as a purge removes one: its image and its nonce are emptied, its digest stays, and so every
-hash of the chain. An entry names the versions that were let go, so that any other text that is missing is found
+A version's text is dropped as a purge removes one: its image and its nonce are emptied, its digest stays, and so every
+hash of the chain. An entry names the versions that were dropped, so that any other text that is missing is found
 (`memento_tui.storage.journal`). A purge empties a record's first version too, this never does: by that both are told
 apart.
 """
@@ -25,13 +25,13 @@ from memento_tui.storage.long_work import raise_if_stopped
 from memento_tui.storage.statements import OPEN_PROPOSALS
 from memento_tui.storage.transaction import PersonGuard, Transaction, transaction
 
-__all__ = ["LIMIT_ACTION", "HistoryLimit", "LetGo", "is_let_go", "is_shared", "let_go_versions"]
+__all__ = ["LIMIT_ACTION", "DroppedVersions", "HistoryLimit", "drop_versions", "is_dropped", "is_shared"]
 
 LIMIT_ACTION = "limit history"
-"""The action of the entries that say which versions were let go."""
+"""The action of the entries that say which versions were dropped."""
 
 _RECORDS_AT_ONCE = 200
-"""Records whose versions are let go in one write: others wait for it some ten milliseconds."""
+"""Records whose versions are dropped in one write: others wait for it some ten milliseconds."""
 
 
 class HistoryLimit(NamedTuple):
@@ -43,11 +43,11 @@ class HistoryLimit(NamedTuple):
     """And those that were written after this moment."""
 
 
-class LetGo(NamedTuple):
+class DroppedVersions(NamedTuple):
     """The outcome of a limit."""
 
     versions: int
-    """Versions whose texts were let go."""
+    """Versions whose texts were dropped."""
     size: int
     """The bytes that these took."""
 
@@ -95,7 +95,7 @@ def is_shared(connection: Connection) -> bool:
     return connection.execute("SELECT 1 FROM hub_record LIMIT 1").fetchone() is not None
 
 
-def let_go_versions(
+def drop_versions(
     database: Database,
     author: Author,
     limit: HistoryLimit,
@@ -103,16 +103,16 @@ def let_go_versions(
     dry_run: bool,
     progress: Progress,
     stop: threading.Event | None,
-) -> LetGo:
+) -> DroppedVersions:
     """Remove the texts of versions beyond a limit; with ``dry_run`` only count them.
 
     Raises:
         NotAllowed: an agent asks for more than ``dry_run``.
         DataDirectoryError: the database cannot be written.
-        StoppedError: ``stop`` was set; what was let go by then is named in the journal.
+        StoppedError: ``stop`` was set; what was dropped by then is named in the journal.
 
     """
-    batch, total = new_id(), LetGo(0, 0)
+    batch, total = new_id(), DroppedVersions(0, 0)
     with database.reading() as connection:
         records = connection.execute(_SELECT_LONG, (limit.newest,)).fetchall()
     for place in range(0, len(records), _RECORDS_AT_ONCE):
@@ -124,19 +124,19 @@ def let_go_versions(
                 found = [_old_versions(connection, record, record_id, limit) for record, record_id in part]
         else:
             with transaction(database, author, LIMIT_ACTION, guard=PersonGuard(author), batch=batch) as tx:
-                found = [_let_go(tx, record, record_id, limit) for record, record_id in part]
+                found = [_drop(tx, record, record_id, limit) for record, record_id in part]
         gone = [row for rows in found for row in rows]
-        total = LetGo(total.versions + len(gone), total.size + sum(size for _, size in gone))
+        total = DroppedVersions(total.versions + len(gone), total.size + sum(size for _, size in gone))
     return total
 
 
 def _old_versions(connection: Connection, record: str, record_id: str, limit: HistoryLimit) -> list[tuple[int, int]]:
-    """Return the versions of a record that are to be let go, each with its bytes."""
+    """Return the versions of a record that are to be dropped, each with its bytes."""
     given = {"record": record, "id": record_id, "since": format_moment(limit.since), "newest": limit.newest}
     return [(int(version), int(size)) for version, size in connection.execute(_SELECT_OLD, given)]
 
 
-def _let_go(tx: Transaction, record: str, record_id: str, limit: HistoryLimit) -> list[tuple[int, int]]:
+def _drop(tx: Transaction, record: str, record_id: str, limit: HistoryLimit) -> list[tuple[int, int]]:
     old = _old_versions(tx.connection, record, record_id, limit)
     if old:
         versions = sorted(version for version, _ in old)
@@ -152,7 +152,7 @@ def _let_go(tx: Transaction, record: str, record_id: str, limit: HistoryLimit) -
 _SELECT_FIRST = "SELECT nonce IS NOT NULL FROM stored_change WHERE record = ? AND record_id = ? AND version = 1"
 
 
-def is_let_go(connection: Connection, changes: Sequence[tuple[str, str]]) -> bool:
-    """Tell whether texts that are missing were let go by a limit, and not purged: each is of a kind and an id."""
+def is_dropped(connection: Connection, changes: Sequence[tuple[str, str]]) -> bool:
+    """Tell whether texts that are missing were dropped by a limit, and not purged: each is of a kind and an id."""
     found = (connection.execute(_SELECT_FIRST, change).fetchone() for change in changes)
     return any(row is not None and row[0] for row in found)

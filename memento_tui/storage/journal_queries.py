@@ -11,7 +11,7 @@ import msgspec
 from memento_tui.model import AnyRecord
 from memento_tui.storage.connection import Connection, Row
 from memento_tui.storage.database import Database
-from memento_tui.storage.history_limit import is_let_go
+from memento_tui.storage.history_limit import is_dropped
 from memento_tui.storage.journal import Change, Entry, select_entries, verify_journal
 from memento_tui.storage.purge import purged_ids
 from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, Table, table_of
@@ -19,9 +19,9 @@ from memento_tui.storage.tables import RECORD_NAMES, TABLES, RecordT, Table, tab
 __all__ = ["JournalQueries", "Revision"]
 
 
-def missing_text(*, purged: bool, let_go: bool) -> str:
+def missing_text(*, purged: bool, dropped: bool) -> str:
     """Return in words why a text is gone; empty where it is there."""
-    if let_go:
+    if dropped:
         return "its text is no longer kept ([history] in config.toml)"
     return "its text was purged" if purged else ""
 
@@ -33,15 +33,15 @@ class Revision(msgspec.Struct, Generic[RecordT], frozen=True):
     version: int
     removed: bool
     purged: bool
-    """Whether its text is gone: it was purged, or let go by the limit of the history."""
+    """Whether its text is gone: it was purged, or dropped by the limit of the history."""
     record: RecordT | None
-    let_go: bool = False
-    """Whether it was let go."""
+    dropped: bool = False
+    """Whether it was dropped."""
 
     @property
     def missing(self) -> str:
         """The reason why its text is gone, in words; empty where it is there, or nothing was left of the record."""
-        return missing_text(purged=self.purged, let_go=self.let_go)
+        return missing_text(purged=self.purged, dropped=self.dropped)
 
 
 class JournalQueries:
@@ -187,5 +187,5 @@ class JournalQueries:
 def _revision(connection: Connection, table: Table[RecordT], record_id: str, row: Row) -> Revision[RecordT]:
     entry = next(select_entries(connection, "seq = ?", (row[0],)))
     image = None if row[3] is None else table.image.decode(row[3])
-    let_go = row[4] is None and is_let_go(connection, [(table.name, record_id)])
-    return Revision(entry, row[1], bool(row[2]), purged=row[4] is None, record=image, let_go=let_go)
+    dropped = row[4] is None and is_dropped(connection, [(table.name, record_id)])
+    return Revision(entry, row[1], bool(row[2]), purged=row[4] is None, record=image, dropped=dropped)

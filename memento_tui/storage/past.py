@@ -43,7 +43,7 @@ _COUNT_LET_GO = (
     " AND EXISTS (SELECT 1 FROM stored_change AS first WHERE first.record = :record"
     " AND first.record_id = newest.record_id AND first.version = 1 AND first.nonce IS NOT NULL)"
 )
-"""Counts the records whose texts of then were let go by the limit of the history."""
+"""Counts the records whose texts of then were dropped by the limit of the history."""
 
 
 def entry_at(database: Database, moment: datetime) -> Entry | None:

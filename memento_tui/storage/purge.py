@@ -177,7 +177,7 @@ def purged_ids(connection: Connection, record: str, ids: str) -> set[str]:
     """Return those of the ids, given as a JSON list, whose text was purged and that do not exist any more."""
     query = (
         "SELECT DISTINCT record_id FROM change WHERE record = ? AND record_id IN (SELECT value FROM json_each(?))"
-        # Of what was let go by the limit of the history the first version stays.
+        # Of what was dropped by the limit of the history the first version stays.
         f" AND version = 1 AND nonce IS NULL AND NOT EXISTS (SELECT 1 FROM {record} WHERE id = change.record_id)"
     )
     return {row[0] for row in connection.execute(query, (record, ids))}

@@ -14,7 +14,7 @@ from memento_tui.model.claims import DECIDED_FIELDS, gives_trust
 from memento_tui.model.validation import new_id, text_fields, to_plain
 from memento_tui.storage.connection import Connection
 from memento_tui.storage.database import Database
-from memento_tui.storage.history_limit import LIMIT_ACTION, is_let_go
+from memento_tui.storage.history_limit import LIMIT_ACTION, is_dropped
 from memento_tui.storage.journal import Author, Entry, Origin, origin_of, select_entries
 from memento_tui.storage.tables import TABLES, select_records
 from memento_tui.storage.transaction import PersonGuard, Transaction, write_entry
@@ -101,7 +101,7 @@ def _without_purged(connection: Connection, target: Entry, targets: list[Entry])
     left = [entry for entry in targets if not connection.execute(query, (entry.seq,)).fetchone()[0]]
     if not left:
         gone = "SELECT record, record_id FROM stored_change WHERE seq = ?"
-        if is_let_go(connection, connection.execute(gone, (target.seq,)).fetchall()):
+        if is_dropped(connection, connection.execute(gone, (target.seq,)).fetchall()):
             raise Conflict(
                 f"Entry {target.seq} cannot be taken back: the versions that it needs are no longer kept.",
                 "[history] in config.toml says which are; a backup may hold them: memento backup list.",

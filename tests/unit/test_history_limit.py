@@ -52,11 +52,11 @@ def _kept(workspace: Workspace) -> list[int]:
 def test_the_first_and_the_newest_versions_keep_their_texts_and_all_their_entries(limited: Workspace) -> None:
     before = [(one.entry.seq, one.version) for one in limited._store.journal.history(Memory, "m")]
     done = compact(limited)
-    assert (done.let_go, done.dry_run) == (4, False)
+    assert (done.dropped, done.dry_run) == (4, False)
     assert _kept(limited) == [7, 6, 1]
     after = limited._store.journal.history(Memory, "m")
     assert [(one.entry.seq, one.version) for one in after] == before
-    assert [one.let_go for one in after] == [False, False, True, True, True, True, False]
+    assert [one.dropped for one in after] == [False, False, True, True, True, True, False]
     assert "no longer kept" in after[2].missing
     assert after[0].record == limited.get("m")
     assert limited._store.journal.verify() is None
@@ -69,7 +69,7 @@ def test_what_stays_is_read_though_it_was_packed_against_what_went(data_dir: Pat
         edit(workspace, "m", content=_TEXT)
         for number in range(3):
             edit(workspace, "m", content=f"{_TEXT}Edited {number}.")
-        assert compact(workspace).let_go == 2
+        assert compact(workspace).dropped == 2
         kept = [one.record for one in workspace._store.journal.history(Memory, "m") if one.record is not None]
         assert [record.content.removeprefix(_TEXT) for record in kept[:2]] == ["Edited 2.", "Edited 1."]
         assert workspace._store.journal.verify() is None
@@ -83,7 +83,7 @@ def test_a_version_before_another_status_stays_to_be_gone_back_to(data_dir: Path
         workspace.forget("m")
         workspace.restore("m")
         edit(workspace, "m", content=f"{_TEXT}Edited again.")
-        assert compact(workspace).let_go == 2
+        assert compact(workspace).dropped == 2
         assert _kept(workspace) == [6, 4, 3, 1]
 
 
@@ -94,35 +94,35 @@ def test_what_waits_for_a_decision_keeps_the_versions_that_it_was_made_from(limi
     (waiting,) = limited._store.proposals.about("m")
     for number in range(3):
         edit(limited, "m", tags=[f"t{number}"])
-    assert compact(limited).let_go == 0
+    assert compact(limited).dropped == 0
     limited.review.reject(waiting.id)
-    assert compact(limited).let_go > 0
+    assert compact(limited).dropped > 0
 
 
-def test_without_a_limit_and_for_days_that_are_kept_nothing_is_let_go(data_dir: Path, workspace: Workspace) -> None:
+def test_without_a_limit_and_for_days_that_are_kept_nothing_is_dropped(data_dir: Path, workspace: Workspace) -> None:
     workspace.remember(_TEXT, id="m")
     for number in range(_EDITS):
         edit(workspace, "m", content=f"Edited {number}.")
-    assert compact(workspace).let_go == 0
+    assert compact(workspace).dropped == 0
     with memento_tui.open(_limit(data_dir, 1, days=30)) as person:
-        assert compact(person).let_go == 0
+        assert compact(person).dropped == 0
         assert len(_kept(person)) == _EDITS + 1
         assert person.backups.list() == []
 
 
-def test_versions_are_let_go_once_they_are_old_enough(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_versions_are_dropped_once_they_are_old_enough(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with memento_tui.open(_limit(data_dir, 1, days=30)) as workspace:
         workspace.remember(_TEXT, id="m")
         for number in range(3):
             edit(workspace, "m", content=f"Edited {number}.")
         _later(monkeypatch, 31)
         edit(workspace, "m", content="Edited at last.")
-        assert compact(workspace).let_go == 3
+        assert compact(workspace).dropped == 3
         assert _kept(workspace) == [5, 1]
         edit(workspace, "m", content="Edited once more.")
-        assert compact(workspace).let_go == 0
+        assert compact(workspace).dropped == 0
         _later(monkeypatch, 31)
-        assert compact(workspace).let_go == 1
+        assert compact(workspace).dropped == 1
         assert _kept(workspace) == [6, 1]
         assert workspace._store.journal.verify() is None
 
@@ -130,7 +130,7 @@ def test_versions_are_let_go_once_they_are_old_enough(data_dir: Path, monkeypatc
 def test_a_dry_run_says_what_would_go_and_changes_nothing(limited: Workspace) -> None:
     head = limited._store.journal.head()
     planned = compact(limited, dry_run=True)
-    assert (planned.let_go, planned.dry_run, planned.backup) == (4, True, "")
+    assert (planned.dropped, planned.dry_run, planned.backup) == (4, True, "")
     assert (limited._store.journal.head(), len(_kept(limited)), limited.backups.list()) == (head, _EDITS + 1, [])
 
 
@@ -177,7 +177,7 @@ def test_the_past_names_what_it_cannot_show(limited: Workspace) -> None:
 
 
 @pytest.mark.parametrize("version", [3, 6])
-def test_a_text_that_no_entry_says_was_let_go_is_missed(limited: Workspace, version: int) -> None:
+def test_a_text_that_no_entry_says_was_dropped_is_missed(limited: Workspace, version: int) -> None:
     if version > 5:
         compact(limited)
     empty = "UPDATE stored_change SET image = NULL, nonce = NULL, base = NULL, packed = NULL WHERE version = ?"
@@ -186,7 +186,7 @@ def test_a_text_that_no_entry_says_was_let_go_is_missed(limited: Workspace, vers
     assert "was removed, and no later entry says so" in str(limited._store.journal.verify())
 
 
-def test_what_was_let_go_is_purged_like_anything_else(limited: Workspace) -> None:
+def test_what_was_dropped_is_purged_like_anything_else(limited: Workspace) -> None:
     compact(limited)
     limited.purge("m", "a leak")
     assert limited._store.journal.verify() is None
@@ -215,22 +215,22 @@ def test_what_a_source_had_stays_to_be_compared_when_it_is_imported_again(data_d
         assert workspace._store.journal.verify() is None
 
 
-def test_in_a_hub_nothing_is_let_go_and_it_is_said(limited: Workspace) -> None:
+def test_in_a_hub_nothing_is_dropped_and_it_is_said(limited: Workspace) -> None:
     with limited._store.database.writing() as connection:
         connection.execute("INSERT INTO hub_record VALUES ('memory', 'm', 1, 7, NULL)")
     done = compact(limited)
-    assert (done.let_go, done.is_shared, len(_kept(limited))) == (0, True, _EDITS + 1)
+    assert (done.dropped, done.is_shared, len(_kept(limited))) == (0, True, _EDITS + 1)
 
 
-def test_the_command_says_how_many_were_let_go_and_where_they_are(tmp_path: Path) -> None:
+def test_the_command_says_how_many_were_dropped_and_where_they_are(tmp_path: Path) -> None:
     memento = Program(_limit(without_engine(tmp_path / "data"), 1))
     memento.add("The port is 8080.")
     with memento_tui.open(memento.data_dir) as workspace:
         (memory,) = workspace.list().items
         for port in (9090, 7070):
             edit(workspace, memory.id, content=f"The port is {port}.")
-    assert memento.json("compact", "--dry-run")["let_go"] == 1
+    assert memento.json("compact", "--dry-run")["dropped"] == 1
     said = memento.run("compact").out
-    assert "1 version beyond [history] was let go" in said
+    assert "1 version beyond [history] was dropped" in said
     assert ".db holds them" in said
     assert "no longer kept" in memento.run("history", memory.id).out

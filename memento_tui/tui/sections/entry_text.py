@@ -308,7 +308,7 @@ def _version_summary(after: Revision[Any], before: Revision[Any] | None, labels:
     if after.removed:
         return "removed"
     if after.purged or after.record is None:
-        return "no longer kept" if after.let_go else "purged"
+        return "no longer kept" if after.dropped else "purged"
     if before is None:
         return "added"
     if before.record is None:

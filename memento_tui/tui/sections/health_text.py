@@ -281,7 +281,7 @@ def _backup_details(backup: Backup) -> Content:
         "before import": "Made by itself before an import of more than a hundred records.",
         "before migration": "Made by itself before the database got a new format.",
         "before repair": "Made by itself before a repair: the rows as they were.",
-        "before limit": "Made by itself before earlier versions were let go.",
+        "before limit": "Made by itself before earlier versions were dropped.",
         "before restore": "Made by itself before another backup was restored: what was there then.",
         "damaged": "The database that could not be opened, put aside when a backup took its place.",
     }.get(backup.why, "")

@@ -170,7 +170,7 @@ def _writer(revision: Revision[Memory]) -> str:
 def _version_line(row: _Version, width: int) -> list[Line]:
     entry = row.revision.entry
     age = f"{ago(datetime.fromisoformat(entry.at), clock.now()):>7}"
-    gone = "let go" if row.revision.let_go else "purged"
+    gone = "dropped" if row.revision.dropped else "purged"
     state = gone if row.revision.purged else "present" if row.is_present else ""
     head = f"v{row.revision.version:<4}"
     done = f"{action_words(entry.action).done:<11} {_writer(row.revision)}"
@@ -187,7 +187,7 @@ def _parts(row: _Version) -> Iterator[Content]:
     revision, before = row.revision, None if row.before is None else row.before.record
     if revision.entry.note:
         yield literal(f"note: {note_in_words(revision.entry.note)}", "dim")
-    if revision.let_go:
+    if revision.dropped:
         yield Content.styled("The text of this version is no longer kept; a backup may hold it.", "$text-warning")
     elif revision.purged:
         yield Content.styled("The text of this version was purged. Nothing brings it back.", "$text-warning")

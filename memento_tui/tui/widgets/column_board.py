@@ -38,7 +38,7 @@ class BoardColumn(RecordList[RowT], Generic[RowT]):
     _held: RowT | None = None
     """The row that the mouse went down on, as it was then."""
 
-    class LetGo(Message):
+    class Released(Message):
         """A row of a column was dragged to a place on the screen."""
 
         def __init__(self, column: BoardColumn[Any], row: Any, at: Offset) -> None:  # noqa: ANN401 - a row of any kind
@@ -57,7 +57,7 @@ class BoardColumn(RecordList[RowT], Generic[RowT]):
         held, self._held = self._held, None
         if held is not None:
             self.release_mouse()
-            self.post_message(self.LetGo(self, held, event.screen_offset))
+            self.post_message(self.Released(self, held, event.screen_offset))
 
     def get_component_rich_style(self, *names: str, partial: bool = False, default: Style | None = None) -> Style:
         """Return the style of a component; the cursor of an inactive column has none."""
@@ -200,8 +200,8 @@ class ColumnBoard(ErrorBoundary, Container, Generic[RowT]):
         self._show_titles()
         self.post_message(self.ColumnChanged(self))
 
-    @on(BoardColumn.LetGo)
-    def _let_go(self, event: BoardColumn.LetGo) -> None:
+    @on(BoardColumn.Released)
+    def _release(self, event: BoardColumn.Released) -> None:
         event.stop()
         name = next((name for name, box in self._boxes.items() if box.region.contains_point(event.at)), None)
         if name is not None and self.columns[name] is not event.column:
