@@ -21,6 +21,7 @@ from memento_tui.api.integrity import (
     stop_engine,
 )
 from memento_tui.api.overview import HealthFinding, examine_meaning, hub_signs
+from memento_tui.api.search import SemanticState
 from memento_tui.api.workspace import Workspace
 from memento_tui.config import Config
 from memento_tui.errors import DataDirectoryError, EngineUnavailable, MementoError
@@ -45,6 +46,7 @@ __all__ = [
     "reindex",
     "start_engine",
     "stop_engine",
+    "toggle_engine",
 ]
 
 _LOW_DISK_BYTES = 200_000_000
@@ -72,12 +74,42 @@ def reindex(workspace: Workspace, *, keyword: bool, semantic: bool, progress: Ca
     return indexed
 
 
-def start_engine(workspace: Workspace) -> None:
-    """Start the engine unless it runs, without waiting for it. Raises `EngineUnavailable` if it is off or missing."""
+def start_engine(
+    workspace: Workspace, *, wait_seconds: float = 0.0, progress: Callable[[int, int], None] | None = None
+) -> SemanticState:
+    """Start the engine unless it runs, and return its state then.
+
+    With ``wait_seconds`` wait that long until every memory is embedded; ``progress`` is told how many are, and of how
+    many.
+
+    Raises:
+        EngineUnavailable: it is switched off or missing, or ``wait_seconds`` are over.
+
+    """
     if not workspace.config.engine.enabled:
         raise EngineUnavailable("Semantic search is switched off.", "Set enabled = true under [engine] in config.toml.")
     check_installed()
-    workspace.search_engine.semantic.ensure()
+    engine = workspace.search_engine.semantic
+    if wait_seconds:
+        engine.wait(workspace.activity.head(), timeout=wait_seconds, progress=progress)
+    else:
+        engine.ensure()
+    return engine.state()
+
+
+def toggle_engine(workspace: Workspace) -> bool:
+    """Stop the engine that runs, or start one; return whether one runs, or will once its model is loaded.
+
+    Raises:
+        EngineUnavailable: it is switched off or missing, or does not stop.
+
+    """
+    engine = workspace.search_engine.semantic
+    if engine.status() is None:
+        start_engine(workspace)
+        return True
+    stop_engine(engine)
+    return False
 
 
 def examine_directory(paths: DataPaths, *, read_only: bool = False) -> list[HealthFinding]:

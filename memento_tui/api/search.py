@@ -32,6 +32,8 @@ __all__ = ["SavedSearch", "SavedSearches", "SearchAnswer", "SearchEngine", "Sear
 if TYPE_CHECKING:
     from memento_tui.search.engine_client import SemanticClient
     from memento_tui.search.keyword_index import KeywordIndex
+    from memento_tui.search.prompt_index import WeightedPart
+    from memento_tui.text.keywords import PromptParts
     from memento_tui.text.passages import Snippet
 
 
@@ -207,6 +209,10 @@ class SearchEngine:
         from memento_tui.search.engine_client import SemanticClient  # noqa: PLC0415 - browsing never needs it
 
         return SemanticClient(self._paths, enabled=self._config.engine.enabled, may_start=not self._read_only)
+
+    def weighted(self, parts: PromptParts) -> list[WeightedPart]:
+        """Return the words of a prompt with what each counts among all memories; see `KeywordIndex.weighted`."""
+        return self.keyword.weighted(parts)
 
     def close(self) -> None:
         """Close the connection to the engine."""

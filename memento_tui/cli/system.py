@@ -297,12 +297,10 @@ def engine_start(*, wait: bool) -> None:
     from memento_tui.api.health import start_engine  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace() as workspace:
-        start_engine(workspace)
-        semantic = workspace.search_engine.semantic
+        state = start_engine(workspace)
         if wait:
             with progress_bar("Embedding") as progress:
-                semantic.wait(workspace.activity.head(), timeout=_MAX_WAIT_SECONDS, progress=progress)
-        state = semantic.state()
+                state = start_engine(workspace, wait_seconds=_MAX_WAIT_SECONDS, progress=progress)
     emit({"state": state}, lambda: f"The engine is {state}.")
 
 

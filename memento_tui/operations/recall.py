@@ -89,7 +89,7 @@ def relevant_hits(workspace: Workspace, hits: Sequence[SearchHit], *, message: s
 
 def _weighted_parts(workspace: Workspace, parts: PromptParts) -> list[WeightedPart]:
     try:
-        return workspace.search_engine.keyword.weighted(parts)
+        return workspace.search_engine.weighted(parts)
     except DataDirectoryError:  # then the relevance that the search itself found stands alone
         return []
 

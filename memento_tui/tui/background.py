@@ -103,7 +103,9 @@ class BackgroundWork:
         if not app.workspace.config.engine.enabled or app.workspace.is_read_only:
             return
         if is_installed():
-            app.workspace.search_engine.semantic.ensure()
+            from memento_tui.api.health import start_engine  # noqa: PLC0415 - the first frame does without it
+
+            start_engine(app.workspace)
         else:
             app.call_from_thread(self._follow_installation)
 

@@ -26,6 +26,12 @@ def test_no_front_end_names_the_hooks_database_whatever_module_it_comes_from(fro
     assert modules_naming(front_end, "HookStore") == []
 
 
+@pytest.mark.parametrize("part", ["search_engine.keyword", "search_engine.semantic"])
+@pytest.mark.parametrize("front_end", [*FRONT_ENDS, "hooks"])
+def test_a_front_end_reaches_an_index_by_the_workspace(front_end: str, part: str) -> None:
+    assert modules_naming(front_end, part) == []
+
+
 @pytest.mark.parametrize("front_end", [*FRONT_ENDS, "hooks"])
 def test_a_front_end_brings_the_index_up_to_date_by_the_workspace(front_end: str) -> None:
     assert modules_naming(front_end, "keyword.catch_up") == []

@@ -161,7 +161,10 @@ class ReadingTools:
     def memento_reindex(self, ctx: Context) -> Annotated[CallToolResult, ReindexResult]:
         """Rebuild the search index. It keeps itself up to date; this is for an index that is damaged."""
         workspace = self._mcp_workspaces.of(ctx)
-        return object_result(ReindexResult(status="ok", notes_indexed=workspace.search_engine.keyword.rebuild()))
+        from memento_tui.api.health import reindex  # noqa: PLC0415 - a damaged index is rare
+
+        indexed = reindex(workspace, keyword=True, semantic=False, progress=None)
+        return object_result(ReindexResult(status="ok", notes_indexed=indexed))
 
 
 def _search_hits(workspace: Workspace, query: str, limit: int, *, semantic: bool) -> list[SearchHit]:

@@ -342,13 +342,10 @@ class HealthSection(ListSection[HealthRow]):
 
         def turn(_progress: Progress, _stop: threading.Event) -> str:
             workspace = self.memento.workspace
-            semantic = workspace.search_engine.semantic
-            if semantic.status() is not None:
-                health.stop_engine(semantic)
-                sentence = "The engine is gone; a search starts it again."
-            else:
-                health.start_engine(workspace)
+            if health.toggle_engine(workspace):
                 sentence = "The engine is starting; its model takes some seconds to load."
+            else:
+                sentence = "The engine is gone; a search starts it again."
             self.call_later(self._update, checks=_by_name(health.examine_engine(workspace)))
             return sentence
 
