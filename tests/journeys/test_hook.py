@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -339,8 +338,9 @@ def test_the_path_of_a_prompt_imports_tantivy_and_none_of_the_slow_parts_of_the_
     person.remember(DEPLOY)
     person.search("deploy", mode="keyword")
     found = tmp_path / "modules"
+    packages = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
     program = (
-        f"import sys; sys.path += {[str(Path(__file__).parents[2]), sysconfig.get_path('purelib')]!r}\n"
+        f"import sys; sys.path += {[str(Path(__file__).parents[2]), *packages]!r}\n"
         "from memento_tui.hooks import main; import os\n"
         "main._ANSWER_SECONDS, main._MAX_ANSWER_SECONDS = {}, 60.0\n"
         "real = os._exit\n"
