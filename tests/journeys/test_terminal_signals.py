@@ -14,6 +14,7 @@ import pytest
 from memento_tui.api import Workspace
 from memento_tui.api.drafts import find_unsaved_texts
 from memento_tui.paths import DataPaths
+from tests.journeys.engine_house import until
 from tests.journeys.real_terminal import Terminal, open_app, start_app
 
 _LEAVES_SCREEN = b"\x1b[?1049l"
@@ -63,7 +64,13 @@ def test_an_app_that_waits_for_an_engine_which_does_not_answer_can_be_left(tmp_p
         with open_app(paths.root, "health") as terminal:
             begun = terminal.press("m")
             terminal.shows("Maintenance is under way", begun)
-    shutil.rmtree(paths.root)  # an engine that was asked for meanwhile leaves
+
+    def is_removed() -> bool:
+        shutil.rmtree(paths.root, ignore_errors=True)
+        return not paths.root.exists()
+
+    # An engine that was asked for meanwhile may write in it until it sees that it is gone, and leaves.
+    until(is_removed, "the folder is gone")
 
 
 @pytest.mark.parametrize("stop", [signal.SIGSTOP, signal.SIGTSTP])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -174,7 +175,9 @@ def test_what_is_temporary_lies_in_the_data_directory(older: Workspace) -> None:
     open_files: set[str] = set()
 
     def look() -> bool:
-        open_files.update(str(one.readlink()) for one in Path("/proc/self/fd").iterdir() if one.is_symlink())
+        for one in Path("/proc/self/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # another thread has closed it
+                open_files.add(str(one.readlink()))
         return False
 
     connection.set_progress_handler(look, 20)
