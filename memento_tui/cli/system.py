@@ -297,10 +297,11 @@ def engine_start(*, wait: bool) -> None:
     from memento_tui.api.health import start_engine  # noqa: PLC0415 - a command's help is shown without it
 
     with open_workspace() as workspace:
-        state = start_engine(workspace)
         if wait:
             with progress_bar("Embedding") as progress:
                 state = start_engine(workspace, wait_seconds=_MAX_WAIT_SECONDS, progress=progress)
+        else:
+            state = start_engine(workspace)
     emit({"state": state}, lambda: f"The engine is {state}.")
 
 
