@@ -134,6 +134,14 @@ def _no_maintenance_starts() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _searches_of_a_home_end() -> Iterator[None]:
+    """Let a search for sources to import look everywhere: after two seconds a busy machine has found only some."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("memento_tui.formats.discovery.monotonic", lambda: 0.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _own_list_of_workspaces(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Let the tests and the programs that they start note the workspaces in a list of their own."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))

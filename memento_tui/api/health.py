@@ -7,6 +7,7 @@ import platform
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from memento_tui.agreements import refusals
@@ -21,7 +22,6 @@ from memento_tui.api.integrity import (
     stop_engine,
 )
 from memento_tui.api.overview import HealthFinding, examine_meaning, hub_signs
-from memento_tui.api.search import SemanticState
 from memento_tui.api.workspace import Workspace
 from memento_tui.config import Config
 from memento_tui.errors import DataDirectoryError, EngineUnavailable, MementoError
@@ -33,6 +33,9 @@ from memento_tui.storage.backup import Progress
 from memento_tui.storage.connection import SQLITE_VERSION
 from memento_tui.storage.failures import folder_in_place_of_log
 from memento_tui.text.quantities import count_of, format_bytes
+
+if TYPE_CHECKING:
+    from memento_tui.search.engine_client import SemanticState
 
 __all__ = [
     "SILENT_ENGINE_HINT",

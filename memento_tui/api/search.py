@@ -30,7 +30,7 @@ from memento_tui.storage.store import Store
 __all__ = ["SavedSearch", "SavedSearches", "SearchAnswer", "SearchEngine", "SearchHit", "recallable_filter"]
 
 if TYPE_CHECKING:
-    from memento_tui.search.engine_client import SemanticClient
+    from memento_tui.search.engine_client import SemanticClient, SemanticState
     from memento_tui.search.keyword_index import KeywordIndex
     from memento_tui.search.prompt_index import WeightedPart
     from memento_tui.text.keywords import PromptParts
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 
 SearchMode = Literal["keyword", "semantic", "hybrid"]
-SemanticState = Literal["ready", "warming", "off"]
 
 _MAX_WAIT_SECONDS = 3600.0
 

@@ -29,7 +29,7 @@ from memento_tui.storage.long_work import raise_if_stopped
 from memento_tui.text.quantities import count_of
 from memento_tui.version import __version__
 
-__all__ = ["SemanticAnswer", "SemanticClient"]
+__all__ = ["SemanticAnswer", "SemanticClient", "SemanticState"]
 
 _RESTART_SECONDS_AFTER_EXIT = 0.5
 """Seconds until the next start after an engine left in order, such as one that found another at work."""

@@ -46,6 +46,7 @@ def _settling() -> Iterator[None]:
         # What a tall screen tells of a record is read after a pause: whether it is there would be up to the machine.
         patch.setattr("memento_tui.tui.views.record_story._PAUSE_SECONDS", 0.0)
         patch.setattr("memento_tui.tui.widgets.bars._KEEP_MESSAGE_SECONDS", 60.0)  # a busy machine reads more slowly
+        patch.setattr("memento_tui.tui.screens.import_offer._COUNTING_SECONDS", 60.0)
         # The cursor of a text is gone each other half second: whether a picture has it would be up to the machine.
         patch.setattr(Input, "_toggle_cursor", lambda _: None)
         patch.setattr(TextArea, "_toggle_cursor_blink_visible", lambda _: None)

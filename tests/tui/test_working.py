@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Event
 from time import monotonic
 from typing import Any
 
@@ -12,11 +13,13 @@ from textual.widgets import Input
 
 from memento_tui.api import Workspace
 from memento_tui.model import WorkingItem
-from memento_tui.tui import input_order
+from memento_tui.tui import input_order, selection
 from memento_tui.tui.screens.dialogs import AskLine, ChoiceScreen, Confirm
 from memento_tui.tui.screens.form import FormScreen
 from memento_tui.tui.screens.write_problems import OutcomesScreen
 from memento_tui.tui.sections.working import WorkingSection
+from memento_tui.tui.widgets import paged_rows
+from memento_tui.tui.widgets.paged_rows import Row, read_rows_at_position
 from tests.tui.app_driver import Driver, opened
 from tests.tui.made_lists import put_items
 
@@ -342,6 +345,38 @@ async def test_on_the_board_an_item_is_moved_and_the_cursor_goes_with_it(data: P
         await app.until(lambda: workspace.items.get("flaky").priority == 4, "keys still act on it")
         await app.press("x")
         await app.until(lambda: section(app).board.column.total == 1, "it leaves the column")
+
+
+async def test_keys_act_on_an_item_that_was_moved_however_late_its_new_column_is_read(
+    data: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_column_active = Event()
+
+    def read_late(*arguments: Any) -> Any:  # noqa: ANN401 - as what it calls
+        assert is_column_active.wait(60)
+        return read_rows_at_position(*arguments)
+
+    async with opened(data, start="working") as app:
+        await opened_on(app, "flaky")
+        await app.press("b")
+        await app.until(lambda: section(app).on_board and under_cursor(app) == "flaky", "the board is there")
+        board, guard = section(app).board, section(app).guard
+        really = guard.row_reached
+
+        def reached(row: Row | None) -> None:
+            really(row)
+            if board.active == "session_note":
+                is_column_active.set()
+
+        # As on a machine on which the key lies back by the time that the column is read.
+        monkeypatch.setattr(input_order, "_JUST_NOW_SECONDS", 0.0)
+        monkeypatch.setattr(selection, "_IGNORE_KEYS_SECONDS", 60.0)
+        monkeypatch.setattr(guard, "row_reached", reached)
+        monkeypatch.setattr(paged_rows, "read_rows_at_position", read_late)
+        await app.press("c", "n")
+        await app.until(lambda: under_cursor(app) == "flaky" and board.active == "session_note", "it is there")
+        await app.press("plus")
+        assert workspace.items.get("flaky").priority == 4, app.told
 
 
 @pytest.mark.parametrize("size", [(140, 30), (80, 24)])

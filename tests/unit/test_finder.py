@@ -165,7 +165,7 @@ def test_what_cannot_be_opened_is_counted_and_told(
 def test_it_stops_when_its_time_is_up_or_it_is_told_to(home: Path, workspace: Workspace) -> None:
     _furnish(home, workspace)
     for findings in (
-        find_sources(workspace.paths.root, seconds=0),
+        find_sources(workspace.paths.root, seconds=-1),
         find_sources(workspace.paths.root, stopped=lambda: True),
     ):
         assert (findings.candidates, findings.complete) == ((), False)

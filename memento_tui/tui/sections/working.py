@@ -74,6 +74,8 @@ class WorkingSection(EntryListSection[WorkingItem]):
         self._query: ItemQuery = parse_item_query("")
         self.on_board = False
         """Whether the board is shown, and not the flat list."""
+        self._followed = ""
+        """The id of the item with which the cursor goes to another column, until it is there."""
         self._open_count = 0
         self.board = ColumnBoard[WorkingItem](
             {name: word.capitalize() for name, word in CATEGORY_WORDS.items()},
@@ -181,6 +183,19 @@ class WorkingSection(EntryListSection[WorkingItem]):
             if self.board.total == 0:
                 self.nothing.update(Content(self.empty_text()))
 
+    def _follow(self, item_id: str, category: str) -> None:
+        """Go with an item to the column that the person moved it to."""
+        self._followed = item_id
+        self.reload(item_id)
+        self.board.go_to(category)
+
+    def _reach(self, row: WorkingItem | None) -> None:
+        if row is not None and row.id == self._followed:
+            # The column was reached before it was read again, with the cursor on another of its rows.
+            self._followed = ""
+            self.guard.moved_by_person()
+        super()._reach(row)
+
     @on(RecordList.Refreshed)
     def _column_refreshed(self) -> None:
         if self.on_board:
@@ -231,9 +246,12 @@ class WorkingSection(EntryListSection[WorkingItem]):
     @on(ColumnBoard.ColumnChanged)
     def _column_changed(self) -> None:
         # Only the person goes to another column; the row there is the one that the next key is for.
+        row = self.rows.current
+        if row is not None and row.id == self._followed:
+            self._followed = ""
         self.guard.moved_by_person()
-        self.guard.row_reached(self.rows.current)
-        self.show(self.rows.current)
+        self.guard.row_reached(row)
+        self.show(row)
         self.update_head()
 
     @on(events.Resize)
@@ -320,8 +338,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
             lambda item_id, seen: self.update(item_id, seen, {"category": category}),
         )
         if not several and self.on_board:
-            self.reload(ids[0])
-            self.board.go_to(category)
+            self._follow(ids[0], category)
 
     @on(ColumnBoard.Dropped)
     def _card_dropped(self, event: ColumnBoard.Dropped) -> None:
@@ -336,8 +353,7 @@ class WorkingSection(EntryListSection[WorkingItem]):
 
         self.guard.moved_by_person()
         if self.run_write(move):
-            self.reload(item.id)
-            self.board.go_to(category)
+            self._follow(item.id, category)
 
     @work(exclusive=True, group="change")
     async def action_done(self) -> None:
