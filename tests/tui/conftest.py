@@ -17,8 +17,8 @@ _HELD = ("selection._REPEAT_BEGINS_SECONDS", "selection._REPEAT_SECONDS", "input
 
 
 @pytest.fixture
-def keys_are_refused_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a row came up by itself: half a second may have passed before a busy machine lets the test press one."""
+def keys_are_refused_for_a_minute(monkeypatch: pytest.MonkeyPatch, _settling: None) -> None:
+    """Refuse keys after a row came up by itself, however long a busy machine takes until the test presses one."""
     monkeypatch.setattr("memento_tui.tui.selection._IGNORE_KEYS_SECONDS", 60.0)
 
 
@@ -41,6 +41,8 @@ def _settling() -> Iterator[None]:
         settle_at_once(patch)
         for name in _HELD:  # a test presses faster than a person, and holds no key
             patch.setattr(f"memento_tui.tui.{name}", 0.0)
+        # Other tests press no key for a row that is gone, and half a second is another one on a busy machine.
+        patch.setattr("memento_tui.tui.selection._IGNORE_KEYS_SECONDS", 0.0)
         patch.setattr("memento_tui.tui.input_order._MAX_WAIT_SECONDS", 60.0)  # a busy machine takes longer to be quiet
         patch.setattr("memento_tui.tui.input_order._MAX_UNDRAWN_SECONDS", 60.0)
         # What a tall screen tells of a record is read after a pause: whether it is there would be up to the machine.

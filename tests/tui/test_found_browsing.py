@@ -43,7 +43,6 @@ async def on(driver: Driver, memory_id: str) -> None:
     rows = driver.memories.rows
     driver.memories.go_to(memory_id)
     await driver.until(lambda: rows.current is not None and rows.current.id == memory_id, f"not on {memory_id}")
-    await driver.until(lambda: not driver.memories.guard.is_blocking, "keys are heard")
 
 
 async def test_tab_goes_round_in_the_editor_so_that_no_letter_becomes_a_command(notes: Path) -> None:

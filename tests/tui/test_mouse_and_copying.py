@@ -32,7 +32,6 @@ async def _click(app: Driver, number: int) -> None:
 async def _list_is_back(app: Driver) -> None:
     """Wait until the dialog has closed and what it led to is shown: keys that come sooner are for nobody."""
     await app.until(lambda: len(app.app.screen_stack) == 1 and app.memories.rows.has_focus, "the list is back")
-    await app.until(lambda: not app.memories.guard.is_blocking, "keys are heard")
     await app.until(lambda: not app.memories.workers, "nothing is under way")
 
 

@@ -144,6 +144,7 @@ async def test_a_group_has_no_id_for_a_command_but_the_ids_of_its_items(data: Pa
     assert (data / "out").read_text() == f"|{expected}"
 
 
+@pytest.mark.usefixtures("keys_are_refused_for_a_minute")
 async def test_a_command_is_refused_for_a_row_that_has_just_come_up_by_itself(data: Path) -> None:
     async with opened(data) as driver:
         await driver.until(lambda: driver.memories.rows.total == 2, "the rows are read")

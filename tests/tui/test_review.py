@@ -56,11 +56,6 @@ async def _queue(app: Driver, first: str = "") -> None:
         await app.until(lambda: getattr(app.review.focused, "name", "") == wanted, "the cursor is there")
 
 
-async def _awake(app: Driver) -> None:
-    """Wait until keys that decide are heard again."""
-    await app.until(lambda: not app.review.guard.is_blocking, "keys are heard again")
-
-
 def body(app: Driver) -> str:
     return app.text("#review-body")
 
@@ -565,7 +560,6 @@ async def test_a_proposal_whose_target_moved_is_told_and_needs_a_second_look(
         await app.until(lambda: "changed since" in app.told, "the conflict is told")
         assert app.review.rows.total == 3
         await app.until(lambda: "changed since" in app.text("#review-heading"), "the evidence says so")
-        await _awake(app)
         await app.press("a")
         await app.until(lambda: app.review.rows.total == 2, "the second approval applies")
     assert workspace.get("jwt").content == "Use JWT with two hours expiry."

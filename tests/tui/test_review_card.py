@@ -42,7 +42,6 @@ async def _at(app: Driver, name: str) -> None:
     app.review.show_query(name)
     wanted = app.app.workspace.inbox.find(name)
     await app.until(lambda: getattr(app.review.focused, "name", "") == wanted, "the cursor is there")
-    await app.until(lambda: not app.review.guard.is_blocking, "keys are heard")
 
 
 def _lines(app: Driver) -> list[str]:
@@ -326,6 +325,7 @@ async def test_the_key_that_undoes_stands_in_the_bar_of_the_review_however_narro
         assert bar.rstrip().endswith("? Keys")
 
 
+@pytest.mark.usefixtures("keys_are_refused_for_a_minute")
 async def test_thirty_decisions_take_thirty_keys(data_dir: Path, agent: Workspace, workspace: Workspace) -> None:
     names = [f"page{number}" for number in range(30)]
     for name in names:
@@ -370,7 +370,6 @@ async def test_a_memory_that_reads_like_orders_is_verified_in_the_list_by_a_seco
         await app.until(lambda: app.memories.rows.total == 4, "it is filtered")
         while "previous instructions" not in app.current:
             await app.press("j")
-        await app.until(lambda: not app.memories.guard.is_blocking, "keys are heard")
         await app.press("a")
         await app.until(lambda: isinstance(app.app.screen, Confirm), "it is asked")
         await app.press("y")
@@ -384,7 +383,6 @@ async def test_marked_memories_are_verified_without_those_that_are_a_risk(waitin
         for _ in range(4):
             await app.press("space")
         await app.until(lambda: len(app.memories.rows.marks) == 4, "all are marked")
-        await app.until(lambda: not app.memories.guard.is_blocking, "keys are heard")
         await app.press("a")
         await app.until(lambda: isinstance(app.app.screen, Confirm), "it is asked")
         assert "Verify 3 marked?" in app.text(".dialog-title")
