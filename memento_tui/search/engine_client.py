@@ -77,6 +77,13 @@ class EngineLauncher:
                 return False
             return self._spawn()
 
+    def note_gone(self, pid: int) -> None:
+        """Note that an engine is gone: one that this started is not alive any more, and the next may be started."""
+        with self._lock:
+            if self._process is not None and self._process.pid == pid:
+                # The thread that collects it may have done so and not have noted it yet.
+                self._process.wait()
+
     def note_ready(self) -> None:
         """Note that the engine is ready: from now on its end is no failure to start."""
         with self._lock:
@@ -473,6 +480,7 @@ class SemanticClient:
             try:
                 os.kill(pid, 0)
             except OSError:
+                self._launcher.note_gone(pid)
                 return True
             time.sleep(0.02)
         return False

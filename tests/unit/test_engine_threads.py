@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +23,7 @@ from memento_tui.errors import InvalidInput
 from memento_tui.model import make_memory
 from memento_tui.model.filters import AllOf
 from memento_tui.paths import DataPaths
-from memento_tui.search.engine_client import SemanticClient
+from memento_tui.search.engine_client import EngineLauncher, SemanticClient
 
 WAIT = 60.0
 
@@ -362,3 +365,17 @@ def test_what_a_ready_engine_answers_holds_though_another_threads_request_ran_ou
     monkeypatch.setattr(client, "_send", send)
     monkeypatch.setattr(client._launcher, "note_ready", search_beside)
     assert client.seq() == 7
+
+
+def test_an_engine_that_was_collected_a_moment_ago_is_not_taken_for_alive(data_dir: Path) -> None:
+    launcher = EngineLauncher(DataPaths(data_dir))
+    launcher._process = ended = subprocess.Popen([sys.executable, "-c", ""])
+    # As in the thread that collects it, between the system's answer and the note of it.
+    with ended._waitpid_lock:  # type: ignore[attr-defined]
+        os.waitpid(ended.pid, 0)
+        assert launcher.is_starting
+        noting = threading.Thread(target=launcher.note_gone, args=(ended.pid,))
+        noting.start()
+        ended.returncode = 0
+    noting.join(WAIT)
+    assert not launcher.is_starting
