@@ -367,15 +367,34 @@ def test_what_a_ready_engine_answers_holds_though_another_threads_request_ran_ou
     assert client.seq() == 7
 
 
-def test_an_engine_that_was_collected_a_moment_ago_is_not_taken_for_alive(data_dir: Path) -> None:
+def test_an_engine_that_was_collected_a_moment_ago_is_not_taken_for_alive(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     launcher = EngineLauncher(DataPaths(data_dir))
-    launcher._process = ended = subprocess.Popen([sys.executable, "-c", ""])
-    # As in the thread that collects it, between the system's answer and the note of it.
-    with ended._waitpid_lock:  # type: ignore[attr-defined]
-        os.waitpid(ended.pid, 0)
+    launcher._process = engine = subprocess.Popen([sys.executable, "-c", ""])
+    is_collected, is_waited_for = threading.Event(), threading.Event()
+    really = engine.wait
+
+    def collect() -> None:
+        """Stay between the system's answer that the process has ended and the note of it until that is waited for."""
+        with engine._waitpid_lock:  # type: ignore[attr-defined]
+            os.waitpid(engine.pid, 0)
+            is_collected.set()
+            is_waited_for.wait(WAIT)
+            engine.returncode = 0
+
+    def wait() -> int:
+        is_waited_for.set()
+        return really()
+
+    monkeypatch.setattr(engine, "wait", wait)
+    collecting = threading.Thread(target=collect)
+    collecting.start()
+    assert is_collected.wait(WAIT)
+    try:
         assert launcher.is_starting
-        noting = threading.Thread(target=launcher.note_gone, args=(ended.pid,))
-        noting.start()
-        ended.returncode = 0
-    noting.join(WAIT)
-    assert not launcher.is_starting
+        launcher.note_gone(engine.pid)
+        assert not launcher.is_starting
+    finally:
+        is_waited_for.set()
+        collecting.join(WAIT)
