@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event, get_ident
 
 import pytest
 from textual.pilot import Pilot
@@ -13,13 +14,14 @@ from textual.pilot import Pilot
 import memento_tui
 from memento_tui import clock
 from memento_tui.api import Workspace
-from memento_tui.formats import import_export
+from memento_tui.formats import discovery, import_export
 from memento_tui.formats.base import ImportRecord, Refused
 from memento_tui.tui.app import MementoApp
 from memento_tui.tui.screens.dialogs import AskLine
 from memento_tui.tui.screens.import_offer import FirstRunScreen, find_and_offer_imports, offer_first_import
 from tests.made import without_engine
 from tests.tui.app_driver import Driver, opened
+from tests.tui.settling import hold_back
 
 Compare = Callable[..., bool]
 
@@ -142,6 +144,37 @@ async def test_the_offer_is_made_once_and_again_when_it_is_asked_for(empty: Path
         assert len(app.app.screen_stack) == 1
         find_and_offer_imports(app.app)
         await app.until(lambda: isinstance(app.app.screen, FirstRunScreen), "it is shown again")
+
+
+async def test_a_search_that_another_has_replaced_shows_nothing_of_what_it_found(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on, threads, ended = (Event(), Event()), list[int](), list[int]()
+    find_sources, call_from_thread = discovery.find_sources, MementoApp.call_from_thread
+
+    def find_later(data_dir: Path, *, stopped: Callable[[], bool]) -> discovery.DiscoveryReport:
+        found = find_sources(data_dir, stopped=stopped)
+        threads.append(get_ident())
+        hold_back(goes_on[len(threads) - 1])
+        return found
+
+    def call_and_note(app: MementoApp, callback: Callable[..., object], *args: object, **options: object) -> None:
+        call_from_thread(app, callback, *args, **options)
+        ended.append(get_ident())
+
+    monkeypatch.setattr(discovery, "find_sources", find_later)
+    async with opened(empty) as app:
+        await app.until(lambda: len(threads) == 1, "the app searches at its start")
+        find_and_offer_imports(app.app)
+        await app.until(lambda: len(threads) == 2, "the search that was asked for")
+        monkeypatch.setattr(MementoApp, "call_from_thread", call_and_note)
+        goes_on[0].set()
+        await app.until(lambda: threads[0] in ended, "the first search has ended")
+        assert len(app.app.screen_stack) == 1
+        assert app.app.workspace.settings.get("first_run.offered") is None
+        goes_on[1].set()
+        await app.until(lambda: isinstance(app.app.screen, FirstRunScreen), "what the second found")
+        assert app.text("_Choices").count("[ ]") == 3
 
 
 async def test_another_path_than_those_found_is_imported_and_only_that(empty: Path, home: Path) -> None:

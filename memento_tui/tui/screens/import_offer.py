@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -17,7 +18,7 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
 from textual.widgets import Static
-from textual.worker import get_current_worker
+from textual.worker import Worker, get_current_worker
 
 from memento_tui import clock
 from memento_tui.errors import MementoError
@@ -50,13 +51,12 @@ _MOST_TITLE_CELLS = 29
 def offer_first_import(app: MementoApp) -> None:
     """Search for sources and ask, if there is no memory and the person was not asked before. Return at once."""
 
-    def search() -> None:
+    def search() -> Callable[[], None] | None:
         workspace = app.workspace
         if workspace.settings.get(_OFFERED_SETTING) is not None or workspace.count_all() > 0:
-            return
+            return None
         findings = _find_candidates(app)
-        if findings.candidates:
-            app.call_from_thread(ask, findings)
+        return partial(ask, findings) if findings.candidates else None
 
     def ask(findings: DiscoveryReport) -> None:
         if len(app.screen_stack) == 1:  # if another dialog has opened meanwhile, ask the next time
@@ -69,9 +69,8 @@ def offer_first_import(app: MementoApp) -> None:
 def find_and_offer_imports(app: MementoApp) -> None:
     """Search for sources on request, and show those found. Return at once."""
 
-    def search() -> None:
-        findings = _find_candidates(app)
-        app.call_from_thread(show, findings)
+    def search() -> Callable[[], None]:
+        return partial(show, _find_candidates(app))
 
     def show(findings: DiscoveryReport) -> None:
         if findings.candidates:
@@ -105,9 +104,8 @@ def _ask_for_path(app: MementoApp) -> None:
 def offer_import_of(app: MementoApp, path: Path) -> None:
     """Detect the format of a file or folder on a thread, and offer it as the one source to import."""
 
-    def read() -> None:
-        source = _source_at(path)
-        app.call_from_thread(_show, app, _only(source), ticked=True)
+    def read() -> Callable[[], None]:
+        return partial(_show, app, _only(_source_at(path)), ticked=True)
 
     app.show_status(f"Reading {short_path(path)} ...")
     _in_thread(app, read)
@@ -145,14 +143,24 @@ def _find_candidates(app: MementoApp) -> DiscoveryReport:
     return find_sources(app.workspace.paths.root, stopped=lambda: worker.is_cancelled)
 
 
-def _in_thread(app: MementoApp, look: Callable[[], None]) -> None:
-    def guarded() -> None:
-        try:
-            look()
-        except MementoError as error:
-            app.call_from_thread(app.show_status, str(error), problem=True)
+def _in_thread(app: MementoApp, look: Callable[[], Callable[[], None] | None]) -> None:
+    """Look around in a thread, in place of any other that does, and call in the app's thread what ``look`` returned."""
 
-    app.run_worker(guarded, thread=True, group="looking around", exclusive=True)
+    def show_unless_cancelled(show: Callable[[], None], worker: Worker[None]) -> None:
+        if not worker.is_cancelled:  # what was cancelled has found only a part
+            show()
+
+    def run() -> None:
+        worker = get_current_worker()
+        try:
+            show = look()
+        except MementoError as error:
+            show = partial(app.show_status, str(error), problem=True)
+
+        if show is not None:
+            app.call_from_thread(show_unless_cancelled, show, worker)
+
+    app.run_worker(run, thread=True, group="looking around", exclusive=True)
 
 
 class _Choices(Static, can_focus=True):
